@@ -5,30 +5,11 @@ version, a retired model is rerouted. So groups, ranks and headings name a judge
 returned.
 """
 
-import re
-
+from reelbench.registry.model_ids import answering_ids, other_ids
 from reelbench.registry.records import JudgeRecord
 
 NOT_STATED = "as requested, not stated"
 """Words beside a judge's name where its server returned no id."""
-
-_DATE = re.compile(
-    r"-(?:\d{4}-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])"
-    r"|(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))"
-)
-"""A date behind a model's name: `-2024-07-18`, `-20240718`, or month and day, `-0613`."""
-
-
-def same_model(requested: str, returned: str) -> bool:
-    """Return True where a returned id is the requested one, or it and a date.
-
-    Two dates are two models.
-    """
-    if requested == returned:
-        return True
-    if not returned.startswith(requested):
-        return False
-    return _DATE.fullmatch(returned.removeprefix(requested)) is not None
 
 
 def single_judges(record: JudgeRecord) -> list[JudgeRecord]:
@@ -41,12 +22,7 @@ def returned_ids(record: JudgeRecord) -> list[str]:
 
     The requested one isn't counted beside the same one with a date.
     """
-    ids = sorted(record.returned)
-    requested = record.requested
-    has_date = any(name != requested and same_model(requested, name) for name in ids)
-    if has_date:
-        return [name for name in ids if name != requested]
-    return ids
+    return answering_ids(record.requested, record.returned)
 
 
 def judge_as_answered(record: JudgeRecord) -> str:
@@ -66,9 +42,8 @@ def other_than_requested(record: JudgeRecord) -> list[tuple[str, str]]:
     """Return (requested, returned) of each judge that answered as another model."""
     pairs: list[tuple[str, str]] = []
     for judge in single_judges(record):
-        asked_name = judge.requested
-        names = [name for name in returned_ids(judge) if not same_model(asked_name, name)]
-        pairs += [(asked_name, name) for name in names]
+        names = other_ids(judge.requested, judge.returned)
+        pairs += [(judge.requested, name) for name in names]
     return pairs
 
 

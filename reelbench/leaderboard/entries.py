@@ -15,6 +15,7 @@ from reelbench.base import bounds
 from reelbench.base.files import read_text
 from reelbench.judges.identity import judge_as_answered, other_than_requested
 from reelbench.leaderboard.community import Community
+from reelbench.leaderboard.identity import models_other_than_asked
 from reelbench.leaderboard.standing import Standing, bound_in_words, of_runs, standing, stated_score
 from reelbench.leaderboard.store import StoredResult, refusal_of
 from reelbench.registry.prompts import prompt_sha256
@@ -333,6 +334,9 @@ def _note(stored: StoredResult) -> str:
     if note and stored.check.account:
         note = f"as stated by {stored.check.account}: {note}"
     parts = [note, result.settings.shown_otherwise]
+    other_models = models_other_than_asked(result)
+    if other_models:
+        parts.append(f"answered as {', '.join(other_models)}")
     if stored.runs:
         number = len(stored.runs)
         parts.append(f"the mean of {number} runs; the answers shown are the first one's")

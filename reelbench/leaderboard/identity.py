@@ -9,13 +9,14 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
 from reelbench.base.errors import BLANK
 from reelbench.base.values import texts_in
 from reelbench.judges.identity import NOT_STATED, returned_ids, single_judges
+from reelbench.registry.model_ids import answering_ids, other_ids
 from reelbench.registry.records import (
     BASELINE_ADAPTER,
     PEOPLE_ADAPTER,
@@ -93,6 +94,8 @@ def problems(result: Result) -> Iterator[str]:
     if model.about is not None:
         yield from _about_faults(model.about)
     yield from _provenance_faults(result.provenance)
+    for name in _returned_ids(result):
+        yield from _text_faults("provenance.asked.returned", name)
 
 
 def _get_path(record: object, path: str) -> Any:  # noqa: ANN401 - of any type
@@ -282,6 +285,8 @@ def key_of(result: Result) -> str:
         unasked_ids = _ids_other_than_asked(result.judge)
         if unasked_ids:
             shape["answered"] = unasked_ids
+    if models_other_than_asked(result):
+        shape["answered_by"] = models_that_answered(result)
     if result.data == "own":
         shape["data"] = result.data
     if benchmark.questions_sha256 is not None:
@@ -293,6 +298,27 @@ def key_of(result: Result) -> str:
     revision = model.revision or "unknown"
     revision_folder = _folder_name(revision, revision)
     return f"{model_folder(model.id)}/{revision_folder}/{benchmark.id}/{digest}"
+
+
+def models_other_than_asked(result: Result) -> list[str]:
+    """Return the ids of other models that gave a result's answers.
+
+    They make two runs different things: behind one name, two models. The name with a date is none.
+    """
+    return other_ids(result.model.id, _returned_ids(result))
+
+
+def models_that_answered(result: Result) -> list[str]:
+    """Return the ids under which the asked model answered."""
+    return answering_ids(result.model.id, _returned_ids(result))
+
+
+def _returned_ids(result: Result) -> Mapping[str, int]:
+    """Return id of a model that answered -> replies; empty where nothing is known."""
+    record = result.provenance.asked
+    if record is None:
+        return {}
+    return record.returned or {}
 
 
 def _ids_other_than_asked(judge: JudgeRecord) -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from reelbench.base.files import sha256_of_names
 from reelbench.judges.identity import judges_under_several_ids
 from reelbench.leaderboard import rereading
+from reelbench.leaderboard.identity import models_that_answered
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue, Sample
@@ -158,6 +159,9 @@ def _faults(stored: StoredResult) -> list[str]:
     if not_seen:
         items = stored.result.counts.items
         faults.append(f"the model did not see its pictures, by the tokens: {not_seen} of {items}")
+    model_ids = models_that_answered(stored.result)
+    if len(model_ids) > 1:
+        faults.append(f"the model answered under several ids: {', '.join(model_ids)}")
     judge = stored.result.judge
     if judge is not None:
         names = judges_under_several_ids(judge)

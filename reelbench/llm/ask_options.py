@@ -10,7 +10,16 @@ from reelbench.base import bounds, settings
 from reelbench.base.credentials import refuse_in_words, refuse_secrets, without
 from reelbench.base.errors import InputError
 from reelbench.base.settings import home
-from reelbench.llm.defaults import CACHE_FILE, CACHE_PATIENCE, CONCURRENCY, PATIENCE, TIMEOUT, TRIES
+from reelbench.llm.defaults import (
+    CACHE_FILE,
+    CACHE_PATIENCE,
+    CONCURRENCY,
+    LONG_ANSWER,
+    LONG_TIMEOUT,
+    PATIENCE,
+    TIMEOUT,
+    TRIES,
+)
 from reelbench.llm.model_names import LOCAL, PROVIDERS, takes_completion_limit
 
 if TYPE_CHECKING:
@@ -41,7 +50,8 @@ class AskOptions:
         key_from: Variable that the key is of, to be named to the user.
         provider: Name of the provider that is asked, in `model_names.PROVIDERS`; None where a
             server was named.
-        concurrency: Maximum concurrent calls; fewer while the server answers 429.
+        concurrency: Maximum concurrent calls; fewer where the server would have a long line, or
+            asks for fewer.
         extra: Sent with every request as it is (`reasoning_effort`, `chat_template_kwargs`, …);
             part of the key. One that is None is not sent, and neither is a setting of its name.
         max_tokens: Most tokens of an answer, thinking included; None is the caller's own limit, or
@@ -60,11 +70,13 @@ class AskOptions:
         retry_unread: Ask again, up to `defaults.ATTEMPTS` times more, where all replies in the
             cache can't be read.
         outdated: Says of a reply in the cache that it is not taken, but asked for once more.
-        timeout: Seconds for one call, from sending to the last byte.
-        tries: Calls at most for one reply where the server fails (429 is not counted).
+        timeout: Seconds in which the server has to finish something; None is `time_limit`'s.
+        keep_going: Ask on where nothing but failures came back.
+        tries: Calls at most for one reply where the server fails (429, 503 and 529 are not
+            counted).
         backoff: Seconds before the first retry at most; doubled for each further one.
-        patience: Seconds without a single reply, under 429, after which asking stops; also the
-            longest `Retry-After` that is waited for.
+        patience: Seconds without a single reply, under 429, 503 or 529, after which asking stops;
+            also the longest `Retry-After` that is waited for.
         cache: Where replies are kept: a file, or the address of a PostgreSQL database
             (`postgresql://…`); None is `REELBENCH_CACHE`, else `judge.sqlite` in `$REELBENCH_HOME`,
             which all askers share.
@@ -97,7 +109,8 @@ class AskOptions:
     outdated: "Callable[[StoredReply], bool] | None" = field(
         default=None, repr=False, compare=False
     )
-    timeout: float = TIMEOUT
+    timeout: float | None = None
+    keep_going: bool = False
     tries: int = TRIES
     backoff: float = 0.5
     patience: float = PATIENCE
@@ -162,7 +175,7 @@ class AskOptions:
             raise InputError(
                 f"--cache-patience: {self.cache_patience} is not a number of seconds from 0 up"
             )
-        if not self.timeout > 0:
+        if self.timeout is not None and not self.timeout > 0:
             raise InputError(f"{option}-timeout: {self.timeout} is not a number of seconds above 0")
 
     def _check_prices(self) -> None:
@@ -189,6 +202,22 @@ class AskOptions:
     def url_option(self) -> str:
         """The command-line option that names the model's server."""
         return f"{self.option}-url"
+
+    @property
+    def time_limit(self) -> float:
+        """Seconds in which the server has to finish something."""
+        if self.timeout is not None:
+            return self.timeout
+        if self.thinking or (self.max_tokens or 0) > LONG_ANSWER:
+            return LONG_TIMEOUT
+        return TIMEOUT
+
+    @property
+    def alone_limit(self) -> float:
+        """The same for one call that goes alone, after the server has finished nothing."""
+        if self.timeout is not None:
+            return self.timeout
+        return 2 * self.time_limit
 
     def _checked_host(self) -> str:
         """Return the server's host and port; InputError where the URL can't be used."""

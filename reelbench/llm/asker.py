@@ -14,8 +14,12 @@ import json
 import logging
 import random
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from types import TracebackType
 from typing import Any, Generic, Self
@@ -53,8 +57,9 @@ from reelbench.llm.client import (
 )
 from reelbench.llm.defaults import ATTEMPTS, REJECTIONS
 from reelbench.llm.endings import NO_TOKENS, advice_on, ending_of
+from reelbench.llm.hopeless import Outlook
 from reelbench.llm.messages import Message, body_of, estimated_tokens, reply_key, request_shape
-from reelbench.llm.pacing import StoppedError, Turn
+from reelbench.llm.pacing import CallWatch, Places, StoppedError, Turn
 from reelbench.llm.parameters import Parameters
 from reelbench.llm.providers import open_client
 from reelbench.llm.reading import UnreadableError
@@ -63,6 +68,7 @@ from reelbench.llm.store import Claimed, Limit, StoredReply
 
 _SHORT_REPLY = 64  # tokens
 _LONGEST_FACT = 200
+_NAMES_SHOWN = 8  # of a server's models
 _MODEL_FACTS = ("id", "root", "owned_by", "max_model_len")  # of a model in a server's list
 _FOLLOWED = 8
 """Questions followed at once, for each call in flight.
@@ -87,6 +93,7 @@ class RetryCursor(Generic[T]):
     Attributes:
         key: Key of the reply that is to be asked for next; None where nothing is.
         messages: The messages to send for it.
+        read: Reads a reply's text.
         replies: The replies that were read.
     """
 
@@ -112,7 +119,7 @@ class RetryCursor(Generic[T]):
                 options say.
         """
         self._asker = asker
-        self._read = read
+        self.read = read
         self._vote = vote
         self._again = again
         self._outdated = outdated or asker.options.outdated
@@ -172,7 +179,7 @@ class RetryCursor(Generic[T]):
         else:
             self._error = "it could not be read"
             try:
-                self._value = self._read(text)
+                self._value = self.read(text)
             except UnreadableError as error:
                 self._error = str(error)
         attempt = self._attempt - 1
@@ -192,6 +199,23 @@ class RetryCursor(Generic[T]):
         if self._value is None and reason is None:
             reason = UNPARSABLE
         return AskResult(self._value, reason, self.replies, self._error)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request for one reply.
+
+    Attributes:
+        key: The reply's key.
+        messages: The messages.
+        read: Reads the reply's text.
+        made_sampling: The settings in a body that is made ahead.
+    """
+
+    key: bytes
+    messages: Sequence[Message]
+    read: Read[Any]
+    made_sampling: Mapping[str, Any]
 
 
 class Asker:
@@ -251,6 +275,11 @@ class Asker:
         self._budget = budget or Budget(options.budget_calls, options.budget_usd)
         # All that follows lives in the event loop alone.
         self._pacer = self.cache.join(options)
+        self._places = Places(options.concurrency)
+        self._outlook = Outlook()
+        self._ended: StoppedError | None = None
+        self._is_known = False
+        self._answers_place = json.dumps(["answers", options.host, options.model])
         self._followed = asyncio.Semaphore(max(_FOLLOWED, 2 * self.ahead) * options.concurrency)
         self._client: ChatClient | None = None
         self._tasks: dict[bytes, asyncio.Task[str | None]] = {}
@@ -265,7 +294,6 @@ class Asker:
         self._for_batch: dict[bytes, Sequence[Message]] = {}
         self._collecting = asyncio.Lock()
         self._collected = False
-        self._last_good = 0.0
         self._rejected = 0
         self._who_said = False
 
@@ -283,6 +311,16 @@ class Asker:
     def in_flight(self) -> int:
         """The number of replies that are being fetched."""
         return len(self._tasks)
+
+    @property
+    def has_room(self) -> bool:
+        """True where another call could be in flight."""
+        return self._pacer.has_room
+
+    @property
+    def has_ended(self) -> bool:
+        """True where asking on was of no use, so that it was ended (`note_outcome`)."""
+        return self._ended is not None
 
     # --- for callers
 
@@ -334,7 +372,7 @@ class Asker:
                 self._for_batch[key] = cursor.messages
                 reason = PENDING
                 break
-            task = self._request(key, cursor.messages)
+            task = self._request(key, cursor)
             try:
                 reason = await asyncio.shield(task)
             except asyncio.CancelledError:
@@ -346,11 +384,11 @@ class Asker:
                 await self.cache.aside(cursor.advance)
         return self.count_result(cursor, reason)
 
-    def _request(self, key: bytes, messages: Sequence[Message]) -> "asyncio.Task[str | None]":
-        """Return the task that fetches a reply; equal requests share one."""
+    def _request(self, key: bytes, cursor: RetryCursor[T]) -> "asyncio.Task[str | None]":
+        """Return the task that fetches a cursor's next reply; equal requests share one."""
         task = self.cache.in_flight.get(key)
         if task is None:
-            task = asyncio.ensure_future(self._fetch(key, messages))
+            task = asyncio.ensure_future(self._fetch(key, cursor.messages, cursor.read))
             self.cache.in_flight[key] = task
             self._tasks[key] = task
             task.add_done_callback(partial(self._forget, key))
@@ -361,6 +399,57 @@ class Asker:
         if not ended.cancelled():
             # Looked at: where the work has ended by another error, nobody waits for this one.
             ended.exception()
+
+    def _note_first_replies(self, reply: Reply, read: Read[Any]) -> None:
+        """Note the outcome of a reply before the first answer.
+
+        Whether one that is read as it stands is an answer, its caller knows.
+        """
+        text = text_of(reply)
+        failure: str | None = unfinished(reply)
+        if failure is None and text is None:
+            failure = "without text"
+        if self.as_it_stands:
+            if text is None:
+                self.note_outcome(failure)
+            return
+        if failure is None and text is not None:
+            try:
+                value = read(text)
+            except UnreadableError:
+                value = None
+            if value is None:
+                failure = "unreadable"
+        self.note_outcome(failure, text)
+
+    def note_outcome(self, failure: str | None, text: str | None = None) -> None:
+        """Note the outcome of a new reply, in the event loop.
+
+        Where so many fail and none is an answer, asking ends, with one line.
+
+        Args:
+            failure: Why it is no answer, as a word in a list; None where it is one.
+            text: The reply.
+        """
+        if failure is None:
+            if not self._outlook.has_answer:
+                self._outlook.has_answer = True
+                self._prove()
+            return
+        self._outlook.note_failure(failure, text)
+        options = self.options
+        if self._ended is not None or options.keep_going or not self._outlook.is_hopeless:
+            return
+        line = self._outlook.line(f"{options.who} {options.model} at {options.host}")
+        self._ended = StoppedError(UNAVAILABLE, line)
+        self.notes.append(options.redact(line))
+        if not self.as_it_stands:
+            self._say(self.notes[-1])
+
+    def _prove(self) -> None:
+        """Let in more calls than the first few: the model gives answers."""
+        self._places.open()
+        self._pacer.prove()
 
     def count_result(self, cursor: RetryCursor[T], reason: str | None = None) -> AskResult[T]:
         """Return a question's result, its replies added to the tally."""
@@ -410,6 +499,8 @@ class Asker:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         if self._client is not None:
+            with suppress(ReelbenchError):  # nothing depends on it
+                await self._keep_known()
             await self.cache.end_asking()
             await self._client.close()
             self._client = None
@@ -463,7 +554,7 @@ class Asker:
             return self
         self._batches = Batches(self.options, self.cache.store, self.note, self._tell)
         try:
-            await self._load_parameters()
+            await self._load_known()
             if self.options.batch:
                 await self._collect_batches()
         except BaseException:
@@ -544,7 +635,7 @@ class Asker:
         """
         estimate = self.options.cost_usd(estimated_tokens(messages), _SHORT_REPLY)
         async with (
-            Turn(self._pacer),
+            Turn(self._pacer, self._places),
             self._budget.call(estimate or 0.0, self.cache, self.options.option) as call,
         ):
             if call is None:
@@ -553,20 +644,23 @@ class Asker:
             call.counts = True
             try:
                 self._tell()
-                return await self._ready().ask(messages, self.sent_sampling)
+                return await self._ready().ask(messages, self.sent_sampling, self._watch())
             except (NotServedError, RejectedError, TransientError) as error:
                 self.note(str(error))
                 return None
 
     # --- in the event loop
 
-    async def _fetch(self, key: bytes, messages: Sequence[Message]) -> str | None:
+    async def _fetch(self, key: bytes, messages: Sequence[Message], read: Read[Any]) -> str | None:
         """Get a reply into the cache; return the reason where there is none."""
         claimed = False
-        await self._load_parameters()
+        await self._load_known()
         sampling = self.sent_sampling
         try:
-            async with Turn(self._pacer, self._body_maker(messages, sampling)) as turn:
+            body_maker = self._body_maker(messages, sampling)
+            async with Turn(self._pacer, self._places, body_maker) as turn:
+                if self._ended is not None:
+                    raise self._ended
                 self._ready()
                 state = await self._claim(key, turn)
                 claimed = state == "mine"
@@ -575,7 +669,8 @@ class Asker:
                 if not claimed:
                     return None
                 await turn.come_back()
-                reason = await self._call_until_answered(key, messages, turn, sampling)
+                request = _Request(key, messages, read, sampling)
+                reason = await self._call_until_answered(request, turn)
                 if reason is None:
                     claimed = False  # given up with the reply
                 return reason
@@ -609,21 +704,8 @@ class Asker:
                 return partial(body_of, self.options.model, messages, sampling)
         return None
 
-    async def _call_until_answered(
-        self,
-        key: bytes,
-        messages: Sequence[Message],
-        turn: Turn,
-        made_sampling: Mapping[str, Any],
-    ) -> str | None:
-        """Call until a reply is kept; return the reason where tries are over.
-
-        Args:
-            key: The reply's key.
-            messages: The messages.
-            turn: The call's place, with the body that it may have made.
-            made_sampling: The settings in that body.
-        """
+    async def _call_until_answered(self, request: "_Request", turn: Turn) -> str | None:
+        """Call until a reply is kept; return the reason where tries are over."""
         began = asyncio.get_running_loop().time()
         failures = 0
         tries = 0
@@ -631,9 +713,9 @@ class Asker:
             sampling = self.sent_sampling
             try:
                 body = await turn.result()
-                if sampling != made_sampling:
+                if sampling != request.made_sampling:
                     body = None
-                await self._call(key, messages, body)
+                await self._call(request, body)
             except RefusedParameterError as error:
                 # Where another call has learnt it meanwhile, the new form goes out at once.
                 if sampling == self.sent_sampling:
@@ -642,25 +724,36 @@ class Asker:
                 failures += 1
                 if not error.limited:
                     tries += 1
-                self._stop_if_hopeless(began, error, tries)
+                self._stop_if_down(began, error, tries)
                 if tries >= self.options.tries:
                     return UNAVAILABLE
                 if error.limited:
                     self._pacer.note_limit(turn.round, error.wait)
+                if error.limited or error.timed_out:
                     # To others, meanwhile; at a server in trouble these would only fail too.
                     turn.leave()
-                else:
-                    self._pacer.note_answer()
                 wait = max(self._backoff(failures), error.wait or 0.0)
                 await self._pacer.unless_stopped(asyncio.sleep(wait))
                 await turn.come_back()
             else:
                 return None
 
-    async def _load_parameters(self) -> None:
-        """Read what was learnt of the server's parameters in earlier runs, once."""
-        if not self._parameters.is_loaded:
-            await self.cache.aside(self._parameters.load, self.cache.store)
+    async def _load_known(self) -> None:
+        """Read what was learnt of server and model in earlier runs, once."""
+        if self._parameters.is_loaded:
+            return
+        await self.cache.aside(self._parameters.load, self.cache.store)
+        if await self.cache.aside(self.cache.store.valid_from, self._answers_place):
+            self._is_known = True
+            self._prove()
+
+    async def _keep_known(self) -> None:
+        """Keep whether the model gives answers, for later runs."""
+        store = self.cache.store
+        if self._ended is not None:
+            await self.cache.aside(store.set_valid_from, self._answers_place, 0.0)
+        elif self._outlook.has_answer and not self._is_known:
+            await self.cache.aside(store.set_valid_from, self._answers_place, time.time())
 
     def _learn_parameter(self, error: RefusedParameterError) -> None:
         """Send the other form of a refused parameter from now on.
@@ -685,11 +778,13 @@ class Asker:
 
         Where it accepts no request, asking stops.
         """
-        self._pacer.note_answer()
         self._rejected += 1
         if self._rejected == 1:
             self.note(str(error))
-        if self._rejected < REJECTIONS or self._last_good:
+        if self.options.keep_going:
+            return REJECTED
+        if self._rejected < REJECTIONS or self._pacer.last_good:
+            self.note_outcome("rejected")
             return REJECTED
         return self._stop(
             REFUSED, f"{error}; {self._rejected} requests were rejected the same way; stopped"
@@ -755,9 +850,10 @@ class Asker:
             self.cache.server_lines.add(line)
             self._say(line)
 
-    async def _call(self, key: bytes, messages: Sequence[Message], body: bytes | None) -> None:
+    async def _call(self, request: "_Request", body: bytes | None) -> None:
         """Make one call and keep its reply."""
         options = self.options
+        messages = request.messages
         client = self._ready()
         prompt_estimate = estimated_tokens(messages)
         estimate = options.cost_usd(prompt_estimate, _SHORT_REPLY) or 0.0
@@ -769,27 +865,33 @@ class Asker:
                     "run again to go on",
                 )
             self.tally.requests += 1
+            watch = self._watch()
+            began = asyncio.get_running_loop().time()
             try:
                 self._tell()
                 if body is None:
-                    reply = await client.ask(messages, self.sent_sampling)
+                    reply = await client.ask(messages, self.sent_sampling, watch)
                 else:
-                    reply = await client.send(lambda: body)
+                    reply = await client.send(lambda: body, watch)
             except NotServedError as error:
-                line = f"{error}; asking stopped, what was answered is kept"
+                names = await self._names_of_models(client, error)
+                line = f"{error}{names}; asking stopped, what was answered is kept"
                 raise self._stop(REFUSED, line) from None
             except TransientError as error:
                 call.counts = error.maybe_paid  # to be on the safe side
+                if error.timed_out and watch.was_quiet:
+                    self._note_silence(watch)
                 raise
-            await self.cache.put(key, options.model, reply, self.giver)
+            self._pacer.good(asyncio.get_running_loop().time() - began)
+            await self.cache.put(request.key, options.model, reply, self.giver)
             call.counts = True
             call.cost = self._cost_of(reply, prompt_estimate)
+        if not self._outlook.has_answer:
+            self._note_first_replies(reply, request.read)
         if self._parameters.is_unkept:
             await self.cache.aside(self._parameters.keep, self.cache.store)
         if self._notes_end and self._asking_for_end is None:
             self._asking_for_end = asyncio.ensure_future(self._note_end(client, reply.returned))
-        self._pacer.good()
-        self._last_good = asyncio.get_running_loop().time()
         with self.lock:
             self.tally.calls += 1
             if call.cost is not None:
@@ -809,16 +911,58 @@ class Asker:
             prompt_tokens, completion_tokens, reply.cached_tokens or 0, reply.reasoning_tokens or 0
         )
 
-    def _stop_if_hopeless(self, began: float, error: TransientError, tries: int) -> None:
+    def _watch(self) -> CallWatch:
+        """Return the limit on the next call's time."""
+        return self._pacer.watch(self.options.time_limit, self.options.alone_limit)
+
+    def _note_silence(self, watch: CallWatch) -> None:
+        """Let the next call go alone, as the server finishes nothing.
+
+        Raises:
+            StoppedError: This one went alone, and asking is over.
+        """
+        if not watch.is_alone:
+            self._pacer.note_silence()
+            return
+        options = self.options
+        raise self._stop(
+            UNAVAILABLE,
+            f"{options.who} at {options.host} did not answer within {watch.time_limit:g} s, asked "
+            "one question alone: asking stopped, what was answered is kept; run again later",
+        )
+
+    async def _names_of_models(self, client: ChatClient, error: NotServedError) -> str:
+        """Return the names of the models that a server has, where ours isn't there."""
+        if not error.is_unknown_model:
+            return ""
+        try:
+            models = await client.models()
+            names = sorted({visible(str(model["id"])) for model in models})
+        # Nothing depends on it.
+        except (TransientError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            return ""
+        if not names:
+            return ""
+        names_to_show = get_close_matches(self.options.model, names, _NAMES_SHOWN, 0.3)
+        for name in names:
+            if name not in names_to_show and len(names_to_show) < _NAMES_SHOWN:
+                names_to_show.append(name)
+        more = ""
+        if len(names) > len(names_to_show):
+            more = f" and {len(names) - len(names_to_show)} more"
+        return f"; it has {', '.join(names_to_show)}{more}"
+
+    def _stop_if_down(self, began: float, error: TransientError, tries: int) -> None:
         """Raise StoppedError, and end asking, where no further try is of use."""
         options = self.options
         line = None
-        idle = asyncio.get_running_loop().time() - max(began, self._last_good)
+        last_good = self._pacer.last_good
+        idle = asyncio.get_running_loop().time() - max(began, last_good)
         if error.wait is not None and error.wait > options.patience:
             line = f"{error}; it asks to wait {error.wait:.0f} s: asking stopped, run again then"
         elif error.limited and idle > options.patience:
             line = f"{error}; so for {idle:.0f} s: asking stopped, run again later"
-        elif tries >= options.tries and self._last_good <= began:
+        elif tries >= options.tries and last_good <= began:
             # No other request got a reply either: the server is down, not the request bad.
             line = f"{error}; {options.tries} tries: asking stopped, run again later"
         if line is not None:

@@ -289,10 +289,10 @@ class Batches:
                 api_key=options.api_key or PLACEHOLDER_KEY,
                 base_url=server.base,
                 default_query=server.query,
-                timeout=options.timeout,
+                timeout=options.time_limit,
                 max_retries=options.tries - 1,
                 http_client=openai.DefaultHttpxClient(
-                    timeout=options.timeout, follow_redirects=False
+                    timeout=options.time_limit, follow_redirects=False
                 ),
             )
             self.tell()

@@ -32,6 +32,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.llm.ask_options import AskOptions, cache_place
 from reelbench.llm.away_store import opened_patiently
 from reelbench.llm.defaults import CACHE_PATIENCE
+from reelbench.llm.pace import Pace
 from reelbench.llm.pacing import Pacer
 from reelbench.llm.reply import Reply
 from reelbench.llm.sqlite_store import SqliteStore
@@ -49,8 +50,8 @@ _MOST = 500  # rows or keys in one request
 
 _sharing = threading.Lock()
 _open: dict[tuple[int, str], "ReplyCache"] = {}  # of this process, by place
-# Cache, URL and key of servers that have given this process a reply.
-_proven: set[tuple[object, ...]] = set()
+# The paces of servers that this process has asked, by cache, URL and key.
+_paces: dict[tuple[object, ...], Pace] = {}
 
 
 @dataclass(eq=False)
@@ -235,9 +236,9 @@ class ReplyCache:
             if server in self._pacers:
                 pacer, users = self._pacers[server]
             else:
-                pacer = Pacer(proven=(self._key, *server) in _proven)
+                pacer = Pacer(_paces.setdefault((self._key, *server), Pace()))
                 users = 0
-            pacer.allow(options.concurrency)
+            pacer.pace.allow(options.concurrency, options.time_limit, first=not users)
             pacer.shared = self.is_shared
             self._pacers[server] = pacer, users + 1
         return pacer
@@ -249,10 +250,8 @@ class ReplyCache:
             pacer, users = self._pacers.pop(server)
             if users > 1:
                 self._pacers[server] = pacer, users - 1
-            elif pacer.had_reply and pacer.stopped is None:
-                _proven.add((self._key, *server))
-            else:
-                _proven.discard((self._key, *server))
+            elif pacer.stopped is not None:
+                _paces.pop((self._key, *server), None)
         return users == 1
 
     def begin_asking(self) -> None:

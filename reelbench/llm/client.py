@@ -14,7 +14,7 @@ import ssl
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,6 +34,9 @@ from reelbench.llm.reply import Reply
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
 
+TimeLimit = AbstractAsyncContextManager[object]
+"""Ends a call: TimeoutError."""
+
 PLACEHOLDER_KEY = "no-key"  # the client wants one, local servers ignore it
 MAX_BYTES = 4_000_000
 """Bytes of the longest reply, decompressed; a longer one is cut off while it arrives."""
@@ -48,6 +51,8 @@ _MOST_TOKENS = 1_000_000_000
 _IDLE = 5.0
 # Statuses after which a call is made again, as after every one from 500 on.
 _RETRIED = {408, 409, 429}
+# Of these a server asks for fewer calls; 529 is Anthropic's.
+_LIMITING = {429, 503, 529}
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com")
 
 
@@ -55,7 +60,14 @@ class NotServedError(Exception):
     """The server will not serve us at all (401, 403, 404, quota spent).
 
     Asking on is useless. The message is one line.
+
+    Attributes:
+        is_unknown_model: True for a 404 at an address with a path: the model's name is not there.
     """
+
+    def __init__(self, line: str, *, is_unknown_model: bool = False) -> None:
+        super().__init__(line)
+        self.is_unknown_model = is_unknown_model
 
 
 class RejectedError(Exception):
@@ -81,9 +93,10 @@ class TransientError(Exception):
     """The call failed and may succeed later; the message is one line.
 
     Attributes:
-        limited: True under 429: the server asks for less, it is not broken.
+        limited: True under 429, 503, 529: the server asks for less, it is not broken.
         wait: Seconds that the server asks to wait, or None.
         maybe_paid: True where the server may have done the work (a timeout, a dropped connection).
+        timed_out: True where the time for the call was over.
     """
 
     def __init__(
@@ -93,8 +106,10 @@ class TransientError(Exception):
         limited: bool = False,
         wait: float | None = None,
         maybe_paid: bool = False,
+        timed_out: bool = False,
     ) -> None:
         super().__init__(line)
+        self.timed_out = timed_out
         self.limited = limited
         self.wait = wait
         self.maybe_paid = maybe_paid
@@ -130,12 +145,21 @@ class ChatClient:
             proxy=_proxy(server.parts),
         )
 
-    async def ask(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> Reply:
-        """Send one request, once; the errors are those of `send`."""
-        return await self.send(partial(body_of, self._options.model, messages, sampling))
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        sampling: Mapping[str, Any],
+        limit: TimeLimit | None = None,
+    ) -> Reply:
+        """Send one request, once; arguments and errors are those of `send`."""
+        return await self.send(partial(body_of, self._options.model, messages, sampling), limit)
 
-    async def send(self, body: Callable[[], bytes]) -> Reply:
+    async def send(self, body: Callable[[], bytes], limit: TimeLimit | None = None) -> Reply:
         """Send one request's body, once.
+
+        Args:
+            body: Makes the body.
+            limit: Ends the call with a TimeoutError; by default after the options' time limit.
 
         Raises:
             NotServedError: The server will answer no request.
@@ -143,10 +167,12 @@ class ChatClient:
             TransientError: It may answer a further try.
         """
         options = self._options
+        if limit is None:
+            limit = asyncio.timeout(options.time_limit)
         began = time.monotonic()
         try:
             sending = self._session.post(self._url, data=body(), allow_redirects=False)
-            async with asyncio.timeout(options.timeout), sending as response:
+            async with limit, sending as response:
                 content = await _read_body(response)
         # Whatever a server makes the library raise is that server's failure.
         except Exception as error:  # noqa: BLE001
@@ -200,8 +226,8 @@ class ChatClient:
         while causes[-1].__cause__ is not None:
             causes.append(causes[-1].__cause__)
         if any(isinstance(cause, TimeoutError) for cause in causes):
-            line = f"{self._server} did not answer within {options.timeout:g} s"
-            return TransientError(line, maybe_paid=True)
+            line = f"{self._server} did not answer within {options.time_limit:g} s"
+            return TransientError(line, maybe_paid=True, timed_out=True)
         reason = options.redact(_reason_of(causes[-1]))
         if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ClientHttpProxyError):
             return TransientError(one_line(f"no connection to {self._server} ({reason})"))
@@ -236,9 +262,9 @@ class ChatClient:
                 f"add it to {options.url_option}"
             )
         if status in {401, 403, 404} or code == "insufficient_quota":
-            return NotServedError(line)
+            return NotServedError(line, is_unknown_model=status == 404 and bool(has_path))  # noqa: PLR2004
         if status in _RETRIED or status >= 500:  # noqa: PLR2004
-            return TransientError(line, limited=status == 429, wait=_retry_after(headers))  # noqa: PLR2004
+            return TransientError(line, limited=status in _LIMITING, wait=_retry_after(headers))
         names = refused_parameters(message, code, parameter)
         if names:
             return RefusedParameterError(line, names)

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from reelbench.base.attachment import Attachment
 from reelbench.base.errors import InputError, installing
-from reelbench.llm.client import MAX_BYTES, ChatClient, one_line, reply_in
+from reelbench.llm.client import MAX_BYTES, ChatClient, TimeLimit, one_line, reply_in
 from reelbench.llm.messages import Message
 from reelbench.llm.reply import Reply
 
@@ -41,14 +41,19 @@ Beside them there is `fps`, the frames of a second that the server takes; it goe
 class GeminiClient(ChatClient):
     """Asks Gemini: by its own protocol where there is a whole video."""
 
-    async def ask(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> Reply:
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        sampling: Mapping[str, Any],
+        limit: TimeLimit | None = None,
+    ) -> Reply:
         """Send one request, once; the errors are those of `ChatClient.send`.
 
         Raises:
             InputError: A setting is not accepted with a whole video.
         """
         if not _has_video(messages):
-            return await super().ask(messages, sampling)
+            return await super().ask(messages, sampling, limit)
         options = self._options
         began = time.monotonic()
         where = f"{options.model_option} {options.model}, with a whole video"
@@ -77,8 +82,10 @@ class GeminiClient(ChatClient):
         }
         google = genai.Client(vertexai=False, api_key=options.api_key, http_options=http).aio
         turns = [_turn(message, sampling) for message in messages]
+        if limit is None:
+            limit = asyncio.timeout(options.time_limit)
         try:
-            async with asyncio.timeout(options.timeout), google:
+            async with limit, google:
                 reply = await google.models.generate_content(
                     model=options.model, contents=turns, config=config
                 )

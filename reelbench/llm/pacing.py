@@ -1,6 +1,6 @@
-"""Pacing: as many calls in flight as the user allows, fewer while the server answers 429.
+"""Pacing: who is let in to a server, and which call nothing comes back of any more.
 
-Once asking stops there are none.
+How many are in flight is the server's `Pace`. Once asking stops there are none.
 """
 
 import asyncio
@@ -10,7 +10,13 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from types import TracebackType
 from typing import Any, Self
+
+from reelbench.llm.pace import FIRST, Pace
+
+_HANGS = 10
+"""Times the median after which a call hangs, while others are finished."""
 
 
 class StoppedError(Exception):
@@ -26,27 +32,22 @@ class StoppedError(Exception):
 
 
 class Pacer:
-    """Lets calls to one server pass, at most `limit` at once, whoever makes them.
+    """Lets calls to one server pass, as many at once as its `Pace` allows.
 
-    The first call goes alone, so that a wrong key costs one refusal and not 32; unless the server
-    is `proven`: it has given a reply before. After that the limit is the largest concurrency that
-    anybody allows. A 429 halves it (once for all calls that were in flight at the time) and
-    holds everything for as long as the server asks; each full round of good replies raises it by
-    one again.
+    It does not matter who makes them. At most `FIRST` go out before the first reply that can be
+    read. A 429, 503 or 529 halves the limit (once for all calls that were in flight at the time)
+    and holds everything for as long as the server asks. After a time in which the server finished
+    nothing, one call goes alone.
 
     It lives in one event loop.
     """
 
-    def __init__(self, concurrency: int = 1, *, proven: bool = False) -> None:
-        self._most = concurrency
-        self._limit = 1.0
-        if proven:
-            self._limit = float(concurrency)
-        self._probing = not proven
-        self.had_reply = proven
-        """True once the server has given a reply."""
+    def __init__(self, pace: Pace) -> None:
+        self.pace = pace
         self.in_flight = 0
         """Calls that were let in and have not left."""
+        self.last_good = 0.0
+        """The loop's time of the latest reply; 0 before the first."""
         self._round = 0
         self._held_until = 0.0
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -60,13 +61,19 @@ class Pacer:
         self.making = asyncio.Semaphore(2)
         self._stop = asyncio.Event()
         self.stopped: StoppedError | None = None
+        self._watched: set[CallWatch] = set()
+        self._watch_timer: asyncio.TimerHandle | None = None
+        self._is_silent = False
 
-    def allow(self, concurrency: int) -> None:
-        """Let at least so many calls pass at once, where the server takes them."""
-        if concurrency > self._most:
-            self._most = concurrency
-            if not self._probing and not self._round:
-                self._limit = float(concurrency)
+    @property
+    def waiting(self) -> int:
+        """Calls that wait to be let in."""
+        return len(self._waiting)
+
+    @property
+    def has_room(self) -> bool:
+        """True where another call could be in flight."""
+        return self.in_flight < self.pace.limit
 
     async def enter(self, *, again: bool = False) -> int:
         """Wait to be let in, and return the number of the round.
@@ -81,7 +88,7 @@ class Pacer:
         if self.stopped is not None:
             raise self.stopped
         if not self._waiting and self._free():
-            self.in_flight += 1
+            self._let_in()
             return self._round
         gate = asyncio.get_running_loop().create_future()
         if again:
@@ -103,31 +110,107 @@ class Pacer:
     def leave(self) -> None:
         """Make room for the next."""
         self.in_flight -= 1
+        if not self.in_flight:
+            self.pace.end_work(_now())
         self._wake()
 
-    def good(self) -> None:
-        """Note a reply: the server takes the calls that it gets."""
-        self.had_reply = True
-        self.note_answer()
-        self._limit = min(self._most, self._limit + 1 / self._limit)
+    def good(self, seconds: float) -> None:
+        """Note a reply that took so many seconds."""
+        now = _now()
+        self.last_good = now
+        self.pace.finish(now, seconds)
+        if self._is_silent:
+            self._is_silent = False
+            self.pace.start_over()
+        self._wake()
 
-    def note_answer(self) -> None:
-        """Note an answer of any kind: the first call goes alone no more."""
-        if self._probing:
-            self._probing = False
-            self._limit = float(self._most)
-            self._wake()
+    def prove(self) -> None:
+        """Note that a reply can be read, or could be in an earlier run."""
+        self.pace.prove()
+        self._wake()
 
     def note_limit(self, round_: int, wait: float | None) -> None:
-        """Note a 429 for a call of `round_`; hold all calls for `wait` seconds."""
+        """Note a 429, 503 or 529 for a call of a round.
+
+        All calls are held for `wait` seconds.
+        """
         if wait:
-            now = asyncio.get_running_loop().time()
             # Some spread, or several processes would come back in one burst.
-            self._held_until = max(self._held_until, now + wait * random.uniform(1.0, 1.1))  # noqa: S311
-        self.note_answer()
+            held_until = _now() + wait * random.uniform(1.0, 1.1)  # noqa: S311
+            self._held_until = max(self._held_until, held_until)
         if round_ == self._round:
             self._round += 1
-            self._limit = max(1.0, self._limit / 2)
+            self.pace.refuse()
+
+    # --- calls that nothing comes back of
+
+    def watch(self, time_limit: float, alone_limit: float) -> "CallWatch":
+        """Return the limit on a call's time, to be entered while it is in flight.
+
+        It ends the call where the server has finished nothing for the time limit, or, while other
+        calls are finished, after ten times the median, at least the limit. It never ends one that
+        stands in line.
+
+        Args:
+            time_limit: Seconds.
+            alone_limit: Seconds for a call that goes alone.
+        """
+        if self._is_silent:
+            return CallWatch(self, alone_limit, is_alone=True)
+        return CallWatch(self, time_limit)
+
+    def begin_watch(self, call: "CallWatch") -> None:
+        """Watch a call from now on."""
+        self._watched.add(call)
+        deadline = call.began + call.time_limit
+        if self._watch_timer is not None:
+            if self._watch_timer.when() <= deadline:
+                return
+            self._watch_timer.cancel()
+        self._plan_look(deadline)
+
+    def end_watch(self, call: "CallWatch") -> None:
+        """Watch a call no more."""
+        self._watched.discard(call)
+        if not self._watched and self._watch_timer is not None:
+            self._watch_timer.cancel()
+            self._watch_timer = None
+
+    def note_silence(self) -> None:
+        """Note that a call ended because the server finished nothing: the next goes alone."""
+        self._is_silent = True
+
+    def _plan_look(self, at: float) -> None:
+        self._watch_timer = asyncio.get_running_loop().call_at(at, self._look)
+
+    def _look(self) -> None:
+        """End the calls whose time is over."""
+        self._watch_timer = None
+        now = _now()
+        deadlines: list[float] = []
+        for call in self._watched:
+            deadline = self._deadline(call)
+            if deadline <= now:
+                call.was_quiet = self._quiet_until(call) <= now
+                call.end()
+            else:
+                deadlines.append(deadline)
+        if deadlines:
+            self._plan_look(min(deadlines))
+
+    def _deadline(self, call: "CallWatch") -> float:
+        """Return the moment at which a call is given up, as things are now."""
+        longest = call.time_limit
+        median = self.pace.median_seconds
+        if median is not None:
+            longest = max(longest, _HANGS * median)
+        return min(self._quiet_until(call), call.began + longest)
+
+    def _quiet_until(self, call: "CallWatch") -> float:
+        """Return the moment until which the server has time to finish something."""
+        return max(call.began, self.last_good) + call.time_limit
+
+    # --- the end
 
     def stop(self, stopped: StoppedError) -> None:
         """End asking: all calls that wait, or come, raise `stopped`."""
@@ -155,8 +238,16 @@ class Pacer:
 
     def _free(self) -> bool:
         """Return True where a call may be let in now."""
-        is_held = asyncio.get_running_loop().time() < self._held_until
-        return self.in_flight < int(self._limit) and not is_held
+        if _now() < self._held_until:
+            return False
+        if self._is_silent:
+            return not self.in_flight
+        return self.in_flight < self.pace.limit
+
+    def _let_in(self) -> None:
+        if not self.in_flight:
+            self.pace.begin_work(_now())
+        self.in_flight += 1
 
     def _wake(self, *, held_over: bool = False) -> None:
         """Let in calls that wait; `held_over` says that a server's hold has ended."""
@@ -167,12 +258,87 @@ class Pacer:
                 self._waiting.rotate(random.randrange(len(self._waiting)))  # noqa: S311
             gate = self._waiting.popleft()
             if not gate.done():
-                self.in_flight += 1
+                self._let_in()
                 gate.set_result(None)
         if self._waiting and self._timer is None:
             loop = asyncio.get_running_loop()
             if self._held_until > loop.time():
                 self._timer = loop.call_at(self._held_until, partial(self._wake, held_over=True))
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+class CallWatch:
+    """The limit on the time of one call, by what its server finishes (`Pacer.watch`).
+
+    Attributes:
+        time_limit: Seconds in which the server has to finish something.
+        is_alone: True for the one call after a time in which it finished nothing.
+        began: The loop's time at which the call went out.
+    """
+
+    def __init__(self, pacer: Pacer, time_limit: float, *, is_alone: bool = False) -> None:
+        self._pacer = pacer
+        self.time_limit = time_limit
+        self.is_alone = is_alone
+        self.began = 0.0
+        self.was_quiet = False
+        """True where the call was ended because the server had finished nothing."""
+        self._timeout = asyncio.timeout(None)
+
+    async def __aenter__(self) -> Self:
+        await self._timeout.__aenter__()
+        self.began = _now()
+        self._pacer.begin_watch(self)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        self._pacer.end_watch(self)
+        return await self._timeout.__aexit__(kind, error, trace)
+
+    def end(self) -> None:
+        """End the call: TimeoutError where it stands."""
+        self._timeout.reschedule(_now())
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the call went out."""
+        return _now() - self.began
+
+
+class Places:
+    """The places of one model's calls among those in flight.
+
+    They are `FIRST` until its first reply that can be read, and then as many as the user allows.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._is_open = False
+        self._semaphore = asyncio.Semaphore(min(FIRST, most))
+
+    def open(self) -> None:
+        """Let in as many calls as the user allows, from now on."""
+        if self._is_open:
+            return
+        self._is_open = True
+        for _ in range(self._most - FIRST):
+            self._semaphore.release()
+
+    async def take(self) -> None:
+        """Wait for a place, and take it."""
+        await self._semaphore.acquire()
+
+    def give_back(self) -> None:
+        """Give a place back."""
+        self._semaphore.release()
 
 
 @dataclass(eq=False)
@@ -181,11 +347,13 @@ class Turn:
 
     Attributes:
         pacer: Lets the call in.
+        places: The model's places.
         make: Makes the body to send, in a thread, for two calls of those that wait.
         round: The pacer's round when the call was let in last.
     """
 
     pacer: Pacer
+    places: Places
     make: Callable[[], bytes] | None = None
     round: int = field(default=0, init=False)
     _making: asyncio.Future[bytes] | None = field(default=None, init=False)
@@ -193,12 +361,11 @@ class Turn:
 
     async def __aenter__(self) -> Self:
         if self.make is None:
-            self.round = await self.pacer.enter()
+            await self._enter(again=False)
         else:
             async with self.pacer.making:
                 self._making = asyncio.ensure_future(asyncio.to_thread(self.make))
-                self.round = await self.pacer.enter()
-        self._inside = True
+                await self._enter(again=False)
         return self
 
     async def result(self) -> bytes | None:
@@ -215,12 +382,21 @@ class Turn:
     async def come_back(self) -> None:
         """Wait to be let in again where the turn was left, ahead of new calls."""
         if not self._inside:
-            self.round = await self.pacer.enter(again=True)
-            self._inside = True
+            await self._enter(again=True)
+
+    async def _enter(self, *, again: bool) -> None:
+        await self.places.take()
+        try:
+            self.round = await self.pacer.enter(again=again)
+        except BaseException:
+            self.places.give_back()
+            raise
+        self._inside = True
 
     def leave(self) -> None:
         """Give the place to the next call."""
         if self._inside:
             self._inside = False
             self._making = None
+            self.places.give_back()
             self.pacer.leave()

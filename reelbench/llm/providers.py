@@ -12,7 +12,7 @@ from typing import Any
 from reelbench.base import containment
 from reelbench.base.errors import InputError, first_line, installing
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.client import ChatClient, RejectedError
+from reelbench.llm.client import ChatClient, RejectedError, TimeLimit
 from reelbench.llm.gemini import GeminiClient
 from reelbench.llm.messages import Message
 from reelbench.llm.model_names import LOCAL
@@ -57,13 +57,19 @@ class LocalClient(ChatClient):
         self._model.to(device).eval()
         self._turn = asyncio.Lock()
 
-    async def ask(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> Reply:
-        """Answer one question.
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        sampling: Mapping[str, Any],
+        limit: TimeLimit | None = None,
+    ) -> Reply:
+        """Answer one question, however long that takes.
 
         Raises:
             RejectedError: The model can't answer.
             InputError: It takes no such setting.
         """
+        del limit
         unknown = sorted(sampling.keys() - set(_SETTINGS))
         if unknown:
             raise InputError(

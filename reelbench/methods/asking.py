@@ -36,9 +36,10 @@ from reelbench.methods.kept import Keeping, KeptAnswers
 from reelbench.methods.questions import QuestionSet, load_questions
 from reelbench.methods.scored_answers import MISSING, NOT_SHOWN, score_answers
 from reelbench.registry.decoding import Candidates
+from reelbench.registry.model_ids import answering_ids
 from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.reasons import Reason
-from reelbench.registry.records import ModelRecord, SettingsRecord
+from reelbench.registry.records import AskedRecord, ModelRecord, SettingsRecord
 from reelbench.registry.rows import Row, in_words, timing
 from reelbench.registry.sampling import MOST_FRAMES, FrameSampling
 from reelbench.registry.strata import Strata
@@ -165,7 +166,21 @@ def ask(
         settings=settings,
         sample_fields=answers.sample_fields,
     )
-    return replace(scored, come_by=kept_answers.record())
+    asked_record = kept_answers.record()
+    _note_answering_models(record.id, asked_record, options)
+    return replace(scored, come_by=asked_record)
+
+
+def _note_answering_models(model: str, record: AskedRecord, options: Options) -> None:
+    """Say where several models may have answered."""
+    returned = record.returned or {}
+    names = answering_ids(model, returned)
+    if len(names) > 1:
+        replies = ", ".join(f"{returned[name]} by {name}" for name in names)
+        options.note(
+            f"{model}: answered under several ids ({replies}): these may be several models, so a "
+            "board lists the result and doesn't rank it"
+        )
 
 
 class _Part(NamedTuple):
@@ -402,10 +417,9 @@ class _Run:
         """Count what is waited for: frames only where another call could be in flight."""
         while True:
             await asyncio.sleep(PAUSE_S)
-            calls = self.asker.in_flight
-            if self.waiting_for_frames and calls < self.asker.options.concurrency:
+            if self.waiting_for_frames and self.asker.has_room:
                 self.waits["frames"] += 1
-            elif calls:
+            elif self.asker.in_flight:
                 self.waits["the server"] += 1
             else:
                 self.waits[None] += 1
@@ -414,8 +428,10 @@ class _Run:
         """Say how many of the asked questions the server gave no answer to.
 
         Raises:
-            ReelbenchError: It gave none at all.
+            ReelbenchError: It gave none at all, or asking on was of no use.
         """
+        if self.asker.has_ended:
+            raise ReelbenchError(self.asker.notes[-1])
         lacking = self.runner.lacking.total()
         if not lacking:
             return
@@ -454,6 +470,28 @@ class _Run:
                 return Prediction(None, reason=Reason.MODEL_FAILED)
             texts.append(result.value)
         self.sample_fields[row["id"]] = _sample_fields(results, texts)
+        prediction = self._prediction_of(row, question, results, texts)
+        self._note_outcome(results, prediction)
+        return prediction
+
+    def _note_outcome(self, results: "Sequence[AskResult[str]]", prediction: Prediction) -> None:
+        """Tell the asker whether its new replies were an answer."""
+        failure = None
+        if prediction.reason is not None:
+            failure = str(prediction.reason)
+        for result in results:
+            last = result.replies[-1]
+            if last.at >= self.asker.tally.since:
+                self.asker.note_outcome(failure, last.reply.raw)
+
+    def _prediction_of(
+        self,
+        row: Row,
+        question: Sequence[Message],
+        results: "Sequence[AskResult[str]]",
+        texts: Sequence[str],
+    ) -> Prediction:
+        """Return the answer in a question's replies."""
         if not all(has_seen_pictures(result.replies[-1].reply, question) for result in results):
             return Prediction(texts[0], reason=Reason.MEDIA_NOT_SEEN)
         cut_short = self._cut_short(row, results, texts)

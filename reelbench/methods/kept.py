@@ -11,7 +11,8 @@ import difflib
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ from reelbench.llm.budget import moment
 from reelbench.llm.client import NotServedError, TransientError, one_line
 from reelbench.llm.messages import Message
 from reelbench.llm.store import StoredReply
+from reelbench.registry.model_ids import filed_id
 from reelbench.registry.records import AskedRecord
 from reelbench.registry.rows import Row
 
@@ -275,9 +277,18 @@ class KeptAnswers:
             server=self._giver["server"],
             revision=self._giver["revision"],
             served=self._giver["served"],
+            returned=_filed_ids(self._asker.tally.returned),
             rechecked=self._rechecked,
             sent_instead=self._asker.sent_instead or None,
         )
+
+
+def _filed_ids(returned: Mapping[str, int]) -> dict[str, int] | None:
+    """Return id -> replies as a record has them, or None where there are none."""
+    ids: Counter[str] = Counter()
+    for name, replies in sorted(returned.items()):
+        ids[filed_id(name)] += replies
+    return dict(ids) or None
 
 
 def _are_alike(before: object, after: object) -> bool:

@@ -397,6 +397,10 @@ class AskedRecord(Record):
         "What the server's `/v1/models` says of the model (`id`, `root`, `owned_by`, "
         "`max_model_len`); null where it says nothing.",
     )
+    returned: Omittable[Counted | None] = absent(
+        "Model id that the server returned -> replies; of a path its last part. Absent where it "
+        "returned none."
+    )
     rechecked: tuple[str, ...] = Field(
         (), description="Questions asked once more, and answered as they were before."
     )

@@ -17,7 +17,8 @@ import numpy as np
 
 from reelbench.base.errors import InputError, number_of
 from reelbench.base.text_tables import Table, p_value
-from reelbench.judges.identity import judge_as_answered, returned_ids, same_model, single_judges
+from reelbench.judges.identity import judge_as_answered, returned_ids, single_judges
+from reelbench.registry.model_ids import same_model
 from reelbench.registry.records import JudgeRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
 from reelbench.scoring import aggregation, metric_table, value_bounds

@@ -12,9 +12,9 @@ import typer
 
 from reelbench.base import settings
 from reelbench.base.errors import InputError
-from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, TIMEOUT
+from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY
 from reelbench.terminal import console
-from reelbench.terminal.option_groups import CachePatience
+from reelbench.terminal.option_groups import CachePatience, KeepGoing
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions, VoteRule
@@ -65,7 +65,12 @@ class RequestOptions:
     """Options of requests to a model, as they were typed."""
 
     llm_concurrency: Annotated[
-        int, _llm("--llm-concurrency", metavar="N", help="Maximum concurrent calls.")
+        int,
+        _llm(
+            "--llm-concurrency",
+            metavar="N",
+            help="Maximum concurrent calls.",
+        ),
     ] = CONCURRENCY
     llm_budget: Annotated[
         str | None,
@@ -88,8 +93,14 @@ class RequestOptions:
         ),
     ] = None
     llm_timeout: Annotated[
-        float, _llm("--llm-timeout", metavar="S", help="Maximum seconds for one call.")
-    ] = TIMEOUT
+        float | None,
+        _llm(
+            "--llm-timeout",
+            metavar="S",
+            help="Seconds in which it has to finish something.",
+        ),
+    ] = None
+    keep_going: KeepGoing = False
     cache_patience: CachePatience = CACHE_PATIENCE
 
     def as_fields(self) -> dict[str, Any]:
@@ -98,6 +109,7 @@ class RequestOptions:
             "concurrency": self.llm_concurrency,
             "extra": extra_of("--llm-extra", self.llm_extra),
             "timeout": self.llm_timeout,
+            "keep_going": self.keep_going,
             "cache_patience": self.cache_patience,
             **budget_of("--llm-budget", self.llm_budget),
             **price_of("--llm-price", self.llm_price),
@@ -453,7 +465,12 @@ JudgeUrl = Annotated[
     _judge("--judge-url", metavar="URL", help="OpenAI-compatible server; default OPENAI_BASE_URL."),
 ]
 JudgeConcurrency = Annotated[
-    int, _judge("--judge-concurrency", metavar="N", help="Maximum concurrent calls.")
+    int,
+    _judge(
+        "--judge-concurrency",
+        metavar="N",
+        help="Maximum concurrent calls.",
+    ),
 ]
 JudgePrompts = Annotated[
     str, _judge("--judge-prompts", metavar="SET", help="reelbench, official, or a file.")
@@ -535,11 +552,17 @@ def judge_options(
         ),
     ] = None,
     judge_timeout: Annotated[
-        float, _judge("--judge-timeout", metavar="S", help="Maximum seconds for one call.")
-    ] = TIMEOUT,
+        float | None,
+        _judge(
+            "--judge-timeout",
+            metavar="S",
+            help="Seconds in which it has to finish something.",
+        ),
+    ] = None,
     retry_unscored: Annotated[
         bool, _judge("--retry-unscored", help="Ask again if no reply was readable.")
     ] = False,
+    keep_going: KeepGoing = False,
     cache_patience: CachePatience = CACHE_PATIENCE,
 ) -> "JudgeOptions | None":
     """Return the judge of `--judge`, `--judge-preset`, else `REELBENCH_JUDGE`, or None."""
@@ -575,6 +598,7 @@ def judge_options(
         temperature=temperature,
         extra=extra,
         timeout=judge_timeout,
+        keep_going=keep_going,
         retry_unread=retry_unscored,
         cache_patience=cache_patience,
         **budget_of("--judge-budget", judge_budget),

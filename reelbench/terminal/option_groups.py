@@ -186,12 +186,20 @@ Frames = Annotated[
     ),
     Kind.FRAMES,
 ]
+KeepGoing = Annotated[
+    bool,
+    typer.Option(
+        "--keep-going",
+        help="Ask on, although 20 replies came and none was an answer.",
+    ),
+]
+
 CachePatience = Annotated[
     float,
     typer.Option(
         "--cache-patience",
         metavar="S",
-        help="Seconds to wait if the reply database (REELBENCH_CACHE) is unreachable.",
+        help="Seconds to wait for the reply database.",
     ),
 ]
 

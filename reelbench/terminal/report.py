@@ -196,6 +196,7 @@ def _judge_to_name(result: "Result") -> str:
 def _show_asked(result: "Result") -> None:
     """Print how many answers were asked for, and how many were kept."""
     from reelbench.llm.budget import shown_dates
+    from reelbench.registry.model_ids import other_ids
 
     asked_record = result.provenance.asked
     if asked_record is None:
@@ -205,6 +206,9 @@ def _show_asked(result: "Result") -> None:
         name = f"{name}, run {result.settings.run}"
     line = f"{name}: {asked_record.asked} asked, {asked_record.kept} kept"
     line += shown_dates(asked_record.kept_from, asked_record.kept_to)
+    other_models = other_ids(result.model.id, asked_record.returned or {})
+    if other_models:
+        line += f"; answered as {', '.join(other_models)}"
     if asked_record.rechecked:
         number = len(asked_record.rechecked)
         line += f"; {number} of these asked again as a check: the same"

@@ -822,3 +822,26 @@ def test_run_looks_for_data_and_videos_before_lmms_eval_is_started(without_video
     assert (
         f"; rextime: none of its videos is here (first: gone; looked in {without_video}, " in line
     )
+
+
+def test_two_models_behind_one_name_are_said_and_recorded(ask, tmp_path):
+    """As OpenRouter answers where a model is away: its reply names another."""
+
+    def fallback(call):
+        return Answer(GOOD, model="b/small" if call.number < 3 else "org/model")
+
+    with JudgeServer(fallback) as server:
+        done = ask(server)
+    assert done.returncode == 0, done.stderr
+    assert "answered under several ids (3 by b/small, 9 by org/model)" in done.stderr
+    recorded = result(tmp_path)[0]["provenance"]["asked"]["returned"]
+    assert recorded == {"b/small": 3, "org/model": 9}
+
+
+@pytest.mark.parametrize("name", ["org/model", "org/model-2026-03-01", "/srv/weights/q.gguf"])
+def test_one_model_under_another_id_is_recorded(name, ask, tmp_path):
+    with JudgeServer(lambda _: Answer(GOOD, model=name)) as server:
+        done = ask(server)
+    assert "several ids" not in done.stderr
+    recorded = result(tmp_path)[0]["provenance"]["asked"]["returned"]
+    assert recorded == {name.removeprefix("/srv/weights/"): 12}

@@ -7,6 +7,7 @@ from email.utils import formatdate
 import pytest
 
 from reelbench.judges.judge_options import JudgeOptions
+from reelbench.llm.pace import FIRST
 from tests.judges.conftest import ITEM, KEY, verdicts
 from tests.servers.judge import Answer, JudgeServer, always
 
@@ -29,7 +30,7 @@ def failing(times, answer, then='{"score": 3}'):
 TROUBLE = {
     "429": lambda _: Answer(status=429),
     "500": lambda _: Answer(status=500),
-    "503 in HTML": lambda _: Answer(status=503, raw=b"<html>busy</html>"),
+    "502 in HTML": lambda _: Answer(status=502, raw=b"<html>busy</html>"),
     "408": lambda _: Answer(status=408),
     "409": lambda _: Answer(status=409),
     "dropped in the middle": lambda _: Answer(drop=True),
@@ -104,19 +105,19 @@ def test_retry_after_is_honoured_by_all(curve, options, items, headers):
 
     def script(_):
         came.append(time.monotonic())
-        return Answer(status=429, headers=headers()) if len(came) == 1 else Answer("1")
+        return Answer(status=429, headers=headers()) if len(came) <= FIRST else Answer("1")
 
     with JudgeServer(script) as server:
         outcomes, _ = verdicts(curve, items(5), options(server.url))
     assert all(verdict.scores == {"score": 1} for verdict in outcomes)
-    assert came[1] - came[0] >= 0.95
+    assert came[FIRST] - came[0] >= 0.95
 
 
 def test_a_wait_beyond_patience_ends_judging(curve, options, items):
     with JudgeServer(lambda _: Answer(status=429, headers={"Retry-After": "7200"})) as server:
         outcomes, run = verdicts(curve, items(5), options(server.url))
     assert {verdict.reason for verdict in outcomes} == {"judge_unavailable"}
-    assert len(server.calls) == 1
+    assert len(server.calls) <= FIRST
     assert "7200 s" in run.notes[0]
 
 
@@ -154,11 +155,11 @@ def test_after_a_storm_the_calls_in_flight_climb_again(curve, options, items):
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
-def test_a_refusal_ends_judging_after_the_first_call(moviecore, options, items, status):
+def test_a_refusal_ends_judging_after_the_first_calls(moviecore, options, items, status):
     error = {"message": f"Incorrect API key provided: {KEY}.\nSee the docs."}
     with JudgeServer(lambda _: Answer(status=status, error=error)) as server:
         outcomes, run = verdicts(moviecore, items(50), options(server.url))
-    assert len(server.calls) == 1
+    assert len(server.calls) <= FIRST
     assert {verdict.reason for verdict in outcomes} == {"judge_refused"}
     (note,) = run.notes
     assert str(status) in note
@@ -170,7 +171,8 @@ def test_a_spent_quota_is_a_refusal(curve, options, items):
     error = {"message": "You exceeded your current quota", "code": "insufficient_quota"}
     with JudgeServer(lambda _: Answer(status=429, error=error)) as server:
         outcomes, _ = verdicts(curve, items(5), options(server.url))
-    assert ({verdict.reason for verdict in outcomes}, len(server.calls)) == ({"judge_refused"}, 1)
+    assert {verdict.reason for verdict in outcomes} == {"judge_refused"}
+    assert len(server.calls) <= FIRST
 
 
 def test_a_model_that_takes_no_temperature_is_asked_without_and_it_is_told(curve, options, items):
@@ -186,7 +188,9 @@ def test_a_model_that_takes_no_temperature_is_asked_without_and_it_is_told(curve
     with JudgeServer(script) as server:
         outcomes, run = verdicts(curve, items(5), options(server.url))
         assert all(verdict.scores for verdict in outcomes)
-        assert (len(server.calls), run.record.temperature) == (6, None)
+        # Each of the first calls may be refused once.
+        assert 5 < len(server.calls) <= 5 + FIRST
+        assert run.record.temperature is None
         assert "takes no temperature, so none is sent" in run.notes[0]
 
 

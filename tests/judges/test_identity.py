@@ -7,8 +7,8 @@ from reelbench.judges.identity import (
     judges_under_several_ids,
     other_than_requested,
     returned_ids,
-    same_model,
 )
+from reelbench.registry.model_ids import same_model
 from reelbench.registry.records import JudgeRecord
 
 

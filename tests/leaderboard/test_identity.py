@@ -131,6 +131,28 @@ def test_what_a_run_merely_came_to_makes_no_other_place(run, tamper, tmp_path):
     assert (after.outcome, after.place) == ("replaced", before.place), after.why
 
 
+def test_another_model_behind_the_same_name_has_a_place_of_its_own(run, tamper, tmp_path):
+    def answered_by(*names):
+        asked = {"asked": 12, "kept": 0, "server": "h", "returned": dict.fromkeys(names, 6)}
+        tamper(run, result=lambda found: found["provenance"].update(asked=asked))
+        [added] = store.add(run, tmp_path / "store")
+        return added
+
+    tamper(run, result=lambda found: found["model"].update(id="org/m"))
+    plain = answered_by("org/m")
+    assert answered_by("org/m-2026-03-01").place == plain.place
+    other = answered_by("b/small")
+    assert (other.outcome, other.place == plain.place) == ("added", False)
+    several = answered_by("org/m", "b/small")
+    assert several.outcome == "added"
+    entries = board.make(tmp_path / "store", published=False).entries
+    assert {(row.note, row.unranked) for row in entries if row.model == "org/m"} == {
+        ("", None),
+        ("answered as b/small", None),
+        ("answered as b/small", "the model answered under several ids: b/small, org/m"),
+    }
+
+
 def test_another_s_result_is_not_replaced_where_both_come_to_one_place(run, tamper, tmp_path):
     """As on a disk that does not tell `Org` from `org`."""
     [one] = store.add(run, tmp_path / "store")

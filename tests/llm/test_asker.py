@@ -178,7 +178,7 @@ def test_an_error_that_nobody_waits_for_any_more_is_not_printed(caplog):
         def refuse(_):
             loop.call_soon_threadsafe(asked.set)
             gone.wait()
-            return Answer(status=503)
+            return Answer(status=500)
 
         server.script(refuse)
 
@@ -200,9 +200,9 @@ def test_an_error_that_nobody_waits_for_any_more_is_not_printed(caplog):
     assert [line for line in caplog.messages if "never retrieved" in line] == []
 
 
-def test_askers_that_share_turns_share_the_first_call_and_the_calls_in_flight():
+def test_askers_of_one_server_share_the_calls_in_flight():
     refused, holding = Answer(status=401), Answer('{"name": "red"}', delay=0.02)
-    for answer, reasons, calls in ((refused, {"refused"}, 1), (holding, {None}, 16)):
+    for answer, reasons, most_calls in ((refused, {"refused"}, 4), (holding, {None}, 16)):
         with JudgeServer(lambda _, answer=answer: answer) as server:
 
             async def go(server=server):
@@ -219,8 +219,7 @@ def test_askers_that_share_turns_share_the_first_call_and_the_calls_in_flight():
                 return {one.reason for one in asked}
 
             assert asyncio.run(go()) == reasons
-            assert len(server.calls) == calls
-            assert server.calls[0].in_flight == 1
+            assert len(server.calls) <= most_calls
             assert server.most_in_flight <= 4
 
 

@@ -402,7 +402,7 @@ def test_a_tagger_that_is_away_ends_nothing(tmp_path):
     away.set()
 
     def gone(_, role):
-        return Answer(status=503) if role == "tagger" and away.is_set() else None
+        return Answer(status=500) if role == "tagger" and away.is_set() else None
 
     with JudgeServer(Models(scripted=gone)) as server:
         with pytest.raises(ReelbenchError, match=r"2 questions lack a reply \(unavailable\)"):
