@@ -86,11 +86,11 @@ def test_every_public_name_is_in_the_reference():
 def test_what_is_written_is_valid_by_the_schemas(tmp_path):
     predictions = ROOT / "tests" / "fixtures" / "v0_1_0" / "predictions" / "rextime.jsonl"
     run = reelbench.score("rextime", predictions, split="mini").save(tmp_path / "run")
-    [added] = store.add(run, tmp_path / "store")
+    store.add(run, tmp_path / "store")
     for name, file in (
         ("result", run / "result.json"),
         ("sample", run / "samples.jsonl"),
-        ("check", tmp_path / "store" / added.place / "check.json"),
+        ("ledger", tmp_path / "store" / "ledger.jsonl"),
     ):
         schema = (ROOT / "docs" / "schemas" / f"{name}.json").read_text(encoding="utf-8")
         validator = jsonschema.Draft202012Validator(json.loads(schema))

@@ -84,7 +84,7 @@ COMMANDS = {
         {"http://localhost:8000/v1": "{server}"}
     ),
     "reelbench leaderboard add out/rextime_mini --store results": Run(
-        leaves="results/**/check.json"
+        leaves="results/ledger.jsonl"
     ),
     "reelbench leaderboard build --store results --out site": Run(leaves="site/index.html"),
 }

@@ -78,7 +78,7 @@ def seen(place):
     ]
     return {
         path.relative_to(place).as_posix(): b""
-        if path.name in {"result.json", "check.json"}
+        if path.name in {"result.json", "ledger.jsonl"}
         else path.read_bytes()
         for path in files
     }

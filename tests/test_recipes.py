@@ -111,13 +111,13 @@ RECIPES = {
         script=always("2"),
     ),
     "papers": Recipe(
-        ("run/result.json", "results/**/check.json"),
+        ("run/result.json", "results/ledger.jsonl"),
         script=always('{"score": 3}'),
         swaps={"export OPENAI_API_KEY=…": "export OPENAI_BASE_URL={server}"},
     ),
-    "leaderboard": Recipe(("site/index.html", "results/**/check.json")),
+    "leaderboard": Recipe(("site/index.html", "results/ledger.jsonl")),
     "add_benchmark": Recipe(
-        ("card/README.md", "page/*.html", "store/**/check.json", "out/hall/result.json"),
+        ("card/README.md", "page/*.html", "store/ledger.jsonl", "out/hall/result.json"),
         script=lambda call: Answer('{"score": 4}' if "<answer" in call.user else "B"),
     ),
     "make_benchmark": Recipe(
@@ -131,7 +131,7 @@ RECIPES = {
             "--llm my-model --limit": "--llm tagger --limit",
         },
     ),
-    "agents": Recipe(("looks.jsonl", "run/result.json", "results/**/check.json")),
+    "agents": Recipe(("looks.jsonl", "run/result.json", "results/ledger.jsonl")),
     "people": Recipe(("review.html", "spans*.html")),
     "diagnose": Recipe(
         ("graphs/graphs.jsonl", "errors/report.html"),

@@ -120,7 +120,7 @@ TESTS: dict[str, list[str]] = {
     "stats/student_t": ["stats/test_student_t.py"],
     **{
         f"leaderboard/{name}": STORE
-        for name in ("rereading", "standing", "checks", "identity", "store")
+        for name in ("rereading", "standing", "board_state", "identity", "store")
     },
     "leaderboard/against_data": [*STORE, "leaderboard/test_rejudgement.py"],
     "leaderboard/mismatches": ["leaderboard/test_mismatches.py", *STORE],
@@ -140,7 +140,7 @@ TESTS: dict[str, list[str]] = {
             for name in ("exports/test_tables", "test_about", "test_publish")
         )
     ],
-    "leaderboard/first_filed": ["leaderboard/test_declarations.py"],
+    "leaderboard/table_differences": ["leaderboard/test_declarations.py"],
     "leaderboard/community": ["leaderboard/test_community.py"],
     "leaderboard/entries": [*BOARD, "leaderboard/test_community.py", "leaderboard/test_about.py"],
     "leaderboard/ranking": [*BOARD, "leaderboard/test_pairs.py"],

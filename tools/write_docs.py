@@ -17,7 +17,7 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 from reelbench.base import settings
 from reelbench.cli.commands import COMMANDS
 from reelbench.cli.program import assembled
-from reelbench.leaderboard.checks import Check
+from reelbench.leaderboard import ledger
 from reelbench.llm.model_names import PROVIDERS
 from reelbench.registry.benchmark_keys import FORMS, KEYS, REQUIRED, Key
 from reelbench.registry.records import About, Result, Sample
@@ -35,7 +35,7 @@ DOCS = ROOT / "docs"
 SCHEMAS = {
     "result": Result,
     "sample": Sample,
-    "check": Check,
+    "ledger": ledger.LedgerLine,
     "about": About,
     "funnel": FunnelRecord,
 }

@@ -16,7 +16,9 @@ LABELS = 300  # labels of one facet
 ALL_LABELS = 1_000  # labels of all facets
 VALUES = 5_000  # metrics of a result, with each of them by each label
 LABEL_TEXTS = 50_000  # characters of all labels together
-PART = 60_000  # extent of a `check.json`, or of a part of a `result.json` that isn't of its items
+PART = (
+    60_000  # extent of a line of a ledger, or of a part of a `result.json` that isn't of its items
+)
 SCORE = 1e9  # size of a score or a metric: its square is still a number
 ITEMS = 200_000  # items of a result
 OF_ITEM = 50_000  # frames, candidates or replies of one item, each
@@ -30,9 +32,10 @@ FILE_BYTES = 100_000_000  # of any file for which nothing else is said
 DATA_BYTES = 2_000_000_000  # of a file of rows, answers or predictions
 RESULT_BYTES = 20_000_000  # of a `result.json` or a `calibration.json`
 SAMPLES_BYTES = 2_000_000_000  # of a result's samples
+LEDGER_BYTES = 500_000_000  # of a store's ledger
 SUBMITTED_BYTES = 200_000_000  # of all files of one pull request
 UNSTATED_BYTES = 20_000_000_000  # of a download of which the server doesn't say how long it is
-SETTINGS_BYTES = 4_000_000  # of a `benchmark.yaml`, another YAML file, or a `check.json`
+SETTINGS_BYTES = 4_000_000  # of a `benchmark.yaml`, or another YAML file
 BESIDE_BYTES = 1_000_000  # of a `parity.json` or a `datasheet.md`
 TOML_BYTES = 64_000  # of a `reelbench.toml`
 TOML_LINE = 2_000  # characters of its line: a key of many parts costs the square of their number

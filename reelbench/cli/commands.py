@@ -436,9 +436,39 @@ COMMANDS = {
         examples=("--store results",),
     ),
     "leaderboard remove": CommandEntry(
-        place="reelbench.leaderboard.commands.leaderboard:remove",
-        summary="Remove results from a store; if one is missing, nothing is removed",
+        place="reelbench.leaderboard.commands.rows:remove",
+        summary="Withdraw results; if one is missing, nothing is withdrawn",
+        examples=('KEY --store results --reason "wrong frames"',),
+    ),
+    "leaderboard restore": CommandEntry(
+        place="reelbench.leaderboard.commands.rows:restore",
+        summary="Put a withdrawn result back",
         examples=("KEY --store results",),
+    ),
+    "leaderboard replace": CommandEntry(
+        place="reelbench.leaderboard.commands.rows:replace",
+        summary="Put a corrected run in the place of a filed one",
+        examples=("out/rextime_mini --store results",),
+    ),
+    "leaderboard rename": CommandEntry(
+        place="reelbench.leaderboard.commands.rows:rename",
+        summary="Give a model another name, everywhere on the board",
+        examples=("org/old org/new --store results",),
+    ),
+    "leaderboard move": CommandEntry(
+        place="reelbench.leaderboard.commands.rows:move",
+        summary="Let a model's results belong to another account",
+        examples=("org/model --account NAME --store results",),
+    ),
+    "leaderboard log": CommandEntry(
+        place="reelbench.leaderboard.commands.rows:log",
+        summary=("Print what was done, when, and by whom: the ledger of a store, a line each"),
+        examples=("--store results", "KEY --store results"),
+    ),
+    "leaderboard clone": CommandEntry(
+        place="reelbench.leaderboard.commands.rows:clone",
+        summary="Make a store of a published results dataset: the same board, byte for byte",
+        examples=("ORG/RESULTS --store results",),
     ),
     "leaderboard import-hub": CommandEntry(
         place="reelbench.leaderboard.commands.leaderboard:import_hub",
@@ -455,7 +485,12 @@ COMMANDS = {
     "leaderboard check": CommandEntry(
         place="reelbench.leaderboard.commands.leaderboard:check",
         summary="Check results as the results dataset's CI does",
-        examples=("results", "submitted --store results --markdown comment.md"),
+        examples=(
+            "results",
+            "submitted --store results --markdown comment.md",
+            "submitted --base dataset",
+            "--store results",
+        ),
     ),
     "leaderboard tables": CommandEntry(
         place="reelbench.leaderboard.commands.leaderboard:tables",

@@ -64,14 +64,9 @@ class Aliases:
                 models[name] = f"{owner_spellings[owner]}/{rest}"
         return models
 
-    def names_of(self, name: str) -> set[str]:
-        """Return all names of a model, in lower case."""
-        model = self._ids.get(name.casefold(), name).casefold()
-        names = {model}
-        for alias, model_id in self._ids.items():
-            if model_id.casefold() == model:
-                names.add(alias)
-        return names
+    def id_of(self, name: str) -> str:
+        """Return the id of the model that a name stands for, in lower case."""
+        return self._ids.get(name.casefold(), name).casefold()
 
 
 def one_spelling(names: Iterable[str]) -> dict[str, str]:

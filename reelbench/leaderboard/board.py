@@ -14,25 +14,27 @@ from reelbench.base.files import sha256_of_names
 from reelbench.base.workers import ALONE, Workers
 from reelbench.leaderboard import (
     aliases,
+    board_settings,
+    board_state,
     community,
     entries,
-    first_filed,
     hidden_totals,
     overall,
     ranking,
+    rows_only,
     store,
-    trust,
-    withheld,
+    table_differences,
 )
 from reelbench.leaderboard.aliases import Aliases
+from reelbench.leaderboard.board_settings import BoardSettings
+from reelbench.leaderboard.board_state import BoardState
 from reelbench.leaderboard.bridge import Bridge, as_json, bridges_of, by_other_judges, relation
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value, run_entry
 from reelbench.leaderboard.overall import ModelKey, Overall
 from reelbench.leaderboard.ranking import Noise
+from reelbench.leaderboard.rows_only import Table
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
-from reelbench.leaderboard.trust import BoardSettings
-from reelbench.leaderboard.withheld import Table
 from reelbench.registry import discovery
 from reelbench.registry.records import Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
@@ -51,7 +53,7 @@ class Board:
     """Everything that is shown.
 
     Attributes:
-        specs: Benchmarks, those with rows only, as `first_filed.shown_specs` has them.
+        specs: Benchmarks, those with rows only, as `table_differences.shown_specs` has them.
         rows: RankingGroup -> its rows, by benchmark and group, from the best one down, those that
             are not ranked last.
         entries: All of these rows, in this order.
@@ -78,6 +80,7 @@ class Board:
         withheld: RankingGroup whose samples are not here -> what was published of it.
         withheld_bridges: Benchmark -> how such tables of the same answers relate, as
             `bridge.as_json` has it.
+        renamed: A model's earlier name, in small letters -> its name today.
     """
 
     specs: dict[str, BenchmarkSpec]
@@ -100,6 +103,7 @@ class Board:
     listed_only: Mapping[RankingGroup, str] = field(default_factory=dict)
     withheld: Mapping[RankingGroup, Table] = field(default_factory=dict)
     withheld_bridges: Mapping[str, _Documents] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
     def spec(self, group: RankingGroup) -> BenchmarkSpec:
         """Return the benchmark by which a group's rows are scored."""
@@ -227,7 +231,8 @@ def _make(
     left_out = dict(faults)
     run_rows = entries.run_entries(results, left_out.__setitem__)
     rows = [hidden_totals.row_of_totals(row) for row in run_rows]
-    as_published = _withheld_rows(path, rows)
+    state = board_state.read(path)
+    as_published = _withheld_rows(path, state, rows)
     left_out |= as_published.left_out
     rows += as_published.rows
     # In the order that they had where their samples are: files are compared by their bytes.
@@ -243,8 +248,11 @@ def _make(
     if published:
         for spec in specs.values():
             rows += entries.published_entries(spec)
-    board = ranked_board(specs, rows, aliases.read(path), as_published.tables, trust.read(path))
-    return replace(board, left_out=left_out, withheld_bridges=as_published.bridges)
+    board = ranked_board(
+        specs, rows, aliases.read(path), as_published.tables, board_settings.read(path)
+    )
+    renamed = {name: state.name_of(name) for name in state.names}
+    return replace(board, left_out=left_out, withheld_bridges=as_published.bridges, renamed=renamed)
 
 
 @dataclass(slots=True)
@@ -264,19 +272,21 @@ class _WithheldRows:
     left_out: dict[str, str]
 
 
-def _withheld_rows(path: Path, rows_with_samples: Sequence[BoardEntry]) -> _WithheldRows:
+def _withheld_rows(
+    path: Path, state: BoardState, rows_with_samples: Sequence[BoardEntry]
+) -> _WithheldRows:
     keys = {row.key for row in rows_with_samples}
     splits = {(row.group.benchmark, row.group.split) for row in rows_with_samples}
     withheld_rows = _WithheldRows(rows=[], tables={}, bridges={}, left_out={})
-    for file in withheld.read(path):
+    for file in rows_only.read(path):
         for table in file.tables:
             if (table.group.benchmark, table.group.split) not in splits:
-                withheld_rows.rows += table.entries()
+                withheld_rows.rows += table.entries(state)
                 withheld_rows.tables[table.group] = table
                 withheld_rows.bridges[file.benchmark] = file.bridges
                 continue
             for row in table.rows:
-                if row.key not in keys:
+                if row.key not in keys and row.key in state.rows:
                     withheld_rows.left_out[row.key] = (
                         "its samples are not here, so it can't be compared with those of its table "
                         "that are"
@@ -286,7 +296,7 @@ def _withheld_rows(path: Path, rows_with_samples: Sequence[BoardEntry]) -> _With
 
 def _specs(results: Sequence[StoredResult]) -> dict[str, BenchmarkSpec]:
     declared = [(result.filed, result.benchmark) for result in results if result.benchmark]
-    return {**discovery.specs(), **first_filed.shown_specs(declared)}
+    return {**discovery.specs(), **table_differences.shown_specs(declared)}
 
 
 def _refuse_strangers(keys: Sequence[str], rows: Sequence[BoardEntry]) -> None:
@@ -363,7 +373,7 @@ def ranked_board(
                 bridged_results.append(row.stored)
     group_shortcuts = shortcuts_of_groups(rows_with_samples)
     bridges = bridges_of(bridged_results)
-    published_rows: list[withheld.Row] = []
+    published_rows: list[rows_only.Row] = []
     for table in tables.values():
         published_rows += table.rows
     return Board(
@@ -429,12 +439,12 @@ def _rank_groups(
     return rankings
 
 
-def _published_scores_without(rows: Sequence[withheld.Row]) -> dict[str, float]:
+def _published_scores_without(rows: Sequence[rows_only.Row]) -> dict[str, float]:
     scores = {row.key: row.without_shortcuts for row in rows}
     return {key: score for key, score in scores.items() if score is not None}
 
 
-def _published_other_judges(rows: Sequence[withheld.Row]) -> dict[str, str]:
+def _published_other_judges(rows: Sequence[rows_only.Row]) -> dict[str, str]:
     return {row.key: row.other_judges for row in rows if row.other_judges}
 
 
@@ -488,9 +498,7 @@ def _filing_order(row: BoardEntry) -> tuple[bool, Any, str]:
     """Return the order in which rows came: ours first, then what the board took first."""
     if row.stored is None:
         return False, None, ""
-    date = row.stored.result.provenance.date
-    order = first_filed.filing_order(row.stored.check, date)
-    return True, order, row.key
+    return True, row.stored.filed_row.order, row.key
 
 
 def _in_one_spelling(rows: Sequence[BoardEntry]) -> list[BoardEntry]:
@@ -548,7 +556,7 @@ def shortcuts_of_groups(rows: Sequence[BoardEntry]) -> dict[RankingGroup, Shortc
     blind_runs: dict[RankingGroup, list[StoredResult]] = defaultdict(list)
     for row in rows:
         stored = row.stored
-        if stored is None or stored.check.account is not None:
+        if stored is None or stored.filed_row.account is not None:
             continue
         if row.kind == "run" and row.unranked is None and column_of(stored.result.settings):
             blind_runs[row.group].append(stored)
@@ -602,7 +610,7 @@ class _VideoRun:
     @property
     def account(self) -> str:
         """The account that handed it in; empty for the maintainers."""
-        return (self.stored.check.account or "").casefold()
+        return (self.stored.filed_row.account or "").casefold()
 
 
 def _videos_had(stored: StoredResult) -> Collection[str]:
@@ -635,7 +643,7 @@ def on_common_videos(rows: Sequence[BoardEntry], keys: Sequence[str] = ()) -> It
         is_taken = row.key in keys if keys else row.unranked is None
         if is_taken:
             videos = frozenset(_videos_had(stored))
-            table = replace(row.group, subset=stored.check.subset)
+            table = replace(row.group, subset=stored.filed_row.subset)
             tables[table].append(_VideoRun(row.group, stored, videos))
     for table_runs in tables.values():
         if keys:
@@ -677,11 +685,11 @@ def _entries_on(videos: frozenset[str], results: Sequence[StoredResult]) -> Iter
     part = f"the {number} that all {len(results)} runs had @{digest}"
     for stored in results:
         subset = part
-        if stored.check.subset:
-            subset = f"{stored.check.subset}, {part}"
-        check = stored.check.model_copy(update={"subset": subset})
+        if stored.filed_row.subset:
+            subset = f"{stored.filed_row.subset}, {part}"
+        filed_row = stored.filed_row.with_verified(subset=subset)
         key = f"{stored.key}#{digest}"
-        yield run_entry(replace(stored, key=key, check=check, videos=videos))
+        yield run_entry(replace(stored, key=key, filed_row=filed_row, videos=videos))
 
 
 _SHARE = 0.9

@@ -127,7 +127,7 @@ def same_answers(stored: Iterable[StoredResult]) -> Iterator[list[StoredResult]]
 
 
 def _filing_order(stored: StoredResult) -> tuple[object, str]:
-    return stored.filed.taken, stored.key
+    return stored.filed_row.order, stored.key
 
 
 def bridges(pairs: Sequence[ResultPair]) -> list[Bridge]:

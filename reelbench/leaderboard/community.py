@@ -14,7 +14,7 @@ from pydantic import Field
 from reelbench.base.errors import InputError
 from reelbench.base.files import write_json
 from reelbench.data import hub
-from reelbench.leaderboard.checks import read_own
+from reelbench.leaderboard.marks import read_own
 from reelbench.registry.records import Record
 from reelbench.registry.spec import BenchmarkSpec, HubFile
 

@@ -259,7 +259,7 @@ def run_entry(stored: StoredResult) -> BoardEntry:
 def _kind(stored: StoredResult) -> Kind:
     model = stored.result.model
     # Floors and people, against which others are read, are the maintainers'.
-    is_ours = stored.check.account is None
+    is_ours = stored.filed_row.account is None
     if is_ours and model.adapter == BASELINE_ADAPTER:
         return "baseline"
     if is_ours and model.adapter == PEOPLE_ADAPTER:
@@ -285,7 +285,7 @@ def _group(stored: StoredResult, values: Standing, setting: str) -> RankingGroup
     result = stored.result
     benchmark = result.benchmark
     judge = result.judge
-    subset_parts = [part for part in (stored.check.subset, values.media) if part]
+    subset_parts = [part for part in (stored.filed_row.subset, values.media) if part]
     data: Literal["own"] | None = None
     if result.data == "own":
         data = "own"
@@ -331,8 +331,8 @@ def _frames_text(settings: SettingsRecord) -> str:
 def _note(stored: StoredResult) -> str:
     result = stored.result
     note = result.provenance.note
-    if note and stored.check.account:
-        note = f"as stated by {stored.check.account}: {note}"
+    if note and stored.filed_row.account:
+        note = f"as stated by {stored.filed_row.account}: {note}"
     parts = [note, result.settings.shown_otherwise]
     other_models = models_other_than_asked(result)
     if other_models:
@@ -503,7 +503,7 @@ def facts(stored: StoredResult, values: Standing) -> dict[str, Any]:
     """Return the facts of a run's record by the names of their columns."""
     spec = stored.spec
     result = stored.result
-    check = stored.check
+    filed_row = stored.filed_row
     about = result.model.about or About()
     preset = result.settings.preset
     calibrated: CalibratedValue | None = None
@@ -512,10 +512,10 @@ def facts(stored: StoredResult, values: Standing) -> dict[str, Any]:
     return {
         "items": values.items,
         "scored": values.scored,
-        "ids": check.ids,
-        "stated": ", ".join(check.stated or ()) or None,
-        "stated_by": check.account,
-        "rejudged": str(check.rejudged) if check.rejudged else None,
+        "ids": filed_row.ids,
+        "stated": ", ".join(filed_row.stated) or None,
+        "stated_by": filed_row.account,
+        "rejudged": str(filed_row.rejudged) if filed_row.rejudged else None,
         "unreadable": _unreadable_percentage(spec, result, values),
         "calibrated": calibrated.value if calibrated else None,
         "calibration": calibrated.method if calibrated else None,

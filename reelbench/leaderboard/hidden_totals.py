@@ -43,13 +43,9 @@ def row_of_totals(row: BoardEntry) -> BoardEntry:
 
 
 def _stored_totals(stored: StoredResult) -> StoredResult:
-    check = stored.check.model_copy(
-        update={"result_sha256": "", "samples_sha256": "", "answers_sha256": None}
-    )
     return replace(
         stored,
         result=result_of_totals(stored.spec, stored.result),
-        check=check,
         withheld=why_withheld(stored.spec, stored.result.benchmark.split),
     )
 

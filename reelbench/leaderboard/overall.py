@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from reelbench.leaderboard import trust
+from reelbench.leaderboard import board_settings
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.leaderboard.ranking import Noise
 from reelbench.leaderboard.store import StoredResult
@@ -53,7 +53,8 @@ class Overall:
 
 
 def set_apart(
-    settings: trust.BoardSettings | None, groups: Mapping[RankingGroup, Sequence[BoardEntry]]
+    settings: board_settings.BoardSettings | None,
+    groups: Mapping[RankingGroup, Sequence[BoardEntry]],
 ) -> dict[RankingGroup, str]:
     """Return the groups that can't stand for their benchmark, and why.
 
@@ -73,20 +74,22 @@ def set_apart(
             continue
         is_trusted = any(run.key in trusted_keys for run in group_runs)
         if group.differs or not is_trusted:
-            reasons[group] = trust.DECLARED_OTHERWISE
+            reasons[group] = board_settings.DECLARED_OTHERWISE
         elif not _has_trusted_judge(settings, group_runs):
-            reasons[group] = trust.BY_OTHERS
+            reasons[group] = board_settings.BY_OTHERS
     return reasons
 
 
-def _has_trusted_judge(settings: trust.BoardSettings, runs: Sequence[StoredResult]) -> bool:
+def _has_trusted_judge(
+    settings: board_settings.BoardSettings, runs: Sequence[StoredResult]
+) -> bool:
     """Return True where a run's judge is trusted, or no run has a judge."""
     judged_runs = [run for run in runs if run.result.judge is not None]
     if not judged_runs:
         return True
     for run in judged_runs:
         judge = run.result.judge
-        if run.check.vouched or (judge is not None and settings.names(judge)):
+        if run.filed_row.vouched or (judge is not None and settings.names(judge)):
             return True
     return False
 

@@ -10,7 +10,6 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple
@@ -20,11 +19,25 @@ from reelbench.base.files import read_text, write_json, write_text
 from reelbench.data import hub
 from reelbench.data.hub_write import FileChanges, Head, Repository, RepoType, differs
 from reelbench.data.redistribution import why_withheld
+from reelbench.leaderboard import (
+    aliases,
+    board_settings,
+    board_state,
+    columns,
+    community,
+    ledger,
+    ledger_merge,
+    publish_sync,
+    results_dataset,
+    rows_only,
+    site,
+    store,
+)
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import columns, community, site, store, withheld
 from reelbench.leaderboard.board import Board
-from reelbench.leaderboard.checks import CHECK_FILE, read_check
+from reelbench.leaderboard.board_state import BoardState
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
+from reelbench.leaderboard.store import StoredResult
 from reelbench.pages.shell_page import page_asset
 from reelbench.registry.records import Result
 from reelbench.scoring import result_files
@@ -32,27 +45,27 @@ from reelbench.scoring import result_files
 Done = Literal["unchanged", "would change", "committed", "pull request"]
 Note = Callable[[str], None]
 
-_RESULTS = "results"
+_RESULTS = results_dataset.RESULTS
 _PARQUET = "data/results.parquet"
-_OWN_FOLDERS: dict[RepoType, tuple[str, ...]] = {"space": ("data/", "downloads/"), "dataset": ()}
+_OWN_FOLDERS: dict[RepoType, tuple[str, ...]] = {
+    "space": ("data/", "downloads/"),
+    "dataset": (f"{_RESULTS}/{store.ROWS_FOLDER}/",),
+}
 """Folders that are ours alone: what is in them and no longer made is deleted.
 
-Results are never deleted.
+Of results those are deleted that the ledger withdraws.
 """
 _What = Literal["results", "site", "webhook"]
 _SDK: dict[_What, str] = {"site": "static", "webhook": "docker"}
 _MOST_NOTED = 10
 _TITLE = "Reelbench: "
-_RESULT_FILE = f"/{result_files.RESULT_FILE}"
 _ASSETS = "leaderboard.assets"
 _NEXT = (
     "next: `hf spaces secrets add {space} -s HF_TOKEN -s WEBHOOK_SECRET` (from your environment), "
     "then the webhook, as its README says"
 )
-_BRING = (
-    "get what is there with `hf download {dataset} --repo-type dataset --local-dir DIR` and "
-    "`reelbench leaderboard add DIR --store STORE --as-maintainer`"
-)
+_BRING = "publish with --dataset {dataset} too, which brings it into the store"
+_SQUASHED = "Squash the history, in which withdrawn results stood"
 _PINNED_WHEEL = re.compile(r"https://[a-zA-Z0-9._~:/%+-]+\.whl#sha256=[0-9a-f]{64}")
 
 
@@ -74,8 +87,9 @@ class PublishOptions:
         private: Make new repositories private; what has no licence may go there.
         install: Address of the wheel that the checking Space and the mirror's workflow install,
             with its sha256.
-        forget: Keys of results that are to vanish from the page or the table though they are in the
-            dataset.
+        forget: Keys of results that are to vanish from the page though nobody withdrew them.
+        squash_history: Make one commit of the dataset's history, so that withdrawn results are in
+            none.
     """
 
     create_pr: bool = False
@@ -83,6 +97,7 @@ class PublishOptions:
     private: bool = False
     install: str | None = None
     forget: Collection[str] = ()
+    squash_history: bool = False
 
 
 def publish(
@@ -107,8 +122,8 @@ def publish(
         note: Called with each line that people should read.
 
     Raises:
-        InputError: The call is wrong, or what is there has results, or newer ones, that this store
-            lacks.
+        InputError: The call is wrong, the store and the dataset contradict each other, or the page
+            shows results that this store lacks.
         ReelbenchError: The Hub refused or broke off; each repository is as it was, or changed
             whole.
     """
@@ -128,10 +143,14 @@ def publish(
         )
     if hub.offline():
         raise ReelbenchError("not published, because HF_HUB_OFFLINE is set; unset it")
-    board = boards.make(path)
-    for key, why in board.left_out.items():
-        note(f"left out: {key}: {why}")
+    store.refuse_no_store(path)
     with TemporaryDirectory(prefix="reelbench-publish-") as folder:
+        read_head: Head | None = None
+        if dataset and not options.create_pr and not options.dry_run:
+            read_head = _synced(path, repositories["results"], Path(folder) / "brought", note)
+        board = boards.make(path)
+        for key, why in board.left_out.items():
+            note(f"left out: {key}: {why}")
         uploads: list[_Upload] = []
         for what, repository in repositories.items():
             upload = _Upload(
@@ -144,11 +163,22 @@ def publish(
                 dataset=dataset,
                 options=options,
                 note=note,
+                state=board_state.read(path),
             )
+            if what == "results":
+                upload.read_head = read_head
             uploads.append(upload)
         # All of them are looked at before anything is sent.
         heads = [upload.look() for upload in uploads]
         return _send_all(uploads, heads, webhook, note)
+
+
+def _synced(place: Path, repository: Repository, folder: Path, note: Note) -> Head:
+    """Bring the store up to the dataset, and return the commit that was read."""
+    with repository.errors_in_one_line():
+        head = repository.head()
+        publish_sync.sync(place, repository, head, folder, note)
+    return head
 
 
 def _refuse_wrong_call(dataset: str | None, webhook: str | None, options: PublishOptions) -> None:
@@ -217,10 +247,10 @@ def write_parquet(board: Board, path: Path) -> None:
 # --- rows without samples -------------------------------------------------------------------------
 
 
-def _withheld_files(board: Board, *, private: bool) -> Iterator[withheld.Withheld]:
+def _withheld_files(board: Board, *, private: bool) -> Iterator[rows_only.RowsOnly]:
     """Yield the file of each benchmark with samples that may not be passed on."""
     for benchmark, groups in board.groups.items():
-        tables: list[withheld.Table] = []
+        tables: list[rows_only.Table] = []
         for group in groups:
             why = why_withheld(board.specs[benchmark], group.split, private=private)
             if not why and group in board.withheld:
@@ -230,15 +260,15 @@ def _withheld_files(board: Board, *, private: bool) -> Iterator[withheld.Withhel
                 if table.rows:
                     tables.append(table)
         if tables:
-            yield withheld.Withheld(
+            yield rows_only.RowsOnly(
                 benchmark=benchmark, tables=tables, bridges=board.bridge_documents(benchmark)
             )
 
 
-def _withheld_table(board: Board, group: RankingGroup, why: str) -> withheld.Table:
+def _withheld_table(board: Board, group: RankingGroup, why: str) -> rows_only.Table:
     noise = board.noise[group]
     entries = [entry for entry in board.rows[group] if entry.stored is not None]
-    return withheld.Table(
+    return rows_only.Table(
         group=group,
         why=why,
         rows=[_withheld_row(board, entry) for entry in entries],
@@ -251,12 +281,11 @@ def _withheld_table(board: Board, group: RankingGroup, why: str) -> withheld.Tab
     )
 
 
-def _withheld_row(board: Board, entry: BoardEntry) -> withheld.Row:
+def _withheld_row(board: Board, entry: BoardEntry) -> rows_only.Row:
     assert entry.stored is not None  # noqa: S101 - a run
-    return withheld.Row(
-        **withheld.Row.of_entry(entry),
+    return rows_only.Row(
+        **rows_only.Row.of_entry(entry),
         result=_without_video_names(entry.stored.result),
-        check=entry.stored.check,
         without_shortcuts=board.without_shortcuts.get(entry.key),
         other_judges=board.other_judges.get(entry.key),
     )
@@ -297,6 +326,8 @@ class _Upload:
     dataset: str | None
     options: PublishOptions
     note: Note
+    state: BoardState
+    read_head: Head | None = None
 
     def look(self) -> Head:
         """Write what the repository should hold, and return what it is now.
@@ -316,13 +347,64 @@ class _Upload:
         with self.repository.errors_in_one_line():
             if "README.md" in head.files:
                 self._refuse_a_readme_that_breaks_it(head)
-            if self.what != "webhook" and not create_pr:
+            if self.what == "site" and not create_pr:
                 self._refuse_to_forget(head)
             if self.what == "results" and create_pr:
-                self._as_submitted(head)
-            if self.what == "results":
-                self._leave_out_older(head)
+                self._leave_out_known(head)
+            elif self.what == "results":
+                self._refuse_other_head(head)
+                self._refuse_rows_without_samples()
+                self._note_unfiled(head)
         return head
+
+    def _refuse_other_head(self, head: Head) -> None:
+        """Refuse a commit that is not the one whose ledger came into the store."""
+        if self.read_head is not None and self.read_head.commit != head.commit:
+            raise ReelbenchError(
+                f"{self.repository.page}: somebody committed while this ran; nothing was "
+                "committed, run it again"
+            )
+        if self.read_head is None:
+            self._note_unread(head)
+
+    def _note_unread(self, head: Head) -> None:
+        """Say in a dry run what publishing would bring into the store first."""
+        lines = publish_sync.published_lines(self.repository, head)
+        with_published = ledger_merge.merge(ledger.Ledger(self.store).lines, lines)
+        own_lines = ledger.Ledger(self.store).lines
+        if with_published != own_lines:
+            self.note(
+                f"{self.repository.page}: other maintainers published since; publishing brings "
+                "that into the store first"
+            )
+
+    def _refuse_rows_without_samples(self) -> None:
+        """Refuse to leave out rows whose samples only another maintainer has."""
+        lacking = sorted(self.board.left_out.keys() & store.rows_only_keys(self.store))
+        if lacking:
+            first = lacking[0]
+            raise InputError(
+                f"{self.repository.page} has {number_of(len(lacking), 'row')} without samples, the "
+                f"first {first}: {self.board.left_out[first]}; publish from the store that has "
+                "them, or take your own out with `reelbench leaderboard remove KEY --store STORE`"
+            )
+
+    def _note_unfiled(self, head: Head) -> None:
+        """Say which results were merged there and are in no ledger yet."""
+        keys: set[str] = set()
+        for path in head.files:
+            key = results_dataset.key_of_path(path)
+            if key is not None and key not in self.state.rows and not self._is_withdrawn(key):
+                keys.add(key)
+        if keys:
+            self.note(
+                f"{self.repository.page}: {number_of(len(keys), 'result')} there that nobody filed,"
+                f" the first {min(keys)}; they stay, and show on no page until "
+                "`reelbench leaderboard add` files them"
+            )
+
+    def _is_withdrawn(self, key: str) -> bool:
+        return key not in self.state.rows and bool(self.state.withdrawn_of(key))
 
     def _head(self) -> Head:
         repository = self.repository
@@ -367,10 +449,29 @@ class _Upload:
         if options.dry_run:
             return Published("would change", url)
         committed_url = self._commit(compared, changes, revision)
+        if self.what == "results" and not options.create_pr:
+            self._squash_or_say(changes)
         if revision is None:
             url = committed_url
         done: Done = "pull request" if options.create_pr else "committed"
         return Published(done, url)
+
+    def _squash_or_say(self, changes: _Changes) -> None:
+        """Remove withdrawn results from the history as well, or say that they are in it."""
+        repository = self.repository
+        if self.options.squash_history:
+            with repository.errors_in_one_line():
+                repository.api.super_squash_history(
+                    repository.id, repo_type="dataset", commit_message=f"{_TITLE}{_SQUASHED}"
+                )
+            self.note(
+                f"{repository.page}: its history is one commit now; pull requests keep theirs"
+            )
+        elif any(results_dataset.key_of_path(path) for path in changes.deleted):
+            self.note(
+                f"{repository.page}: earlier commits still have the withdrawn results; "
+                "--squash-history makes one commit of all"
+            )
 
     def _changes(self, head: Head) -> _Changes:
         """Return the differences from a commit."""
@@ -383,9 +484,20 @@ class _Upload:
         deleted: list[str] = []
         for path in head.files:
             is_own = path.startswith(_OWN_FOLDERS[self.repository.kind])
-            if is_own and path not in paths:
+            if (is_own or self._is_gone(path)) and path not in paths:
                 deleted.append(path)
+        if self.options.create_pr:
+            deleted = []
         return _Changes(changed, deleted)
+
+    def _is_gone(self, path: str) -> bool:
+        """Return True of a file of a withdrawn result, and of an earlier version's checks."""
+        if self.what != "results":
+            return False
+        if path.startswith(f"{_RESULTS}/") and path.endswith("/check.json"):
+            return True
+        key = results_dataset.key_of_path(path) or results_dataset.key_of_earlier(path)
+        return key is not None and self._is_withdrawn(key)
 
     def _differing(self, paths: list[str], head: Head) -> list[str]:
         return [path for path in paths if differs(self.folder / path, head.files.get(path))]
@@ -404,7 +516,7 @@ class _Upload:
 
     def _commit(self, head: Head, changes: _Changes, revision: str | None) -> str:
         """Commit the changes, and return where they can be seen."""
-        keys = {_key_of_path(path) for path in changes.changed} - {""}
+        keys = {results_dataset.key_of_path(path) for path in changes.changed} - {None}
         title = "leaderboard"
         if self.what == "results" and keys:
             title = number_of(len(keys), "result")
@@ -453,18 +565,23 @@ class _Upload:
             return
         results_folder = self.folder / _RESULTS
         for file in _withheld_files(self.board, private=self.options.private):
-            path = results_folder / withheld.FOLDER / f"{file.benchmark}.json"
+            path = results_folder / store.ROWS_FOLDER / f"{file.benchmark}.json"
             write_json(path, file.model_dump(mode="json"))
         own_files = sorted((self.store / community.FOLDER).glob("*.json"))
-        own_files += [self.store / name for name in withheld.OWN]
+        own_files += [self.store / name for name in (aliases.FILE, board_settings.FILE)]
         for path in own_files:
             if path.is_file():
                 write_text(results_folder / path.relative_to(self.store), read_text(path))
+        ledger_file = self.store / ledger.FILE
+        if ledger_file.is_file():
+            lines = ledger.Ledger(self.store).lines
+            (results_folder / ledger.FILE).parent.mkdir(parents=True, exist_ok=True)
+            (results_folder / ledger.FILE).write_bytes(ledger.as_bytes(lines))
         link_to_space = ""
         if self.space:
             link_to_space = f"\n{self._link_to_space}\n"
-        lines = [_column_line(column) for column in columns.COLUMNS]
-        parts = {"<!--SHOWN-->\n": link_to_space, "<!--COLUMNS-->": "\n".join(lines)}
+        column_lines = [_column_line(column) for column in columns.COLUMNS]
+        parts = {"<!--SHOWN-->\n": link_to_space, "<!--COLUMNS-->": "\n".join(column_lines)}
         self._write_asset("README.md", "dataset_readme.md", parts)
         workflow = ".github/workflows/check.yaml"
         install = {"INSTALL": self.options.install or ""}
@@ -486,11 +603,13 @@ class _Upload:
                 left_out[why] += 1
                 continue
             for run in stored.each:
-                target = self.folder / _RESULTS / run.key
-                target.mkdir(parents=True)
-                for name in store.FILES:
-                    if (run.folder / name).is_file():
-                        shutil.copyfile(run.folder / name, target / name)
+                _copy_result(run.folder, self.folder / _RESULTS / run.key)
+                earlier_folder = self.store / store.REPLACED_FOLDER / run.key
+                if self.options.create_pr or not earlier_folder.is_dir():
+                    continue
+                for folder in sorted(earlier_folder.iterdir()):
+                    key = f"{store.REPLACED_FOLDER}/{run.key}/{folder.name}"
+                    _copy_result(folder, self.folder / _RESULTS / key)
         rows = "left out" if self.options.create_pr else "as rows only"
         for why, number in left_out.items():
             results = number_of(number, "result")
@@ -500,26 +619,49 @@ class _Upload:
     def _link_to_space(self) -> str:
         return f"They are shown at [{self.space}]({hub.endpoint()}/spaces/{self.space})."
 
-    def _as_submitted(self, head: Head) -> None:
-        """Let offered checks say who hands in, and nothing that only the board says."""
-        check_files = sorted(self.folder.rglob(CHECK_FILE))
-        account: str | None = None
-        if check_files and not self.options.dry_run:
-            account = self.repository.account()["name"]
-        for path in check_files:
-            if self._is_there(path.parent, head):
-                # The board has it, whoever checked it: no part of one's own request.
-                shutil.rmtree(path.parent)
+    def _leave_out_known(self, head: Head) -> None:
+        """Leave out of a pull request what is there, newer there, or withdrawn there."""
+        published = publish_sync.state_of(publish_sync.published_lines(self.repository, head))
+        for entry in self.board.entries:
+            stored = entry.stored
+            if stored is None or stored.videos is not None:
                 continue
-            update = {"taken": None, "account": account, "judged": False}
-            check = read_check(path).model_copy(update=update)
-            write_text(path, check.text)
+            for run in stored.each:
+                folder = self.folder / _RESULTS / run.key
+                if not folder.is_dir():
+                    continue
+                reason = self._why_known(run, folder, head, published)
+                if reason is not None:
+                    shutil.rmtree(folder)
+                if reason:
+                    self.note(f"left out: {run.key}: {reason}")
+
+    def _why_known(
+        self, run: StoredResult, folder: Path, head: Head, published: BoardState
+    ) -> str | None:
+        """Return why a result is no part of one's request; None where it is.
+
+        It is "" where the very result is there.
+        """
+        if self._is_there(folder, head):
+            return ""
+        removed = published.tombstone(run.key, run.result.model.id, run.filed_row.answers)
+        if removed is not None:
+            return f"these answers were withdrawn there on {removed.at:%Y-%m-%d}: {removed.reason}"
+        path = f"{_RESULTS}/{run.key}/{result_files.RESULT_FILE}"
+        if path not in head.files:
+            return None
+        downloaded = self._fetch(self.repository.id, head, path)
+        date = store.made_at(result_files.read(downloaded.parent))
+        if date > store.made_at(run.result):
+            return "a newer result is there"
+        return None
 
     def _is_there(self, folder: Path, head: Head) -> bool:
-        """Return True where a commit has a result's files but for its check."""
+        """Return True where a commit has a result's files."""
         key = folder.relative_to(self.folder).as_posix()
         for name in store.FILES:
-            if name == CHECK_FILE or not (folder / name).is_file():
+            if not (folder / name).is_file():
                 continue
             if differs(folder / name, head.files.get(f"{key}/{name}")):
                 return False
@@ -580,20 +722,11 @@ class _Upload:
         return _Readme(text, front_matter)
 
     def _refuse_to_forget(self, head: Head) -> None:
-        """Refuse a table or a page that would no longer show what others handed in."""
+        """Refuse a page that would no longer show what others published."""
         own_keys = self._own_keys()
         for name, dataset_head in self._datasets(head).items():
-            keys = self._keys_of_dataset(name, dataset_head)
-            lacking = sorted(keys - own_keys)
-            without_samples = [key for key in lacking if key in self.board.left_out]
-            if without_samples:
-                first = without_samples[0]
-                raise InputError(
-                    f"{hub.page(name)} has {number_of(len(without_samples), 'row')} without "
-                    f"samples, the first {first}: {self.board.left_out[first]}; publish from the "
-                    "store that has them, or take your own out with "
-                    "`reelbench leaderboard remove KEY --store STORE`"
-                )
+            lines = publish_sync.published_lines(Repository(name, "dataset"), dataset_head)
+            lacking = sorted(publish_sync.state_of(lines).rows.keys() - own_keys)
             if lacking:
                 raise InputError(
                     f"{hub.page(name)} has {number_of(len(lacking), 'result')} that the store "
@@ -609,10 +742,8 @@ class _Upload:
             )
 
     def _datasets(self, head: Head) -> dict[str, Head]:
-        """Return the results datasets whose results must not vanish."""
-        if self.what == "results":
-            return {str(self.dataset): head}
-        if self.what != "site" or self.dataset is not None or "README.md" not in head.files:
+        """Return the results datasets whose results must not vanish from the page."""
+        if self.dataset is not None or "README.md" not in head.files:
             return {}
         names = self._readme(head).front_matter.get("datasets")
         if not isinstance(names, list):
@@ -624,30 +755,17 @@ class _Upload:
         return datasets
 
     def _own_keys(self) -> set[str]:
-        """Return the keys of the store, and those that are to be forgotten."""
+        """Return the keys that the board shows, those that are withdrawn or to be forgotten."""
         keys = set(self.options.forget)
         for entry in self.board.entries:
             if entry.stored is not None:
                 keys.update(run.key for run in entry.stored.each)
-        for path in (self.store / community.FOLDER).glob("*.json"):
-            keys.add(f"{community.FOLDER}/{path.stem}")
+        keys.update(key for key, _ in self.state.withdrawn)
         return keys
 
-    def _keys_of_dataset(self, dataset: str, head: Head) -> set[str]:
-        """Return the keys of a dataset's results, community boards and withheld rows."""
-        keys = set(self._dates_withheld(dataset, head))
-        for path in head.files:
-            if path.endswith(_RESULT_FILE):
-                keys.add(_key_of_path(path))
-            elif path.startswith(f"{_RESULTS}/{community.FOLDER}/"):
-                keys.add(path.removeprefix(f"{_RESULTS}/").removesuffix(".json"))
-        return keys - {""}
-
     def _keys_of_site(self, head: Head) -> set[str]:
-        """Return the keys that only the page has: its dataset, or nobody, knows them."""
+        """Return the keys of the runs that the page shows."""
         keys: set[str] = set()
-        if self.what != "site":
-            return keys
         for path in head.files:
             if path.startswith("data/runs/") and not (self.folder / path).is_file():
                 file = hub.download(
@@ -656,64 +774,6 @@ class _Upload:
                 text = file.read_text(encoding="utf-8", errors="replace")
                 keys.update(re.findall(r'"key":"([^"#]+)"', text))
         return keys
-
-    def _leave_out_older(self, head: Head) -> None:
-        """Leave what is older here than there out of a pull request.
-
-        Raises:
-            InputError: If it is no pull request, and would replace the newer result.
-        """
-        newer = self._newer_results(head)
-        if self.options.create_pr:
-            for key in newer:
-                self.note(f"left out: {key}: a newer result is there")
-                shutil.rmtree(self.folder / _RESULTS / key)
-            return
-        dates: dict[str, datetime] = {}
-        for entry in self.board.entries:
-            if entry.stored is not None:
-                dates[entry.key] = store.made_at(entry.stored.result)
-        for key, date in self._dates_withheld(self.repository.id, head).items():
-            if key in dates and date > dates[key]:
-                newer[key] = date
-        if newer:
-            key, date = next(iter(newer.items()))
-            places = number_of(len(newer), "place")
-            advice = _BRING.format(dataset=self.repository.id)
-            raise InputError(
-                f"{self.repository.page} has a newer result than the store in {places}, the first "
-                f"{key} of {date:%Y-%m-%d %H:%M}; {advice}"
-            )
-
-    def _newer_results(self, head: Head) -> dict[str, datetime]:
-        """Return key -> date of results that are newer there than here."""
-        newer: dict[str, datetime] = {}
-        for path, remote_file in head.files.items():
-            own_file = self.folder / path
-            key = _key_of_path(path)
-            if not key or not path.endswith(_RESULT_FILE) or not own_file.is_file():
-                continue
-            if differs(own_file, remote_file):
-                downloaded = self._fetch(self.repository.id, head, path)
-                date = store.made_at(result_files.read(downloaded.parent))
-                if date > store.made_at(result_files.read(own_file.parent)):
-                    newer[key] = date
-        return newer
-
-    def _dates_withheld(self, dataset: str, head: Head) -> dict[str, datetime]:
-        """Return key -> date of each row that a dataset has without its samples."""
-        dates: dict[str, datetime] = {}
-        for path, remote_file in head.files.items():
-            if not path.startswith(f"{_RESULTS}/{withheld.FOLDER}/"):
-                continue
-            own_file = self.folder / path
-            if own_file.is_file() and not differs(own_file, remote_file):
-                continue
-            file = withheld.parse(self._fetch(dataset, head, path))
-            for table in file.tables:
-                for row in table.rows:
-                    dates[row.key] = store.made_at(row.result)
-        return dates
 
     def _fetch(self, dataset: str, head: Head, path: str) -> Path:
         folder = self.folder.parent / "there"
@@ -728,7 +788,8 @@ def _column_line(column: columns.BoardColumn) -> str:
     return f"| `{column.id}` | {text} |"
 
 
-def _key_of_path(path: str) -> str:
-    """Return the key of the result that a file belongs to; "" of other files."""
-    match = re.fullmatch(rf"{_RESULTS}/((?:[^/]+/){{3}}[^/]+)/[^/]+", path)
-    return match[1] if match else ""
+def _copy_result(folder: Path, target: Path) -> None:
+    target.mkdir(parents=True)
+    for name in store.FILES:
+        if (folder / name).is_file():
+            shutil.copyfile(folder / name, target / name)

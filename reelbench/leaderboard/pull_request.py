@@ -6,25 +6,21 @@ commit writes nothing, and a new commit's text takes the place of the old one.
 """
 
 import os
-import re
 import shutil
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from reelbench.base import bounds
 from reelbench.base.bounded import Bounds, EndedError, OverrunError, run_bounded
-from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.errors import InputError
 from reelbench.base.settings import home
-from reelbench.base.workers import ALONE
-from reelbench.data import hub
 from reelbench.data.hub import RemoteFile
 from reelbench.data.hub_write import Head, Repository, differs
-from reelbench.leaderboard import store, submission, submission_page
+from reelbench.leaderboard import changed_files, results_dataset, submission_page
+from reelbench.leaderboard.changed_files import ChangedFiles
 from reelbench.leaderboard.submission import Report
 
 if TYPE_CHECKING:
@@ -32,14 +28,6 @@ if TYPE_CHECKING:
 
 Done = Literal["commented", "updated", "unchanged", "skipped", "not in time"]
 
-LARGEST = bounds.SUBMITTED_BYTES
-"""Bytes of all files of a pull request; more is left to the maintainers."""
-
-# As the store names folders: no other name is one of ours, and not every name can be written here.
-_FOLDER = r"(?!\.\.?/)[A-Za-z0-9._-]{1,128}"
-_FILE = "|".join(re.escape(name) for name in store.FILES)
-_OF_RESULT = re.compile(rf"results((?:/{_FOLDER}){{4}})/(?:{_FILE})")
-_DOWNLOADS = 8
 _NOT_FOUND = 404
 
 
@@ -55,15 +43,13 @@ class _Changes(NamedTuple):
 
     Attributes:
         commit: The commit that it offers.
+        paths: What it touches and removes.
         files: The files of the results that it touches.
-        problems: Why it can't be taken, a line each.
-        touches_results: It touches a result, or removes one.
     """
 
     commit: str
+    paths: ChangedFiles
     files: dict[str, RemoteFile]
-    problems: list[str]
-    touches_results: bool
 
 
 class PullRequests:
@@ -158,11 +144,13 @@ class PullRequests:
             tell: Called with the offer first, where there is one.
         """
         details = self._details(number)
-        if not details.is_pull_request or details.status not in ("open", "draft"):
+        if not details.is_pull_request or details.status not in ("open", "draft", "merged"):
             return None
         old_comment = self._own_comment(details)
+        if details.status == "merged":
+            return self._other_head(number, old_comment, tell)
         changes = self._changes(number)
-        if not changes.touches_results:
+        if not changes.paths.touched and not changes.paths.removed:
             return None
         comment_id = old_comment.id if old_comment else None
         tell(Offer(changes.commit, comment_id))
@@ -172,6 +160,24 @@ class PullRequests:
                 return None
         report = self._report(changes, table, folder, details.author)
         return submission_page.markdown(report, commit=changes.commit)
+
+    def _other_head(
+        self, number: int, comment: "DiscussionComment | None", tell: Callable[[Offer], None]
+    ) -> str | None:
+        """Return the comment on a merge of another commit than the one that was checked."""
+        if comment is None:
+            return None
+        with self._repository.errors_in_one_line():
+            commit = str(self._repository.head(f"refs/pr/{number}").commit)
+        checked_commit = submission_page.COMMIT.match(comment.content)
+        if checked_commit is None or checked_commit[1] == commit:
+            return None
+        tell(Offer(commit, comment.id))
+        why = (
+            f"it was merged with this commit, and {checked_commit[1][:12]} was checked; "
+            "`reelbench leaderboard add` checks what it files"
+        )
+        return submission_page.markdown_unchecked(commit, why)
 
     def _own_comment(self, details: "DiscussionWithDetails") -> "DiscussionComment | None":
         """Return our last comment on a pull request."""
@@ -192,22 +198,15 @@ class PullRequests:
             head = self._repository.head(revision)
             base = self._repository.head(self._base_of(revision))
         touched = [path for path, file in head.files.items() if base.files.get(path) != file]
-        removed = sorted(base.files.keys() - head.files.keys())
-        folders: set[str] = set()
-        problems = [f"{path}: removed, and a submission removes nothing" for path in removed]
-        for path in touched:
-            if _OF_RESULT.fullmatch(path):
-                folders.add(_folder_of(path))
-            else:
-                problems.append(f"{path}: not a file of a result")
-        of_results = _files_of_results(head)
-        files = {path: file for path, file in of_results.items() if _folder_of(path) in folders}
-        if sum(file.size or 0 for file in files.values()) > LARGEST:
-            megabytes = LARGEST // 1_000_000
-            problems.append(f"more than {megabytes} MB: too much to be checked here")
-            files = {}
-        touches_results = any(path.startswith("results/") for path in touched + removed)
-        return _Changes(str(head.commit), files, problems, touches_results)
+        removed = base.files.keys() - head.files.keys()
+        paths = ChangedFiles(tuple(sorted(touched)), tuple(sorted(removed)))
+        keys = set(paths.keys)
+        files = {
+            path: file
+            for path, file in head.files.items()
+            if results_dataset.key_of_path(path) in keys
+        }
+        return _Changes(str(head.commit), paths, files)
 
     def _base_of(self, revision: str) -> str | None:
         """Return the last commit that a revision has in common with `main`."""
@@ -220,23 +219,14 @@ class PullRequests:
         return None
 
     def _report(self, changes: _Changes, table: Path, folder: Path, author: str) -> Report:
-        _download(self.dataset, changes.commit, changes.files, folder)
-        notes: list[str] = []
-
-        def note_left_out(key: str, why: str) -> None:
-            notes.append(f"not compared with {key}, which can't be read: {why}")
-
-        folders = sorted({(folder / path).parent for path in changes.files})
-        # In this process alone, which has bounds, and with which all that it began ends.
-        checked = store.check(*folders, workers=ALONE)
+        files = changes.files
+        if sum(file.size or 0 for file in files.values()) > changed_files.LARGEST:
+            megabytes = changed_files.LARGEST // 1_000_000
+            problem = f"more than {megabytes} MB: too much to be checked here"
+            return Report((), (*changes.paths.problems(), problem))
+        results_dataset.download(self.dataset, changes.commit, files, folder)
         is_of = partial(self._is_of, author)
-        read = partial(submission.read, checked, below=folder, is_of=is_of, account=author)
-        try:
-            results = read(table, left_out=note_left_out)
-        except InputError as error:  # `main` itself: no fault of the submission's
-            notes.append(f"not compared with the table, which can't be read: {error}")
-            results = read()
-        return Report(results, tuple(changes.problems), tuple(notes))
+        return changed_files.report(changes.paths, folder, table, account=author, is_of=is_of)
 
     def _is_of(self, author: str, organisation: str) -> bool:
         """Return True where an author is of an organisation, or of the dataset's owners.
@@ -281,10 +271,10 @@ class PullRequests:
         older_folders = sorted(folder.glob("[0-9a-f]*"), key=lambda path: path.stat().st_mtime)
         aside = folder / f".{main.commit}"
         (aside / "results").mkdir(parents=True, exist_ok=True)
-        files = _files_of_results(main)
+        files = _files_of_board(main)
         if older_folders:
             _link_unchanged(files, older_folders[-1], aside)
-        _download(self.dataset, str(main.commit), files, aside)
+        results_dataset.download(self.dataset, str(main.commit), files, aside)
         aside.rename(folder / str(main.commit))
         for older_folder in older_folders[:-1]:
             shutil.rmtree(older_folder)
@@ -301,12 +291,10 @@ def _look(
     return pull_requests.look(number, table, folder, tell)
 
 
-def _files_of_results(head: Head) -> dict[str, RemoteFile]:
-    return {path: file for path, file in head.files.items() if _OF_RESULT.fullmatch(path)}
-
-
-def _folder_of(path: str) -> str:
-    return path.rpartition("/")[0]
+def _files_of_board(head: Head) -> dict[str, RemoteFile]:
+    return {
+        path: file for path, file in head.files.items() if results_dataset.is_part_of_board(path)
+    }
 
 
 def _link_unchanged(files: Mapping[str, RemoteFile], old: Path, new: Path) -> None:
@@ -317,20 +305,3 @@ def _link_unchanged(files: Mapping[str, RemoteFile], old: Path, new: Path) -> No
         if not new_file.exists() and old_file.is_file() and not differs(old_file, file):
             new_file.parent.mkdir(parents=True, exist_ok=True)
             os.link(old_file, new_file)
-
-
-def _download(dataset: str, commit: str, files: Mapping[str, RemoteFile], folder: Path) -> None:
-    """Fetch the files that are not there yet, and check the hash of each."""
-
-    def fetch(path: str) -> None:
-        hub.download(dataset, path, revision=commit, folder=folder)
-        difference = hub.mismatch(folder / path, files[path])
-        if difference is not None:
-            raise ReelbenchError(f"{dataset}, {path}: arrived damaged ({difference})")
-
-    lacking: list[str] = []
-    for path, file in files.items():
-        if not (folder / path).is_file() or differs(folder / path, file):
-            lacking.append(path)
-    with ThreadPoolExecutor(_DOWNLOADS) as pool:
-        list(pool.map(fetch, lacking))

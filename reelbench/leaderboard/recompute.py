@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, get_args
 from reelbench.base import bounds
 from reelbench.base.errors import InputError, cut_in_the_middle, first_line, first_of
 from reelbench.base.files import hold_size, sha256_of, sha256_of_names
+from reelbench.data import ownership
 from reelbench.judges.verdicts import is_judged
 from reelbench.leaderboard import against_data, identity, replies, rereading
 from reelbench.leaderboard.against_data import KnownRows
-from reelbench.leaderboard.checks import Check, Ids, Stated
+from reelbench.leaderboard.ledger import Ids, Stated, Verification
 from reelbench.leaderboard.mismatches import (
     SHOWN,
     MismatchError,
@@ -63,13 +64,15 @@ class VerifiedResult:
     Attributes:
         result: The result.
         samples: Its samples.
-        check: What was checked of it.
+        verified: What was verified of it.
+        files: The sha256 of each of its files, by name.
         metrics: Its metrics, as its samples give them.
     """
 
     result: Result
     samples: list[Sample]
-    check: Check
+    verified: Verification
+    files: dict[str, str]
     metrics: Metrics
 
 
@@ -107,21 +110,38 @@ def verify(
     if local_rows is not None:
         subset = against_data.subset(spec, samples, local_rows)
         task_items = len(samples) if subset else len(local_rows)
-    answers_of_items = (
-        json.dumps([sample.id, sample.target], sort_keys=True) for sample in samples
-    )
     ids: Ids = "unchecked" if local_rows is None else "checked"
-    check = Check(
+    data: str | None = None
+    if local_rows is not None:
+        data = result.benchmark.questions_sha256
+    verified = Verification(
         ids=ids,
         subset=subset,
         partial=against_data.partial(spec, result, task_items),
         stated=tuple(name for name in get_args(Stated) if name in recomputed.unverified),
-        result_sha256=sha256_of(result_file),
-        samples_sha256=samples_sha256,
-        calibration_sha256=calibration_sha256(folder),
-        answers_sha256=sha256_of_names(answers_of_items),
+        answers_sha256=_hash_of_right_answers(spec, result, samples),
+        data=data,
     )
-    return VerifiedResult(result, samples, check, recomputed.metrics)
+    files = {
+        result_files.RESULT_FILE: sha256_of(result_file),
+        result_files.SAMPLES_FILE: samples_sha256,
+    }
+    digest = calibration_sha256(folder)
+    if digest is not None:
+        files[calibration_file.FILE] = digest
+    return VerifiedResult(result, samples, verified, files, recomputed.metrics)
+
+
+def _hash_of_right_answers(
+    spec: BenchmarkSpec, result: Result, samples: Sequence[Sample]
+) -> str | None:
+    """Return the hash of the ids and right answers; None where these are secret."""
+    if ownership.has_secret_answers(spec, result.benchmark.split):
+        return None
+    answers_of_items = (
+        json.dumps([sample.id, sample.target], sort_keys=True) for sample in samples
+    )
+    return sha256_of_names(answers_of_items)
 
 
 def _hash_of_samples(folder: Path, result: Result) -> str:

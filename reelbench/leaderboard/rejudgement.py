@@ -27,7 +27,6 @@ from reelbench.leaderboard.rejudge import write_anew
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
-from reelbench.leaderboard.trust import Filing
 from reelbench.llm.budget import Budget
 from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import Item, Metrics, Sample
@@ -225,7 +224,7 @@ class Rejudgement:
 
     def _is_by_new_judge(self, spec: BenchmarkSpec, result: StoredResult) -> bool:
         """Return True of a result by the new judge, for which the maintainers vouch."""
-        if result.check.account is not None and not result.check.judged:
+        if result.filed_row.account is not None and not result.filed_row.judged:
             return False
         if spec.id not in self._judge_records:
             record = judge_items(spec, (), self.options).record
@@ -318,7 +317,12 @@ class Rejudgement:
             url=provenance.url,
             note=provenance.note,
         )
-        filing = Filing(account=source.check.account, as_maintainer=True, judged=True)
+        filing = stores.Filing(
+            account=answers.source.filed_row.account,
+            as_maintainer=True,
+            judged=True,
+            replaces=True,
+        )
         [added] = stores.add(folder, self.store, filing=filing)
         if added.outcome == "refused":
             return Rejudged(source.key, why=added.why, failed=True)

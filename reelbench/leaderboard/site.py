@@ -125,6 +125,8 @@ def write(
     data = document(board)
     if dataset:
         data["dataset"] = dataset
+    if board.renamed:
+        data["renamed"] = dict(board.renamed)
     headline_parts: list[str] = data["headline"]
     headline_html = escape("".join(headline_parts))
     for name in SCRIPTS:
@@ -294,8 +296,8 @@ def _row(board: Board, entry: BoardEntry, group_number: int) -> dict[str, Any]:
     model_name = board.names[entry.model]
     if model_name != entry.model:
         row["same"] = model_name
-    if entry.stored is not None and entry.stored.check.rejudged is not None:
-        row["badge"] = entry.stored.check.rejudged.short
+    if entry.stored is not None and entry.stored.filed_row.rejudged is not None:
+        row["badge"] = entry.stored.filed_row.rejudged.short
     row["links"] = entry.about.links
     row["n"] = frame_count(entry.frames)
     row["v"] = [value_and_ends(entry.metrics.get(metric.name)) for metric in spec.metrics]

@@ -81,10 +81,10 @@ def of_runs(several: Sequence[StoredResult]) -> StoredResult:
     results = [run.result for run in several]
     samples = [list(result_files.read_samples(run.folder)) for run in several]
     result, _ = runs.together(first.spec, results, samples)
-    reasons = [run.check.partial for run in several if run.check.partial]
+    reasons = [run.filed_row.partial for run in several if run.filed_row.partial]
     partial = reasons[0] if reasons else None
-    check = first.check.model_copy(update={"partial": partial})
-    return replace(first, result=result, check=check, runs=tuple(several))
+    filed_row = first.filed_row.with_verified(partial=partial)
+    return replace(first, result=result, filed_row=filed_row, runs=tuple(several))
 
 
 def _read(stored: StoredResult) -> _ReadSamples:
@@ -135,7 +135,7 @@ def standing(stored: StoredResult) -> Standing:
             "is not here to read them again"
         )
     left_out = sum(is_left_out(sample) for sample in samples)
-    if left_out and not stored.check.partial and shown_values.metrics:
+    if left_out and not stored.filed_row.partial and shown_values.metrics:
         items = sum(sample.reason not in EXCUSED for sample in samples)
         if is_few(left_out, items):
             shown_values = _bounded(stored.spec, shown_values, samples)
@@ -153,8 +153,10 @@ def standing(stored: StoredResult) -> Standing:
 def _faults(stored: StoredResult) -> list[str]:
     """Return why a result can't be ranked, as its record says."""
     faults: list[str] = []
-    if stored.check.partial:
-        faults.append(stored.check.partial)
+    if stored.filed_row.failed:
+        faults.append(f"checked again with the benchmark's data: {stored.filed_row.failed}")
+    if stored.filed_row.partial:
+        faults.append(stored.filed_row.partial)
     not_seen = stored.result.counts.unscored.get(Reason.MEDIA_NOT_SEEN)
     if not_seen:
         items = stored.result.counts.items

@@ -1,11 +1,14 @@
 """The results store: a folder of verified results, from which the table and the site are made.
 
-    <org>__<model>/<revision>/<benchmark>/<settings-hash>/result.json, samples.jsonl, check.json
+    ledger.jsonl
+    <org>__<model>/<revision>/<benchmark>/<settings-hash>/result.json, samples.jsonl
+    replaced/<key>/<start of a hash>/                   what a corrected run took the place of
+    removed/<key>/<start of a hash>/                    what was withdrawn; it is never published
 
-`check.json` says what was checked when the result was added, and has the hashes of the two files; a
-store whose files were changed by hand is not built from. A check may come from a stranger: what it
-says is compared with the result, and where the result says less, that counts. Of two results for
-one key the newer one (by date) stays. Links are not followed, neither out of the store nor into it.
+The ledger says what was checked of each result, who handed it in and when it was filed, and has the
+hashes of its files: a store whose files were changed by hand is not built from. Of a folder that is
+added, the result, its samples and people's scores are read, and nothing else. `add` never replaces
+other answers. Links are not followed, neither out of the store nor into it.
 """
 
 import hashlib
@@ -17,50 +20,48 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
 from reelbench.base.errors import InputError, ReelbenchError, first_line
-from reelbench.base.files import is_aside, replacing_folder, sha256_of
+from reelbench.base.files import read_json, replacing_folder, sha256_of
 from reelbench.base.values import texts_in, without_folders
 from reelbench.base.workers import ALLOTTED, ALONE, Workers
-from reelbench.leaderboard import checks, trust
+from reelbench.data import ownership
+from reelbench.leaderboard import aliases, board_settings, board_state, ledger, marks
 from reelbench.leaderboard.against_data import KnownRows
-from reelbench.leaderboard.checks import (
-    CHECK_FILE,
-    Check,
-    carry_over,
-    compare,
-    known_spec,
-    read_check,
-    revalidate,
+from reelbench.leaderboard.board_state import (
+    NOT_FILED_YET,
+    BoardLedger,
+    BoardState,
+    FiledRow,
 )
-from reelbench.leaderboard.first_filed import Filed, FirstFiled
 from reelbench.leaderboard.identity import answers_key, key_of
+from reelbench.leaderboard.ledger import Checked, Verification
+from reelbench.leaderboard.marks import known_spec
 from reelbench.leaderboard.mismatches import MismatchError
-from reelbench.leaderboard.recompute import (
-    AHEAD,
-    VerifiedResult,
-    calibration_sha256,
-    date_of,
-    verify,
-)
+from reelbench.leaderboard.recompute import AHEAD, date_of, verify
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
-from reelbench.leaderboard.trust import Filing
+from reelbench.leaderboard.table_differences import Filed, FirstFiled
 from reelbench.registry import discovery
-from reelbench.registry.records import About, Metrics, Result
+from reelbench.registry.records import About, Metrics, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, calibration_file, result_files
 from reelbench.tasks import about as abouts
 
-FILES = (result_files.RESULT_FILE, result_files.SAMPLES_FILE, CHECK_FILE, calibration_file.FILE)
+FILES = (result_files.RESULT_FILE, result_files.SAMPLES_FILE, calibration_file.FILE)
 """Files of a result's folder; people's scores of some answers are not always there."""
+ROWS_FOLDER = "withheld"
+"""The folder of rows whose samples may not be passed on."""
+REPLACED_FOLDER = "replaced"
+REMOVED_FOLDER = "removed"
 
 _DEPTH = 4  # folders in a key
-_ANY_KEY = "/".join(["*"] * _DEPTH)
+_DIGITS = 12  # of the hash that names a folder of earlier answers
+_EARLIER_CHECK = "check.json"
 
 Outcome = Literal["added", "same", "replaced", "older", "refused"]
 _Results = Mapping[Path, Result | None]
@@ -78,7 +79,7 @@ class Added:
         outcome: `same` also where it was only checked, and holds.
         place: Its folder in the store.
         why: The reason where it was refused or not taken, else a note on it.
-        check: Of one that was only checked: what holds of it.
+        check: What was verified of it, where it holds.
         metrics: Of one that was only checked, or refused although its samples hold: as these give
             them.
         result: The result itself.
@@ -88,16 +89,70 @@ class Added:
     outcome: Outcome
     place: Path | None = None
     why: str = ""
-    check: Check | None = None
+    check: Verification | None = None
     metrics: Metrics | None = None
     result: Result | None = field(default=None, repr=False)
+    candidate: "_Candidate | None" = field(default=None, repr=False)
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that scripts read."""
-        return _ADDED.dump_python(self, mode="json", exclude={"result"})
+        document: dict[str, Any] = {
+            "source": str(self.source),
+            "outcome": self.outcome,
+            "place": None if self.place is None else str(self.place),
+            "why": self.why,
+            "check": None if self.check is None else self.check.model_dump(mode="json"),
+            "metrics": None,
+        }
+        if self.metrics is not None:
+            document["metrics"] = _METRICS.dump_python(self.metrics, mode="json")
+        return document
 
 
-_ADDED = TypeAdapter(Added)
+_METRICS: TypeAdapter[Metrics] = TypeAdapter(Metrics)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A result that holds and was not filed yet.
+
+    Attributes:
+        result: The result, with what is said of its model.
+        stated: The result as its file states it.
+        verified: What was verified of it.
+        answers: The hash of its ids and predictions.
+        samples_sha256: The hash of its samples.
+        calibration_sha256: The hash of people's scores, where it has some.
+        rejudged: What came of asking its judge again.
+    """
+
+    result: Result
+    stated: Result
+    verified: Verification
+    answers: str
+    samples_sha256: str
+    calibration_sha256: str | None
+    rejudged: Rejudged | None
+
+
+@dataclass(frozen=True, slots=True)
+class Filing:
+    """The account that files results, and the time.
+
+    Attributes:
+        account: None where they are the maintainers' own.
+        as_maintainer: The maintainers say that results may be filed, whoever filed their model
+            first.
+        judged: The maintainers say that they asked the judge of these themselves.
+        replaces: Other answers take the place of those that were filed under the same key.
+        at: When.
+    """
+
+    account: str | None = None
+    as_maintainer: bool = False
+    judged: bool = False
+    replaces: bool = False
+    at: datetime = field(default_factory=ledger.now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +163,7 @@ class StoredResult:
         key: Its folder, from the store on.
         folder: Its folder.
         result: What its result.json says.
-        check: What its check.json says, as it holds today.
+        filed_row: What the board's ledger says of it.
         benchmark: As `discovery.spec_of` has it; None where there is none.
         differs: How what was asked, or how it was scored, differs from what was filed first of its
             benchmark.
@@ -116,7 +171,7 @@ class StoredResult:
             version read the answers.
         videos: Where set, only the items on these count.
         withheld: Why its samples are not here, where the row is kept as it was published
-            (`leaderboard.withheld`).
+            (`leaderboard.rows_only`).
         runs: The results that it is made of, where it is several runs taken together
             (`standing.of_runs`).
     """
@@ -124,7 +179,7 @@ class StoredResult:
     key: str
     folder: Path
     result: Result
-    check: Check
+    filed_row: FiledRow
     benchmark: BenchmarkSpec | None = field(default=None, compare=False, repr=False)
     differs: str | None = None
     rows: Mapping[str, Row] | None = field(default=None, compare=False, repr=False)
@@ -145,7 +200,8 @@ class StoredResult:
     @property
     def filed(self) -> Filed:
         """The facts that decide which other results it is compared with."""
-        return Filed.of(self.key, self.folder, self.result, self.check)
+        result = self.result
+        return Filed(self.key, self.folder, result.benchmark, result.data, self.filed_row)
 
 
 # --- adding and checking results ------------------------------------------------------------------
@@ -174,15 +230,32 @@ def add(
     """
     results = _read_results(result_files.folders(path))
     filing = filing or Filing()
+    board = BoardLedger(store)
     not_filed = _judged_elsewhere(results)
+    if rejudge is None and about is None:
+        not_filed |= _unchanged(results, store, board.state)
     if not filing.as_maintainer:
-        not_filed |= _of_another_account(results, store, filing)
+        not_filed |= _of_another_account(results, store, board.state, filing, not_filed)
     to_file = {folder: result for folder, result in results.items() if folder not in not_filed}
     if rejudge is not None:
         workers = ALONE
-    work = partial(_add_one, store=store, rejudge=rejudge, about=about, filing=filing)
-    outcomes = [*not_filed.values(), *_spread(work, to_file, workers)]
-    return _with_notes_on_tables(outcomes, store)
+    work = partial(_candidate, rejudge=rejudge, about=about)
+    verified = _spread(work, to_file, workers)
+    outcomes = list(not_filed.values())
+    outcomes += (_filed_or_refused(added, store, board, filing) for added in verified)
+    return _with_notes_on_tables(outcomes, store, board.state)
+
+
+def _filed_or_refused(added: Added, store: Path, board: BoardLedger, filing: Filing) -> Added:
+    candidate = added.candidate
+    if candidate is None:
+        return added
+    try:
+        with board.locked():
+            return _file(added.source, store, board, candidate, filing)
+    except Exception as error:  # noqa: BLE001 - one bad folder never stops the others
+        why = refusal_of(added.source, error)
+        return Added(added.source, "refused", why=why, result=candidate.result)
 
 
 def _read_results(folders: Iterable[Path]) -> dict[Path, Result | None]:
@@ -227,24 +300,42 @@ def _predictions(folder: Path) -> dict[str, Any] | None:
         return None
 
 
-def _of_another_account(results: _Results, store: Path, filing: Filing) -> dict[Path, Added]:
+def _unchanged(results: _Results, store: Path, state: BoardState) -> dict[Path, Added]:
+    """Return the results whose very bytes are filed."""
+    outcomes: dict[Path, Added] = {}
+    for folder, result in results.items():
+        if result is None:
+            continue
+        with suppress(Exception):  # said when it is its turn
+            place = same_bytes(folder, result, store, state)
+            if place is not None:
+                outcomes[folder] = Added(folder, "same", place, result=result)
+    return outcomes
+
+
+def _of_another_account(
+    results: _Results,
+    store: Path,
+    state: BoardState,
+    filing: Filing,
+    not_filed: Collection[Path],
+) -> dict[Path, Added]:
     """Return the refusals of results whose model another account filed first.
 
     Only that account and the maintainers file more results of it.
     """
     models = {result.model.id for result in results.values() if result is not None}
-    reasons = trust.refusals(store, models, filing.account)
+    reasons = state.refusals(models, filing.account, aliases.read(store))
     outcomes: dict[Path, Added] = {}
     for folder, result in results.items():
-        if result is None or result.model.id not in reasons:
+        if result is None or result.model.id not in reasons or folder in not_filed:
             continue
-        if same_bytes(folder, result, store) is None:
-            why = f"{folder}: {reasons[result.model.id]}"
-            outcomes[folder] = Added(folder, "refused", why=why, result=result)
+        why = f"{folder}: {reasons[result.model.id]}"
+        outcomes[folder] = Added(folder, "refused", why=why, result=result)
     return outcomes
 
 
-def _with_notes_on_tables(outcomes: Sequence[Added], store: Path) -> list[Added]:
+def _with_notes_on_tables(outcomes: Sequence[Added], store: Path, state: BoardState) -> list[Added]:
     """Add a note to filed results that differ from those that were filed first."""
     benchmarks: set[str] = set()
     for added in outcomes:
@@ -253,11 +344,12 @@ def _with_notes_on_tables(outcomes: Sequence[Added], store: Path) -> list[Added]
     if not benchmarks:
         return list(outcomes)
     filed: dict[Path, Filed] = {}
-    for path in _check_files(store, benchmarks):
-        facts = Filed.read(path.parent, store)
+    for row in _rows(state, benchmarks):
+        folder = store / row.key
+        facts = Filed.read(folder, row)
         if facts is not None:
-            filed[path.parent] = facts
-    first = FirstFiled(filed.values(), trust.read(store))
+            filed[folder] = facts
+    first = FirstFiled(filed.values(), board_settings.read(store))
     noted: list[Added] = []
     for added in outcomes:
         facts = filed.get(added.place) if added.place is not None else None
@@ -296,11 +388,8 @@ def _check_one(folder: Path, result: Result | None, known_rows: KnownRows) -> Ad
     path = folder.resolve()
     if "results" in path.parts[:-1] and not path.as_posix().endswith(f"/{key}"):
         raise MismatchError(f"{folder}: belongs at results/{key}", verified.metrics)
-    check_file = folder / CHECK_FILE
-    if check_file.is_file():
-        compare(check_file, verified.check, verified.result)
-    why = f"ids {verified.check.ids}"
-    summary = checks.summary(verified.check, verified.result)
+    why = f"ids {verified.verified.ids}"
+    summary = marks.summary(verified.verified, verified.result)
     if summary:
         why += f"; {summary}"
     return Added(
@@ -308,7 +397,7 @@ def _check_one(folder: Path, result: Result | None, known_rows: KnownRows) -> Ad
         "same",
         place=folder,
         why=why,
-        check=verified.check,
+        check=verified.verified,
         metrics=verified.metrics,
         result=verified.result,
     )
@@ -353,20 +442,15 @@ def _done_or_refused(
         return Added(folder, "refused", why=why, metrics=metrics, result=result)
 
 
-def _add_one(
+def _candidate(
     folder: Path,
     result: Result | None,
-    store: Path,
     known_rows: KnownRows,
     *,
     rejudge: Rejudge | None,
     about: About | None,
-    filing: Filing,
 ) -> Added:
-    if rejudge is None and about is None and result is not None:
-        place = same_bytes(folder, result, store)
-        if place is not None:
-            return Added(folder, "same", place, result=result)
+    """Verify a result that is to be filed."""
     verified = verify(folder, known_rows=known_rows, result=result)
     result = verified.result
     counts = result.counts
@@ -381,20 +465,33 @@ def _add_one(
         rejudged = rejudge(result, verified.samples, known_rows)
     if about is not None:
         result = _with_about(result, about)
-    return _file(folder, store, verified, result, rejudged=rejudged, filing=filing)
+    candidate = _Candidate(
+        result=result,
+        stated=verified.result,
+        verified=verified.verified,
+        answers=answers_sha256(verified.samples),
+        samples_sha256=verified.files[result_files.SAMPLES_FILE],
+        calibration_sha256=verified.files.get(calibration_file.FILE),
+        rejudged=rejudged,
+    )
+    return Added(folder, "added", check=verified.verified, result=result, candidate=candidate)
+
+
+def answers_sha256(samples: Iterable[Sample]) -> str:
+    """Return the hash of the ids and predictions of some samples."""
+    answers = sorted([sample.id, json.dumps(sample.prediction)] for sample in samples)
+    return hashlib.sha256(json.dumps(answers).encode()).hexdigest()
 
 
 # --- where a result is filed ----------------------------------------------------------------------
 
 
-def place_of(result: Result, store: Path) -> Path:
-    """Return a result's folder in a store.
+def place_of(key: str, store: Path) -> Path:
+    """Return the folder of a key in a store.
 
     Raises:
         InputError: If it would lie outside, or behind a link.
     """
-    discovery.spec_of(result.benchmark)  # before its name is part of a path
-    key = key_of(result)
     place = store / key
     _refuse_links(place, store)
     if not key or place.resolve() != store.resolve() / key:
@@ -412,21 +509,37 @@ def _refuse_links(path: Path, store: Path) -> None:
             )
 
 
-def same_bytes(folder: Path, result: Result, store: Path) -> Path | None:
-    """Return the folder of the store with these very bytes, verified; None without one."""
-    place = place_of(result, store)
-    samples_file = result_files.samples_of(folder)
-    if not (place / CHECK_FILE).is_file() or not samples_file.is_file():
+def same_bytes(folder: Path, result: Result, store: Path, state: BoardState) -> Path | None:
+    """Return the folder of the store with these very bytes; None without one."""
+    row = row_of(result, state)
+    if row is None:
         return None
-    check = read_check(place / CHECK_FILE)
-    for result_file in (folder / result_files.RESULT_FILE, place / result_files.RESULT_FILE):
-        if sha256_of(result_file) != check.result_sha256:
+    place = place_of(row.key, store)
+    if folder.resolve() == place.resolve():
+        return None
+    for name in FILES:
+        old_file = place / name
+        new_file = folder / name
+        if name == calibration_file.FILE and not new_file.is_file():
+            continue
+        if not old_file.is_file() or not new_file.is_file():
             return None
-    if sha256_of(samples_file) != check.samples_sha256:
-        return None
-    if calibration_sha256(folder) not in (None, check.calibration_sha256):
-        return None
-    return None if folder.resolve() == place.resolve() else place
+        digest = sha256_of(old_file)
+        if row.files and row.files.get(name) != digest:
+            return None
+        if sha256_of(new_file) != digest:
+            return None
+    return place
+
+
+def row_of(result: Result, state: BoardState) -> FiledRow | None:
+    """Return the row of a result's model and setting, whatever the model was called then."""
+    for name in [result.model.id, *state.names_of(result.model.id)]:
+        model = result.model.model_copy(update={"id": name})
+        row = state.rows.get(key_of(result.model_copy(update={"model": model})))
+        if row is not None:
+            return row
+    return None
 
 
 def _with_about(result: Result, about: About) -> Result:
@@ -447,62 +560,221 @@ def public(result: Result) -> Result:
 
 
 def _file(
-    folder: Path,
-    store: Path,
-    verified: VerifiedResult,
-    result: Result,
-    *,
-    rejudged: Rejudged | None,
-    filing: Filing,
+    folder: Path, store: Path, board: BoardLedger, candidate: _Candidate, filing: Filing
 ) -> Added:
-    """File a result that holds; `result` is it with what is said of its model."""
-    place = place_of(result, store)
-    old_check: Check | None = None
+    """File a result that holds; the store is locked."""
+    state = board.state
+    result = candidate.result
+    discovery.spec_of(result.benchmark)  # before its name is part of a path
+    row = row_of(result, state)
+    key = key_of(result) if row is None else row.key
+    place = place_of(key, store)
+    removed = state.tombstone(key, result.model.id, candidate.answers)
+    if removed is not None:
+        raise InputError(
+            f"{folder}: these answers were withdrawn on {removed.at:%Y-%m-%d} ({removed.reason}); "
+            f"`reelbench leaderboard restore {removed.key} --store {store}` takes them again"
+        )
     old_result: Result | None = None
-    if (place / CHECK_FILE).is_file():
-        old_check = read_check(place / CHECK_FILE)
-        old_result = result_files.read(place)
+    if row is not None:
+        with suppress(InputError):  # a row whose files are not whole is filed anew
+            old_result = result_files.read(place)
     if old_result is not None and result.model.about is None and old_result.model.about is not None:
         result = _with_about(result, old_result.model.about)  # what was said once stays said
     result = public(result)
-    document = _document(folder, verified, result)
-    digest = hashlib.sha256(document).hexdigest()
-    check = verified.check.model_copy(update={"result_sha256": digest, "rejudged": rejudged})
     outcome: Outcome = "added"
-    if old_check is not None and old_result is not None:
-        _refuse_another_model(folder, old_result, result)
-        if old_result.model_dump() == result.model_dump():
-            outcome = "same"
-            check = carry_over(old_check, check)
-        elif made_at(old_result) > date_of(result):
-            date = old_result.provenance.date
-            why = f"a newer result of the same model and settings is there ({date}); it stays"
-            return Added(folder, "older", place, why, result=result)
-        else:
-            outcome = "replaced"
-    check = filing.with_owner(folder, check, old_check)
+    if row is not None:
+        work = _Refiling(folder, store, row, old_result, result, candidate)
+        kept_outcome = _kept_outcome(work, board, filing)
+        if kept_outcome is not None:
+            return kept_outcome
+        outcome = work.outcome
+    files = _contents(folder, place, row, candidate, result)
+    _write_place(folder, place, files, candidate, result)
+    hashes: dict[str, str] = {}
+    if not is_secret(result):
+        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    account = filing.account
+    judged = filing.judged
+    if row is not None and row.answers == candidate.answers and not filing.judged:
+        account = row.account
+        judged = row.judged
+    act: Literal["filed", "replaced"] = "replaced"
+    if row is None:
+        act = "filed"
+    entry = ledger.Filed(
+        at=filing.at,
+        who=ledger.who_is(account),
+        act=act,
+        key=key,
+        model=result.model.id,
+        files=hashes,
+        answers=candidate.answers,
+        verified=_known_of(row, candidate),
+        judged=judged,
+        rejudged=candidate.rejudged,
+    )
+    board.append(entry)
+    filed_row = state.rows[key]
+    why = marks.summary(filed_row.verified, result, filed_row.rejudged)
+    return Added(folder, outcome, place, why, check=filed_row.verified, result=result)
+
+
+def _known_of(row: FiledRow | None, candidate: _Candidate) -> Verification:
+    """Return the verification of a result, with the data where there was one."""
+    if row is None or row.files.get(result_files.SAMPLES_FILE) != candidate.samples_sha256:
+        return candidate.verified
+    if row.ids == "checked" and candidate.verified.ids == "unchecked":
+        return row.verified
+    return candidate.verified
+
+
+def is_secret(result: Result) -> bool:
+    """Return True where the right answers, which samples repeat, are public nowhere."""
+    spec = discovery.spec_of(result.benchmark)
+    return ownership.has_secret_answers(spec, result.benchmark.split)
+
+
+@dataclass(frozen=True, slots=True)
+class _Refiling:
+    """A result whose key has a row.
+
+    Attributes:
+        folder: Its folder.
+        store: The store.
+        row: The row.
+        old_result: The row's result; None where it can't be read.
+        result: The new result, as it would be filed.
+        candidate: The new result, as it was verified.
+    """
+
+    folder: Path
+    store: Path
+    row: FiledRow
+    old_result: Result | None
+    result: Result
+    candidate: _Candidate
+
+    @property
+    def says_the_same(self) -> bool:
+        """True where the row's result says all that the new one says."""
+        if self.old_result is None:
+            return False
+        return self.old_result.model_dump() == self.result.model_dump()
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome of filing it: `same` where only people's scores are others."""
+        return "same" if self.says_the_same else "replaced"
+
+
+def _kept_outcome(work: _Refiling, board: BoardLedger, filing: Filing) -> Added | None:
+    """Return the outcome where the row stays; None where it is to be replaced.
+
+    Raises:
+        InputError: Other answers are filed under the key, or another model's.
+    """
+    row = work.row
+    result = work.result
+    old_result = work.old_result
+    place = work.store / row.key
+    if old_result is not None:
+        _refuse_another_model(work.folder, old_result, result, board.state)
+    if row.answers != work.candidate.answers and not filing.replaces:
+        raise InputError(
+            f"{work.folder}: other answers of {result.model.id} in this setting are filed as "
+            f"{row.key}, and add replaces nothing; a corrected run: `reelbench leaderboard replace "
+            f"{work.folder} --store {work.store}`; another model: score it with another --name"
+        )
+    digest = work.candidate.calibration_sha256
+    has_same_people = digest is None or row.files.get(calibration_file.FILE) == digest
+    if work.says_the_same and has_same_people:
+        return _same(work.folder, place, board, row, work.candidate)
+    if old_result is not None and not filing.replaces and made_at(old_result) > date_of(result):
+        date = old_result.provenance.date
+        why = f"a newer result of the same model and settings is there ({date}); it stays"
+        return Added(work.folder, "older", place, why, result=result)
+    return None
+
+
+def _same(
+    folder: Path, place: Path, board: BoardLedger, row: FiledRow, candidate: _Candidate
+) -> Added:
+    """Return the outcome of a filed result, and file what its judge said again."""
+    if candidate.rejudged is not None:
+        entry = Checked(
+            at=ledger.now(),
+            who=ledger.MAINTAINER,
+            act="checked",
+            key=row.key,
+            verified=_known_of(row, candidate),
+            rejudged=candidate.rejudged,
+        )
+        board.append(entry)
+    rejudged = board.state.rows[row.key].rejudged
+    why = marks.summary(row.verified, candidate.result, rejudged)
+    return Added(folder, "same", place, why, check=row.verified, result=candidate.result)
+
+
+def _contents(
+    folder: Path, place: Path, row: FiledRow | None, candidate: _Candidate, result: Result
+) -> dict[str, bytes]:
+    """Return the files to be filed by their names.
+
+    People's scores of the same samples stay where the new folder has none.
+    """
     files = {
         result_files.SAMPLES_FILE: result_files.samples_of(folder).read_bytes(),
-        result_files.RESULT_FILE: document,
-        CHECK_FILE: check.text.encode(),
+        result_files.RESULT_FILE: _document(folder, candidate.stated, result),
     }
-    for source in (place, folder):
-        digest = calibration_sha256(source)
-        if digest is not None and digest == check.calibration_sha256:
-            files[calibration_file.FILE] = (source / calibration_file.FILE).read_bytes()
-    # No flush to disk for each of thousands of small files: the hashes in check.json show a file
+    people_file = folder / calibration_file.FILE
+    is_same = row is not None and row.answers == candidate.answers
+    if candidate.calibration_sha256 is None and is_same:
+        old_samples = place / result_files.SAMPLES_FILE
+        if old_samples.is_file() and sha256_of(old_samples) == candidate.samples_sha256:
+            people_file = place / calibration_file.FILE
+    if people_file.is_file():
+        files[calibration_file.FILE] = people_file.read_bytes()
+    return files
+
+
+def _write_place(
+    folder: Path,
+    place: Path,
+    files: Mapping[str, bytes],
+    candidate: _Candidate,
+    result: Result,
+) -> None:
+    """Write a result's folder, in place of the one that was there, which is kept."""
+    if place.is_dir():
+        keep_earlier(place, REPLACED_FOLDER)
+    # No flush to disk for each of thousands of small files: the hashes in the ledger show a file
     # that is not whole.
     with replacing_folder(place) as aside:
         for name, content in files.items():
             (aside / name).write_bytes(content)
-        is_same = sha256_of(aside / result_files.SAMPLES_FILE) == check.samples_sha256
+        is_same = sha256_of(aside / result_files.SAMPLES_FILE) == candidate.samples_sha256
         text = result_files.as_text(result_files.read(aside))
         if not is_same or text != result_files.as_text(result):
             raise MismatchError(f"{folder}: was changed while it was checked; add it again")
-    return Added(folder, outcome, place, checks.summary(check, result), result=result)
 
 
-def _document(folder: Path, verified: VerifiedResult, result: Result) -> bytes:
+def keep_earlier(place: Path, kind: str) -> Path | None:
+    """Copy a row's folder to where earlier or withdrawn answers are; return that folder."""
+    result_file = place / result_files.RESULT_FILE
+    if not result_file.is_file():
+        return None
+    parts = place.parts[-_DEPTH:]
+    store = place.parents[_DEPTH - 1]
+    folder = store.joinpath(kind, *parts, sha256_of(result_file)[:_DIGITS])
+    with replacing_folder(folder) as aside:
+        for name in FILES:
+            if (place / name).is_file():
+                shutil.copyfile(place / name, aside / name)
+    return folder
+
+
+def _document(folder: Path, result_of_file: Result, result: Result) -> bytes:
     """Return the result.json to file: the very bytes where the file says nothing else.
 
     A record that is read lacks the fields that it doesn't know, and these may hold paths.
@@ -510,15 +782,18 @@ def _document(folder: Path, verified: VerifiedResult, result: Result) -> bytes:
     document = (folder / result_files.RESULT_FILE).read_bytes()
     text = result_files.as_text(result)
     unknown_texts = set(texts_in(json.loads(document))) - set(texts_in(json.loads(text)))
-    if unknown_texts or result.model_dump() != verified.result.model_dump():
+    if unknown_texts or result.model_dump() != result_of_file.model_dump():
         return text.encode()
     return document
 
 
-def _refuse_another_model(folder: Path, old_result: Result, result: Result) -> None:
+def _refuse_another_model(
+    folder: Path, old_result: Result, result: Result, state: BoardState
+) -> None:
     old_model = old_result.model
     model = result.model
-    if (old_model.id, old_model.revision) != (model.id, model.revision):
+    is_same_name = state.name_of(old_model.id) == state.name_of(model.id)
+    if not is_same_name or old_model.revision != model.revision:
         raise InputError(
             f"{folder}: its place in the store has a result of {old_model.id!r}, and it is of "
             f"{model.id!r}; another's result is not replaced"
@@ -541,13 +816,6 @@ def made_at(result: Result) -> datetime:
 # --- reading the store ----------------------------------------------------------------------------
 
 
-class _Read(NamedTuple):
-    """A result and its check as it holds today."""
-
-    result: Result
-    check: Check
-
-
 def read(
     store: Path,
     workers: Workers = ALONE,
@@ -555,7 +823,7 @@ def read(
     left_out: Callable[[str, str], None] | None = None,
     benchmarks: Collection[str] | None = None,
 ) -> list[StoredResult]:
-    """Return every result in a store, in the order of their keys.
+    """Return every result whose samples are here, in the order of keys.
 
     Args:
         store: The store.
@@ -564,26 +832,53 @@ def read(
         benchmarks: Ids; only results on these are read.
 
     Raises:
-        InputError: If there is no store, or a result can't be read and there is no `left_out`.
+        InputError: If there is no store, its ledger is broken, or a result can't be read and there
+            is no `left_out`.
     """
-    paths = _check_files(store, benchmarks)
+    refuse_no_store(store)
+    state = board_state.read(store)
+    keys_without_samples = rows_only_keys(store)
+    rows: list[FiledRow] = []
+    for row in _rows(state, benchmarks):
+        is_here = (store / row.key / result_files.RESULT_FILE).is_file()
+        if is_here or row.key not in keys_without_samples:
+            rows.append(row)
     known_rows = KnownRows()
-    if workers.alone(len(paths)):
-        results = [_read_or_refused(path, store, known_rows) for path in paths]
+    if workers.alone(len(rows)):
+        results = [_read_or_refused(row, store) for row in rows]
     else:
-        results = list(workers.map(partial(_read_or_refused, store=store), paths))
+        results = list(workers.map(partial(_read_or_refused, store=store), rows))
     stored: list[StoredResult] = []
-    for path, read_result in zip(paths, results, strict=True):
-        key = path.parent.relative_to(store).as_posix()
+    for row, read_result in zip(rows, results, strict=True):
         if isinstance(read_result, _Read):
-            result, check = read_result
-            stored.append(as_stored(key, path.parent, result, check, known_rows))
+            named_result = with_name(read_result.result, state)
+            stored.append(as_stored(read_result.folder, named_result, row, known_rows))
         elif left_out is None:
             raise InputError(read_result)
         else:
-            left_out(key, read_result)
-    first = FirstFiled((result.filed for result in stored), trust.read(store))
+            left_out(row.key, read_result)
+    first = FirstFiled((result.filed for result in stored), board_settings.read(store))
     return [replace(result, differs=first.differs(result.filed)) for result in stored]
+
+
+def with_name(result: Result, state: BoardState) -> Result:
+    """Return a result under the name that its model has today."""
+    name = state.name_of(result.model.id)
+    if name == result.model.id:
+        return result
+    model = result.model.model_copy(update={"id": name})
+    return result.model_copy(update={"model": model})
+
+
+def rows_only_keys(store: Path) -> set[str]:
+    """Return the keys of the rows that a store has without their samples."""
+    keys: set[str] = set()
+    for path in sorted((store / ROWS_FOLDER).glob("*.json")):
+        # What is wrong in it is said where its rows are read (`rows_only.parse`).
+        with suppress(LookupError, TypeError):
+            for table in read_json(path)["tables"]:
+                keys.update(str(row["key"]).partition("#")[0] for row in table["rows"])
+    return keys
 
 
 def unreadable(results: Iterable[StoredResult]) -> dict[str, str]:
@@ -601,30 +896,53 @@ def unreadable(results: Iterable[StoredResult]) -> dict[str, str]:
     return faults
 
 
-def _read_or_refused(path: Path, store: Path, known_rows: KnownRows | None = None) -> _Read | str:
-    """Return the result beside a check file; or the reason why it can't be read."""
-    folder = path.parent
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A result, and the folder that it was read from."""
+
+    folder: Path
+    result: Result
+
+
+def _read_or_refused(row: FiledRow, store: Path) -> _Read | str:
+    """Return the result of a row; or the reason why it can't be read."""
+    folder = store / row.key
     try:
-        _refuse_links(path, store)
-        check = read_check(path)
-        hashes = {
-            result_files.RESULT_FILE: check.result_sha256,
-            result_files.SAMPLES_FILE: check.samples_sha256,
-        }
-        if check.calibration_sha256 or (folder / calibration_file.FILE).exists():
-            hashes[calibration_file.FILE] = str(check.calibration_sha256)
-        for name, digest in hashes.items():
-            file = folder / name
-            _refuse_links(file, store)
-            if not file.is_file() or sha256_of(file) != digest:
+        changed_file = _changed_file(row, folder, store)
+        if changed_file is not None:
+            # A process that was ended while it put other files there leaves the earlier ones.
+            digest = row.files.get(result_files.RESULT_FILE, "")
+            earlier_folder = store / REPLACED_FOLDER / row.key / digest[:_DIGITS]
+            if _changed_file(row, earlier_folder, store) is not None:
                 return (
-                    f"{file}: changed since it was checked; add the result again with "
-                    f"`reelbench leaderboard add {folder} --store {store}` or delete the folder"
+                    f"{changed_file}: is not the file that was filed; bring it back, or withdraw "
+                    f"the row with `reelbench leaderboard remove {row.key} --store {store}`"
                 )
+            folder = earlier_folder
         result = result_files.read(folder)
-        return _Read(result, revalidate(check, result, folder, known_rows or _worker_rows))
+        if not row.files and result_files.changed_after_scoring(folder, result):
+            return f"{folder}: its samples were changed after scoring; bring them back"
+        return _Read(folder, result)
     except Exception as error:  # noqa: BLE001 - one bad result never stops the others
         return refusal_of(folder, error)
+
+
+def _changed_file(row: FiledRow, folder: Path, store: Path) -> Path | None:
+    """Return the first file that is not as it was filed, None where all are.
+
+    Raises:
+        InputError: One of them is behind a link.
+    """
+    _refuse_links(folder, store)
+    hashes = dict(row.files)
+    if (folder / calibration_file.FILE).exists() and row.files:
+        hashes.setdefault(calibration_file.FILE, "")
+    for name, digest in hashes.items():
+        file = folder / name
+        _refuse_links(file, store)
+        if not file.is_file() or sha256_of(file) != digest:
+            return file
+    return None
 
 
 def refusal_of(folder: Path, error: Exception) -> str:
@@ -638,55 +956,47 @@ def refusal_of(folder: Path, error: Exception) -> str:
     return f"{folder}: can't be checked ({type(error).__name__}: {line})"
 
 
-def as_stored(
-    key: str, folder: Path, result: Result, check: Check, known_rows: KnownRows
-) -> StoredResult:
+def as_stored(folder: Path, result: Result, row: FiledRow, known_rows: KnownRows) -> StoredResult:
     """Return a result as it is ranked, whether it is filed or only checked."""
     spec = known_spec(result)
     rows = None
     if spec is not None and not is_current(result):
         rows = known_rows.rows_of(result)
-    return StoredResult(key, folder, result, check, spec, rows=rows)
+    return StoredResult(row.key, folder, result, row, spec, rows=rows)
 
 
-def remove(keys: Sequence[str], store: Path) -> list[str]:
-    """Remove results by their keys.
-
-    Raises:
-        InputError: If one of them is not there; then nothing is removed.
-    """
-    folders: dict[str, Path] = {}
-    for path in _check_files(store):
-        folders[path.parent.relative_to(store).as_posix()] = path.parent
-    absent = [key for key in keys if key.strip("/") not in folders]
-    if absent:
-        raise InputError(
-            f"{store}: has no result {absent[0]!r}; "
-            f"`reelbench leaderboard list --store {store}` has all"
-        )
-    removed = list(dict.fromkeys(keys))
-    for key in removed:
-        folder = folders[key.strip("/")]
-        _refuse_links(folder, store)
-        (folder / CHECK_FILE).unlink()  # first: without its check a result is not read
-        shutil.rmtree(folder)
-        for parent in list(folder.parents)[: _DEPTH - 1]:
-            if any(parent.iterdir()):
-                break
-            parent.rmdir()
-    return removed
+def checked_row(result: Result, verified: Verification, account: str | None) -> FiledRow:
+    """Return the row of a result that is only checked, after all that are filed."""
+    return FiledRow(
+        key=key_of(result),
+        model=result.model.id,
+        order=NOT_FILED_YET,
+        taken=None,
+        account=account,
+        files={},
+        answers="",
+        verified=verified,
+    )
 
 
-def _check_files(store: Path, benchmarks: Collection[str] | None = None) -> list[Path]:
-    """Return the check files of a store, of all benchmarks or of some."""
+def refuse_no_store(store: Path) -> None:
+    """Raise InputError where there is no store, or one of an earlier version."""
     if not store.is_dir():
         raise InputError(
             f"{store}: no such store; `reelbench leaderboard add RUN_DIR --store {store}` makes one"
         )
-    paths: list[Path] = []
-    for path in store.glob(f"{_ANY_KEY}/{CHECK_FILE}"):
-        if is_aside(path.relative_to(store)):
-            continue
-        if benchmarks is None or path.parent.parent.name in benchmarks:
-            paths.append(path)
-    return sorted(paths)
+    if (store / ledger.FILE).is_file():
+        return
+    if any(store.glob(f"*/*/*/*/{_EARLIER_CHECK}")):
+        raise InputError(
+            f"{store}: is a store of an earlier version, without {ledger.FILE}; file its results "
+            f"anew: `reelbench leaderboard add {store} --store ANOTHER`"
+        )
+
+
+def _rows(state: BoardState, benchmarks: Collection[str] | None = None) -> list[FiledRow]:
+    """Return a store's rows in the order of keys, of all benchmarks or of some."""
+    rows = list(state.rows.values())
+    if benchmarks is not None:
+        rows = [row for row in rows if row.key.split("/")[2] in benchmarks]
+    return sorted(rows, key=lambda row: row.key.split("/"))

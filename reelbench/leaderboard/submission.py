@@ -11,16 +11,25 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from reelbench.base.errors import InputError
-from reelbench.leaderboard import entries, identity, ranking, store, trust
+from reelbench.leaderboard import (
+    aliases,
+    board_settings,
+    board_state,
+    entries,
+    identity,
+    ranking,
+    store,
+)
 from reelbench.leaderboard.against_data import KnownRows
-from reelbench.leaderboard.checks import CHECK_FILE, known_spec, read_check
+from reelbench.leaderboard.board_state import BoardState
 from reelbench.leaderboard.entries import BoardEntry, metric_value
-from reelbench.leaderboard.first_filed import FirstFiled
 from reelbench.leaderboard.identity import key_of
+from reelbench.leaderboard.marks import known_spec
 from reelbench.leaderboard.ranking import GroupRanking, Noise
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import Added, StoredResult
+from reelbench.leaderboard.table_differences import FirstFiled
 from reelbench.registry import discovery
 from reelbench.registry.records import Metrics, MetricValue, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
@@ -228,22 +237,23 @@ class _Tables:
         account: str | None,
     ) -> None:
         self._path = path
-        self._account = account
         self._left_out = left_out
         self._rows: dict[str, list[BoardEntry]] = {}  # names that differ in case alone are one
         self._refusals: dict[str, str] = {}
         self.has_store = path is not None
+        self.account = account
+        self.state = BoardState()
         self.known_rows = KnownRows()
         stored: list[StoredResult] = []
-        settings: trust.BoardSettings | None = None
+        settings: board_settings.BoardSettings | None = None
         if path is not None:
             models = {result.model.id for result in results}
             benchmarks = {result.benchmark.id for result in results}
-            self._refusals = trust.refusals(path, models, account)
             stored = store.read(path, left_out=left_out, benchmarks=benchmarks)
-            settings = trust.read(path)
+            self.state = board_state.read(path)
+            self._refusals = self.state.refusals(models, account, aliases.read(path))
+            settings = board_settings.read(path)
             self._add_rows(stored, benchmarks)
-        self._checks = {result.key: result.check for result in stored}
         self.first = FirstFiled((result.filed for result in stored), settings)
 
     def _add_rows(self, stored: Sequence[StoredResult], benchmarks: set[str]) -> None:
@@ -259,19 +269,13 @@ class _Tables:
         """Return the reason why this submitter may not hand a result in; None without one."""
         if self._path is None:
             return None
-        check_file = added.source / CHECK_FILE
-        if check_file.is_file():
-            old_check = self._checks.get(key_of(result))
-            dates = [check.taken for check in self._checks.values() if check.taken]
-            newest = max(dates, default=None)
-            check = read_check(check_file)
-            misstatement = trust.misstatement(check, old_check, newest, self._account)
-            if misstatement:
-                return misstatement
-        why = self._refusals.get(result.model.id)
-        if why and store.same_bytes(added.source, result, self._path) is None:
-            return why
-        return None
+        if store.same_bytes(added.source, result, self._path, self.state) is not None:
+            return None
+        answers = store.answers_sha256(result_files.read_samples(added.source))
+        removed = self.state.tombstone(key_of(result), result.model.id, answers)
+        if removed is not None:
+            return f"these answers were withdrawn on {removed.at:%Y-%m-%d}: {removed.reason}"
+        return self._refusals.get(result.model.id)
 
     def leave_out_unreadable(self) -> bool:
         """Leave out the rows whose samples can't be read; return True where there is one."""
@@ -325,7 +329,9 @@ def _submission(
     if added.check is None or why:
         why = why or _reason(added)
         return SubmittedResult(added.source, "refused", why, result, spec, metrics=metrics)
-    stored = store.as_stored(key_of(result), added.source, result, added.check, tables.known_rows)
+    row = store.checked_row(result, added.check, tables.account)
+    named_result = store.with_name(result, tables.state)
+    stored = store.as_stored(added.source, named_result, row, tables.known_rows)
     entry = entries.run_entry(replace(stored, differs=tables.first.differs(stored.filed)))
     if not is_current(result):
         metrics = _stated_and_recomputed(spec, result, entry.metrics)
@@ -468,7 +474,7 @@ def _facts_to_say(
     assert entry.stored is not None  # noqa: S101 - a run
     result = entry.stored.result
     yield from _facts_on_scores(spec, entry, result)
-    for name in entry.stored.check.stated or ():
+    for name in entry.stored.filed_row.stated:
         yield _AS_STATED[name]
     videos = len({sample.video for sample in samples if sample.state == "scored"})
     if 0 < videos < intervals.MIN_CLUSTERS:

@@ -149,8 +149,8 @@ def test_what_is_sent_along_is_recorded_and_part_of_the_key(reelbench, tmp_path)
     assert all(body.items() >= json.loads(extra).items() for body in bodies[55:])
     added = reelbench("leaderboard", "add", tmp_path / "out", "--store", tmp_path / "store")
     assert added.returncode == 0, added.stderr
-    (check,) = (tmp_path / "store").rglob("check.json")
-    assert json.loads(check.read_text())["ids"] == "checked"
+    [line] = (tmp_path / "store" / "ledger.jsonl").read_text().splitlines()
+    assert json.loads(line)["entry"]["verified"]["ids"] == "checked"
 
 
 def test_a_timeout_that_is_none(reelbench):

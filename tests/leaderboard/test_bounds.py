@@ -1,7 +1,5 @@
 """Numbers that no run has, texts without end: refused where they are read, and never more than their own row's loss."""
 
-import hashlib
-import json
 import os
 
 import pytest
@@ -10,6 +8,7 @@ from reelbench.base import bounds
 from reelbench.leaderboard import board, store
 from reelbench.scoring import aggregation
 from reelbench.stats import ratios
+from tests.leaderboard.ledgers import refiled
 
 HUGE = 10**400
 
@@ -94,11 +93,7 @@ def one_bad(rextime_run, tmp_path, tamper, request):
     store.add(rextime_run("good", model="org/good"), tmp_path / "store")
     [bad] = store.add(rextime_run("bad", model="org/bad"), tmp_path / "store")
     tamper(bad.place, samples=lambda lines: set_in(*IN_SAMPLE[request.param])(lines[0]))
-    check = json.loads((bad.place / "check.json").read_text())
-    for name in ("result", "samples"):
-        file = next(bad.place.glob(f"{name}.json*"))
-        check[f"{name}_sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
-    (bad.place / "check.json").write_text(json.dumps(check))
+    refiled(bad.place)
     return tmp_path / "store"
 
 
@@ -170,7 +165,6 @@ def test_what_is_beyond_a_bound_is_refused_with_its_figure_before_anything_is_co
 @pytest.mark.parametrize(
     ("name", "most"),
     [
-        ("check.json", 4_000_000),
         ("calibration.json", 20_000_000),
         ("result.json", 20_000_000),
         ("samples.jsonl", 2_000_000_000),
@@ -183,10 +177,6 @@ def test_a_file_of_a_submission_is_measured_before_it_is_read(
     with (added.place / name).open("ab") as file:
         file.truncate(20_000_000_000)  # of holes: it takes no room, and would take this memory
     done = reelbench("leaderboard", "check", added.place)
-    if name == "check.json":  # of a folder handed in nobody needs it
-        done = reelbench(
-            "leaderboard", "build", "--store", tmp_path / "store", "--out", tmp_path / "site"
-        )
     assert "Traceback" not in done.stderr
     assert f"{name}: bytes: 20,000,000,000, and at most {most:,} are taken" in (
         " ".join((done.stdout + done.stderr).split())

@@ -11,11 +11,9 @@ from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.data import loading
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import against_data, board, store
-from reelbench.leaderboard.checks import Check, carry_over, revalidate
 from reelbench.leaderboard.exports import tables
-from reelbench.leaderboard.rejudge import Rejudge, Rejudged
+from reelbench.leaderboard.rejudge import Rejudge
 from reelbench.registry import discovery
-from reelbench.scoring import result_files
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.scored import score_files
@@ -95,7 +93,11 @@ def test_a_references_file_without_labels_is_taken(tmp_path):
     [one] = store.add(rextime(tmp_path / "own", references=reference), tmp_path / "store")
     assert one.outcome == "added", one.why
     [stored] = store.read(tmp_path / "store")
-    assert (stored.check.ids, stored.check.partial, stored.check.stated) == ("checked", None, ())
+    assert (stored.filed_row.ids, stored.filed_row.partial, stored.filed_row.stated) == (
+        "checked",
+        None,
+        (),
+    )
 
 
 def test_without_the_data_references_are_as_stated(tmp_path, tamper):
@@ -259,74 +261,16 @@ def test_all_of_a_locale_is_a_whole_and_a_part_of_it_is_not(complete, tmp_path, 
         assert "ids '2', '3' are missing: split 'test' has 3 items" in one.why
         return
     assert one.outcome == "added", one.why
-    check = json.loads((one.place / "check.json").read_text())
-    assert (check["ids"], check["subset"], check["partial"]) == ("checked", "locale ja-JP", None)
-    # Without the data nobody can tell that two of three answers are all of a locale: the check that
-    # could is kept to.
+    assert (one.check.ids, one.check.subset, one.check.partial) == (
+        "checked",
+        "locale ja-JP",
+        None,
+    )
+    # Without the data nobody can tell that two of three answers are all of a locale: the ledger
+    # knows it.
     monkeypatch.setattr(against_data.KnownRows, "rows", lambda *_: None)
     splits = discovery.get("curve").splits
     monkeypatch.setitem(splits, "test", dataclasses.replace(splits["test"], rows=3))
     assert [again.outcome for again in store.check(one.place)] == ["same"]
-    for name, value in (("samples_sha256", "0" * 64), ("subset", None)):
-        (one.place / "check.json").write_text(json.dumps(check | {name: value}))
-        [edited] = store.check(one.place)
-        assert edited.outcome == "refused"
-        wrong = "partial is None" if name == "subset" else f"{name} is {value!r}"
-        assert f"check.json: {wrong}" in edited.why
-
-
-R = Rejudged(items=5, scores=25, agree=20, unscored=0, calls=25, cost_usd=None)
-OLD = Check(
-    ids="checked",
-    subset="locale ja-JP",
-    partial=None,
-    stated=(),
-    result_sha256="r",
-    samples_sha256="s",
-)
-HERE = OLD.model_copy(
-    update={
-        "ids": "unchecked",
-        "subset": None,
-        "partial": "2 of 3 items",
-        "stated": ("references",),
-    }
-)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "kept"),
-    [
-        ({}, {}, OLD),  # what the data said stays
-        ({"rejudged": R, "calibration_sha256": "c"}, {}, (R, "c")),
-        ({"calibration_sha256": "c"}, {"rejudged": R}, (R, "c")),
-        ({"rejudged": R, "calibration_sha256": "c"}, {"calibration_sha256": "d"}, (R, "d")),
-        ({"samples_sha256": "t", "rejudged": R}, {}, HERE),  # of other files nothing is known
-        ({"stated": None}, {}, HERE),  # an earlier version's check says less than today's
-    ],
-)
-def test_what_only_an_older_check_could_know_is_carried_over(old, new, kept):
-    made = carry_over(OLD.model_copy(update=old), HERE.model_copy(update=new))
-    if isinstance(kept, tuple):
-        rejudged, calibration = kept
-        kept = OLD.model_copy(update={"rejudged": rejudged, "calibration_sha256": calibration})
-    assert made == kept
-    assert made.model_extra in (None, {})
-
-
-@pytest.mark.parametrize(("items", "partial"), [(903, None), (902, "902 of 921 items")])
-def test_a_split_that_was_whole_here_may_be_two_percent_under_the_paper(
-    rextime_run, tmp_path, items, partial
-):
-    """ReXTime's val has 921 questions, 98 % of which are 902.58: so many were looked at with the data at hand."""
-    result = result_files.read(rextime_run())
-    result = result.model_copy(
-        update={
-            "benchmark": result.benchmark.model_copy(update={"split": "val"}),
-            "counts": result.counts.model_copy(update={"items": items, "scored": items}),
-        }
-    )
-    check = revalidate(
-        OLD.model_copy(update={"subset": None}), result, tmp_path, against_data.KnownRows()
-    )
-    assert check.partial == partial
+    [stored] = store.read(tmp_path / "store")
+    assert (stored.filed_row.subset, stored.filed_row.partial) == ("locale ja-JP", None)

@@ -8,7 +8,7 @@ import pytest
 import reelbench
 from reelbench.leaderboard import publish, store
 from reelbench.leaderboard.exports import every_eval_ever
-from reelbench.leaderboard.trust import Filing
+from reelbench.leaderboard.store import Filing
 
 DATASET, SPACE = "museum/reelbench-results", "museum/reelbench-board"
 QUESTIONS = 24

@@ -1,6 +1,5 @@
 """Whose result it is: names that are taken, and places that stay inside the store."""
 
-import hashlib
 import json
 import re
 import shutil
@@ -8,7 +7,8 @@ import shutil
 import pytest
 
 from reelbench.base.errors import InputError
-from reelbench.leaderboard import board, site, store
+from reelbench.leaderboard import site, store
+from tests.leaderboard.ledgers import refiled
 
 
 @pytest.fixture
@@ -268,7 +268,7 @@ def test_values_that_scorers_can_t_take_are_one_line_with_and_without_the_data(
         assert "item 'mini4'" in one.why or "line 4" in one.why
 
 
-# --- dates, and what a check.json says ---
+# --- dates ---
 
 
 def test_a_date_that_can_t_be_does_not_keep_a_result_out(rextime_run, tamper, tmp_path):
@@ -276,29 +276,9 @@ def test_a_date_that_can_t_be_does_not_keep_a_result_out(rextime_run, tamper, tm
     [one] = store.add(rextime_run("a"), tmp_path / "store")
     for date in ("9999-12-31T00:00:00+00:00", "soon"):
         tamper(one.place, result=lambda found, date=date: found["provenance"].update(date=date))
-        [again] = store.add(rextime_run(f"b{date[:4]}", right=9), tmp_path / "store")
+        refiled(one.place)
+        [again] = store.add(rextime_run(f"b{date[:4]}"), tmp_path / "store")
         assert again.outcome == "replaced"
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("partial", None), ("ids", "checked"), ("subset", "locale ja-JP"), ("stated", [])],
-)
-def test_a_check_is_compared_and_not_believed(rextime_run, tamper, tmp_path, name, value):
-    run = tamper(rextime_run(first=4), result=lambda found: found["settings"].update(limit=4))
-    [one] = store.add(run, tmp_path / "store")
-    path = one.place / "check.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
-    made = board.make(tmp_path / "store", published=False)
-    assert made.ranks == {}
-    assert made.entries[0].unranked == "--limit 4: 4 items"
-    [checked] = store.check(tmp_path / "store")
-    if name in ("partial", "subset"):
-        assert checked.outcome == "refused"
-        assert f"check.json: {name} is {value!r}" in checked.why
-    [again] = store.add(one.place, tmp_path / "store")
-    assert again.outcome == "same"
-    assert [one.outcome for one in store.check(tmp_path / "store")] == ["same"]
 
 
 @pytest.mark.parametrize(
@@ -315,21 +295,10 @@ def test_samples_that_are_none_are_a_line_though_their_hash_holds(
     [one] = store.add(rextime_run(), tmp_path / "store")
     (one.place / "samples.jsonl").write_bytes(samples)
     key = one.place.relative_to(tmp_path / "store").as_posix()
-    path = one.place / "check.json"
-    forged = {"samples_sha256": hashlib.sha256(samples).hexdigest()}
-    path.write_text(json.dumps(json.loads(path.read_text()) | forged))
+    refiled(one.place)
     assert re.search(
         f"samples.jsonl.*{said}", site.build(tmp_path / "store", tmp_path / "site").left_out[key]
     )
-
-
-def test_a_check_that_is_not_one_is_a_line(rextime_run, tmp_path):
-    [one] = store.add(rextime_run(), tmp_path / "store")
-    (one.place / "check.json").write_text('{"ids": 5}')
-    with pytest.raises(InputError, match="is not a check of a result"):
-        store.read(tmp_path / "store")
-    [checked] = store.check(tmp_path / "store")
-    assert "is not a check of a result" in checked.why
 
 
 # --- list and remove ---

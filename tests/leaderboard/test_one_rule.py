@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from reelbench.leaderboard import board, headline, site, store
+from reelbench.leaderboard import board, headline, row_life, site, store
 from tests.leaderboard.test_declarations import kitchen, rows
 
 
@@ -134,7 +134,7 @@ def test_what_a_new_row_changes_of_others_is_said_by_check(filed, reelbench, tmp
 
 def test_two_that_are_not_compared_are_refused(filed, reelbench):
     place, runs = filed
-    store.remove([store.read(place)[0].key], place)
+    row_life.remove([store.read(place)[0].key], place, "a test")
     done = reelbench("compare", *list(runs.values())[-2:], "--store", place)
     assert done.returncode == 2
     assert "add it first" in done.stderr

@@ -42,7 +42,7 @@ def drama_run(tmp_path):
                 settings=SettingsRecord(),
                 provenance=SimpleNamespace(date="2026-01-01"),
             ),
-            SimpleNamespace(taken=None, account=None),
+            SimpleNamespace(order=0, account=None),
         )
         return entry(
             model,

@@ -1,6 +1,5 @@
 """Publishing to a server that speaks the Hub's protocol to its real client."""
 
-import hashlib
 import io
 import json
 import os
@@ -17,8 +16,9 @@ from huggingface_hub import snapshot_download
 
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.leaderboard import publish as publishing
-from reelbench.leaderboard import site, store
+from reelbench.leaderboard import row_life, site, store
 from reelbench.leaderboard.publish import PublishOptions
+from tests.leaderboard.ledgers import refiled
 
 SPACE, DATASET = "museum/board", "museum/results"
 
@@ -99,7 +99,7 @@ def test_a_submission_is_a_pull_request_with_the_results_alone(hub, stored, monk
     assert repo.files().keys() - {".gitattributes"} == {"README.md", "data/results.parquet"}
     offered = repo.files("refs/pr/1")
     assert offered["data/results.parquet"] == b"PAR1"
-    assert sum(path.startswith("results/org__model/") for path in offered) == 3
+    assert sum(path.startswith("results/org__model/") for path in offered) == 2
 
 
 def test_a_pull_request_checks_out_as_it_was_offered(hub, stored, tmp_path):
@@ -118,15 +118,20 @@ def test_a_pull_request_checks_out_as_it_was_offered(hub, stored, tmp_path):
     assert "metrics.accuracy" in one.why
 
 
-@pytest.mark.usefixtures("hub")
-def test_results_that_others_merged_are_not_forgotten(stored, rextime_run, tmp_path):
+def test_what_others_published_comes_into_the_store_first(hub, stored, rextime_run, tmp_path):
     theirs = tmp_path / "theirs"
     store.add(rextime_run("theirs-run", model="org/theirs"), theirs)
     publishing.publish(theirs, dataset=DATASET)
-    with pytest.raises(
-        InputError, match=r"has 1 result that the store lacks, the first org__theirs/"
-    ):
-        publishing.publish(stored, dataset=DATASET)
+    told = []
+    publishing.publish(stored, dataset=DATASET, note=told.append)
+    assert any("1 entry of other maintainers came into the ledger" in line for line in told)
+    models = [one.result.model.id for one in store.read(stored)]
+    assert models == ["org/model", "org/theirs"]
+    data = files(hub, DATASET, "dataset")
+    entries = [json.loads(line)["entry"] for line in data["results/ledger.jsonl"].splitlines()]
+    assert [entry["model"] for entry in entries] == ["org/theirs", "org/model"]
+    assert [one.done for one in publishing.publish(theirs, dataset=DATASET)] == ["unchanged"]
+    assert (theirs / "ledger.jsonl").read_bytes() == (stored / "ledger.jsonl").read_bytes()
 
 
 def test_a_conflicting_commit_is_not_overwritten(hub, stored):
@@ -202,9 +207,7 @@ def test_samples_of_data_under_an_agreement_stay_at_home(hub, stored, tamper):
         found["metrics"] = {"accuracy": found["metrics"]["accuracy"]}
 
     tamper(closed, result=of_dramaqa)
-    check = json.loads((closed / "check.json").read_text())
-    check["result_sha256"] = hashlib.sha256((closed / "result.json").read_bytes()).hexdigest()
-    (closed / "check.json").write_text(json.dumps(check))
+    refiled(closed, as_key=source.relative_to(stored).as_posix())
     told = []
     publishing.publish(stored, space=SPACE, dataset=DATASET, note=told.append)
     of_dramaqa = [path for path in files(hub, DATASET, "dataset") if "dramaqa" in path]
@@ -225,8 +228,8 @@ def test_samples_of_data_under_an_agreement_stay_at_home(hub, stored, tamper):
     [
         ("adds", False, "| `org/model` | best of the table |"),
         ("replaces another's", True, "0 of 1 result holds"),
-        ("removes", True, "a submission removes no results"),
-        ("moves", True, "a submission removes no results"),
+        ("removes", True, "removed, and a submission removes nothing"),
+        ("moves", True, "removed, and a submission removes nothing"),
     ],
 )
 def test_the_checks_of_a_git_mirror_take_what_is_added_and_nothing_that_removes(
@@ -251,7 +254,9 @@ def test_the_checks_of_a_git_mirror_take_what_is_added_and_nothing_that_removes(
     git("commit", "--quiet", "--message", "base")
     base = git("rev-parse", "HEAD").strip()
     if change == "adds":
+        book = (mirror / "results" / "ledger.jsonl").read_bytes()
         store.add(rextime_run("two", model="org/other"), mirror / "results")
+        (mirror / "results" / "ledger.jsonl").write_bytes(book)
     elif change == "removes":
         shutil.rmtree(one.place)
     elif change == "moves":
@@ -264,6 +269,7 @@ def test_the_checks_of_a_git_mirror_take_what_is_added_and_nothing_that_removes(
     environ = {
         **os.environ,
         "BASE": base,
+        "HEAD": git("rev-parse", "HEAD").strip(),
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     }
     done = subprocess.run(
@@ -304,19 +310,19 @@ def accuracy(repo, revision="main"):
     return json.loads(text)["metrics"]["accuracy"]["value"]
 
 
-def test_a_newer_result_is_not_overwritten_by_the_stores_older_one(hub, redone):
+def test_two_answers_of_two_maintainers_stop_with_both_named(hub, redone):
     older, newer = redone
     publishing.publish(newer, dataset=DATASET)
     repo = hub.repos["dataset", DATASET]
-    merged = accuracy(repo)
-    with pytest.raises(
-        InputError,
-        match=r"newer result than the store.*of 2026-11-20 15:00.*hf download.*leaderboard add",
-    ):
+    head = repo.head
+    with pytest.raises(InputError, match="two maintainers did different things: published is"):
         publishing.publish(older, dataset=DATASET)
-    assert accuracy(repo) == merged
-    publishing.publish(newer, dataset=DATASET)
-    assert accuracy(repo) == merged
+    assert repo.head == head
+    [key] = [one.key for one in store.read(older)]
+    row_life.remove([key], older, "the other one is right")
+    publishing.publish(older, dataset=DATASET)
+    assert accuracy(repo) == pytest.approx(100 / 6)
+    assert [one.key for one in store.read(older)] == [key]
 
 
 def test_a_submitters_request_offers_no_older_result(hub, redone, rextime_run, monkeypatch):

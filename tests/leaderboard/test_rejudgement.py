@@ -25,7 +25,7 @@ from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import against_data, site, store
 from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import bridge as bridges
-from reelbench.leaderboard.trust import Filing
+from reelbench.leaderboard.store import Filing
 from reelbench.registry import discovery
 from reelbench.scoring import result_files
 from reelbench.tasks.score import Options
@@ -156,7 +156,9 @@ def test_shift_agreement_and_ranks_are_those_of_hand_work(curve, server, tmp_pat
     assert (changed["first"], changed["second"]) == ("lab/drops", "lab/climbs")
     assert changed["p"] < 0.05
     # All is filed beside what was there, which is as it was.
-    assert {path: path.read_bytes() for path in before} == before
+    for path, content in before.items():
+        assert path.read_bytes()[: len(content)] == content  # the ledger goes on
+        assert path.name == "ledger.jsonl" or path.stat().st_size == len(content)
     judges = sorted((one.result.judge.requested, one.result.model.id) for one in store.read(curve))
     assert judges == sorted((judge, model) for judge in ("earlier", "later") for model in ANSWERS)
     assert (
@@ -520,11 +522,11 @@ def test_words_are_of_who_filed_the_answers_first_and_marked_as_theirs(curve, se
     [added] = store.add(path.parent, curve, filing=Filing("evil", as_maintainer=True))
     assert added.outcome == "added", added.why
     bridge(curve, server)
-    new = {one.result.model.id: one for one in store.read(curve) if one.check.judged}
+    new = {one.result.model.id: one for one in store.read(curve) if one.filed_row.judged}
     assert set(new) == set(ANSWERS)
     drops = new["lab/drops"]
     assert (drops.result.model.about, drops.result.provenance.note) == (None, None)
-    assert (drops.check.account, drops.result.judge.requested) == ("lab", "later")
+    assert (drops.filed_row.account, drops.result.judge.requested) == ("lab", "later")
     # The maintainers asked that judge themselves: nobody's statement is what its scores rest on.
     rows = {
         (one.model, one.group.judge): one for one in boards.make(curve, published=False).entries

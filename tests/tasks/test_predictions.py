@@ -691,7 +691,8 @@ def test_the_leaderboard_files_no_questions(tmp_path):
     [added] = store.add(tmp_path / "out", tmp_path / "store")
     assert added.outcome == "added", added.why
     assert {path.name for path in (tmp_path / "store").rglob("*") if path.is_file()} == {
-        "check.json",
+        ".ledger.lock",
+        "ledger.jsonl",
         "result.json",
         "samples.jsonl",
     }

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.data import loading
-from reelbench.leaderboard import withheld
+from reelbench.leaderboard import aliases, board_settings
 from reelbench.registry import datasheet_form, parity
 from reelbench.scoring import calibration_file
 from reelbench.video.mini_clips import draw_clip
@@ -201,7 +201,8 @@ def tries(stranger: Stranger, paths: tuple[str, ...]) -> Iterator[Try]:
             "result.json",
             "check.json",
             calibration_file.FILE,
-            *withheld.OWN,
+            aliases.FILE,
+            board_settings.FILE,
         ):
             yield f"{name}, a link", way, partial(stranger.of_result, name, way)
         for name in ("rows.jsonl", datasheet_form.FILE, parity.FILE, "ask.txt", "judged/score.txt"):

@@ -16,7 +16,7 @@ from reelbench.base.errors import ReelbenchError, first_of
 from reelbench.leaderboard import board, store, submission
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, metric_value
-from reelbench.leaderboard.trust import Filing
+from reelbench.leaderboard.store import Filing
 from tests.leaderboard import test_forged_results as of_mini
 from tests.leaderboard import test_tampering as ways
 from tests.leaderboard.test_tampering import forge

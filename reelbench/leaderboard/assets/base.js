@@ -207,6 +207,8 @@ globalThis.Reelbench = (() => {
     } catch {
       /* as it stands */
     }
+    // The address of a model that got another name since leads to that.
+    if (path[0] === "model") name = data.renamed?.[name.toLowerCase()] || name;
     Object.assign(address, {
       page: path[0] || "overall",
       name,

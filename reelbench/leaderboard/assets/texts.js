@@ -57,7 +57,7 @@
           code(`reelbench leaderboard publish --store results --dataset ${dataset} --create-pr`),
           note(
             data.dataset
-              ? `${dataset} is the results dataset of this leaderboard. Its checks run the third command on your files. To mend what you handed in, run the same command again: it goes into your open pull request.`
+              ? `${dataset} is the results dataset of this leaderboard. Its checks run the third command on your files. To mend what you handed in, run “reelbench leaderboard replace” and then the same command again: it goes into your open pull request.`
               : "ORG/RESULTS is the results dataset of the leaderboard that you submit to. Its checks run the third command on your files.",
           ),
         ),
@@ -67,7 +67,7 @@
         "div",
         { class: "prose" },
         h("p", {
-          text: "Complete runs on a split whose answers are public, with one entry per model and setting; the newest stays. Runs with --limit are listed and not ranked. A run in which at most 2 % of the questions have no score is ranked by its lower bound. Judged benchmarks are listed by the judge that answered and its prompts, which are never mixed.",
+          text: "Complete runs on a split whose answers are public, with one entry per model and setting. Runs with --limit are listed and not ranked. A run in which at most 2 % of the questions have no score is ranked by its lower bound. Judged benchmarks are listed by the judge that answered and its prompts, which are never mixed.",
         }),
       ),
     );

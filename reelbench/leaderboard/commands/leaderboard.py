@@ -113,13 +113,20 @@ def rejudge_options(
 
 def add(
     run_dir: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             help="Folder with result.json and samples.jsonl, or a folder of such folders."
         ),
-    ],
+    ] = None,
     *,
     store: Store,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again",
+            help="Check what is filed once more, with the data that is on this machine now.",
+        ),
+    ] = False,
     account: Annotated[
         str | None,
         typer.Option(
@@ -132,9 +139,7 @@ def add(
         bool,
         typer.Option(
             "--as-maintainer",
-            help="Add it even if another account submitted the model first. From a "
-            "copy of your own results dataset, also copy who submitted what and"
-            " when, the rows without samples, and the names.",
+            help="Add it even if another account submitted the model first.",
         ),
     ] = False,
     as_json: Json = False,
@@ -146,22 +151,20 @@ def add(
 
     The result is refused if a number differs.
 
+    Other answers of a model in the same setting are refused: `replace` takes a corrected run.
+
     A judge's replies are taken from the result; --rejudge asks again about some, and costs as many
     calls.
     """
     from reelbench.leaderboard import store as stores
-    from reelbench.leaderboard import withheld
-    from reelbench.leaderboard.trust import Filing
 
-    board_files = list(withheld.bring(run_dir, store, believed=as_maintainer))
-    for file in board_files:
-        if as_maintainer:
-            console.note(f"brought: {file}")
-        else:
-            console.note(f"left: {file} (--as-maintainer brings a board's own)")
-    if board_files and as_maintainer and not any(run_dir.rglob("result.json")):
+    if again:
+        _check_again(store, spread, write=True)
+    if run_dir is None:
+        if not again:
+            raise InputError("add needs the folder of a result, or --again")
         return
-    filing = Filing(account, as_maintainer)
+    filing = stores.Filing(account, as_maintainer)
     added = stores.add(run_dir, store, rejudge=rejudge, about=about, filing=filing, workers=spread)
     accepted = [each for each in added if each.outcome != "refused"]
     for each in accepted[:_SHOWN]:
@@ -177,6 +180,22 @@ def add(
     if as_json:
         console.write_json({"results": [each.as_json() for each in added]})
     _refuse([each.why for each in added if each.outcome == "refused"], len(added))
+
+
+def _check_again(store: Path, workers: "Workers", *, write: bool) -> None:
+    """Check a store's rows again, and say how many marks rise and fall."""
+    from reelbench.leaderboard import recheck
+
+    changes = recheck.changed_marks(store, workers)
+    for change in changes[:_SHOWN]:
+        console.note(f"{change.direction}: {change.row.key}: {change.why}")
+    risen = sum(change.direction == "rises" for change in changes)
+    fallen = sum(change.direction == "falls" for change in changes)
+    if write:
+        recheck.write(changes, store)
+        console.note(f"{number_of(risen, 'mark')} rose, {fallen} fell")
+    else:
+        console.note(f"{number_of(risen, 'mark')} would rise, {fallen} would fall")
 
 
 def _note_if_unjudged(source: Path, result: "Result") -> None:
@@ -363,25 +382,11 @@ def list_(*, store: Store, as_json: Json = False) -> None:
             result.model.id,
             f"{result.counts.scored}/{result.counts.items}",
             judge,
-            stored.check.partial or "",
-            ", ".join(stored.check.stated or ()),
+            stored.filed_row.failed or stored.filed_row.partial or "",
+            ", ".join(stored.filed_row.stated),
             result.provenance.date,
         )
     console.show(table)
-
-
-def remove(
-    keys: Annotated[
-        list[str], typer.Argument(metavar="KEY...", help="Keys, as `leaderboard list` shows them.")
-    ],
-    *,
-    store: Store,
-) -> None:
-    """Remove results from a store; if one is missing, nothing is removed."""
-    from reelbench.leaderboard import store as stores
-
-    for key in stores.remove(keys, store):
-        console.note(f"removed: {key}")
 
 
 def import_hub(
@@ -454,15 +459,29 @@ def build(
 
 def check(
     folders: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
-            metavar="FOLDER...", help="Folders of a pull request to the results dataset."
+            metavar="FOLDER...",
+            help="Folders of a pull request to the results dataset; default: the store itself.",
         ),
-    ],
+    ] = None,
     *,
     store: Annotated[
         Path | None,
         typer.Option("--store", help="Store to compare with: rank, paired differences."),
+    ] = None,
+    base: Annotated[
+        Path | None,
+        typer.Option(
+            "--base",
+            metavar="FOLDER",
+            help="Copy of the results dataset of which FOLDER is a changed copy: only the "
+            "difference is checked, each path of it.",
+        ),
+    ] = None,
+    account: Annotated[
+        str | None,
+        typer.Option("--account", metavar="NAME", help="With --base: who hands the change in."),
     ] = None,
     markdown: Annotated[
         Path | None, typer.Option("--markdown", metavar="FILE", help="Write a Markdown report.")
@@ -472,8 +491,57 @@ def check(
 ) -> None:
     """Check results as the results dataset's CI does.
 
-    Every number is recomputed, and the paths are checked.
+    Every number is recomputed, and the paths are checked. Without a folder, the rows of --store are
+    checked again with the data that is on this machine: `add --again` then writes that down.
     """
+    if not folders:
+        if store is None:
+            raise InputError("check needs a folder, or --store")
+        _check_again(store, spread, write=False)
+        return
+    if base is not None:
+        _check_change(folders, base, account, markdown, as_json=as_json)
+        return
+    _check_folders(folders, store, markdown, spread, as_json=as_json)
+
+
+def _check_change(
+    folders: list[Path],
+    base: Path,
+    account: str | None,
+    markdown: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Check what a folder changes of a results dataset, within the bounds of a checker."""
+    from reelbench.base.files import write_text
+    from reelbench.leaderboard import changed_files, submission_page
+
+    if len(folders) > 1:
+        raise InputError("--base compares one folder with it; give one")
+    outcome = changed_files.checked(folders[0], base, account)
+    if outcome.ended is not None:
+        text = f"{submission_page.TITLE} not checked\n\n{outcome.ended}\n"
+        if markdown is not None:
+            write_text(markdown, text)
+        raise InputError(f"{folders[0]}: not checked: {outcome.ended}")
+    if markdown is not None:
+        write_text(markdown, outcome.markdown)
+    if as_json:
+        console.write_json(outcome.document)
+    _refuse(list(outcome.refusals), outcome.number)
+    if not as_json:
+        console.write(f"{number_of(outcome.number, 'result')} checked; nothing else is changed")
+
+
+def _check_folders(
+    folders: list[Path],
+    store: Path | None,
+    markdown: Path | None,
+    spread: "Workers",
+    *,
+    as_json: bool,
+) -> None:
     from reelbench.base.files import write_text
     from reelbench.leaderboard import store as stores
     from reelbench.leaderboard import submission, submission_page
@@ -627,18 +695,32 @@ def publish(
             "--forget", metavar="KEY", help="Result of the dataset that may vanish from the page."
         ),
     ] = None,
+    squash_history: Annotated[
+        bool,
+        typer.Option(
+            "--squash-history",
+            help="Make one commit of the dataset's history: withdrawn results are in none then.",
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would change; change nothing.")
     ] = False,
 ) -> None:
     """Publish the page as a static Space, and the results as a dataset.
 
+    What other maintainers published since comes into the store first.
+
     A further Space checks submissions.
     """
     from reelbench.leaderboard import publish as publishing
 
     options = publishing.PublishOptions(
-        create_pr=create_pr, dry_run=dry_run, private=private, install=install, forget=forget or ()
+        create_pr=create_pr,
+        dry_run=dry_run,
+        private=private,
+        install=install,
+        forget=forget or (),
+        squash_history=squash_history,
     )
     steps = publishing.publish(
         store, space=repo, dataset=dataset, webhook=webhook, options=options, note=console.note

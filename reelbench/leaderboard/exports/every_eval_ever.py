@@ -320,8 +320,8 @@ def _details(stored: StoredResult) -> dict[str, str]:
     if bound:
         lower_bound = values.metrics[primary.name].value
         details["ranked_by"] = f"{lower_bound:.{primary.in_unit.long_digits}f}, {bound}"
-    check = stored.check
-    details["coverage"] = check.subset or check.partial or "the whole split"
+    filed_row = stored.filed_row
+    details["coverage"] = filed_row.subset or filed_row.partial or "the whole split"
     details["benchmark_version"] = str(stored.result.benchmark.version)
     return details
 

@@ -15,20 +15,14 @@ from typing import Any, Literal
 
 from pydantic import create_model
 
-from reelbench.base.files import read_json, read_text, write_text
-from reelbench.leaderboard import aliases, trust
-from reelbench.leaderboard.checks import Check, read_own
+from reelbench.leaderboard.board_state import BoardState
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
+from reelbench.leaderboard.marks import read_own
 from reelbench.leaderboard.ranking import Noise
-from reelbench.leaderboard.store import StoredResult
+from reelbench.leaderboard.store import ROWS_FOLDER, StoredResult
 from reelbench.leaderboard.table_pairs import PairedDifference
 from reelbench.registry import discovery
 from reelbench.registry.records import Record, Result
-
-FOLDER = "withheld"
-OWN = (aliases.FILE, trust.FILE)
-"""Files of a store that its maintainers alone write."""
-
 
 _OF_ENTRY: dict[str, Any] = {field.name: (field.type, ...) for field in fields(BoardEntry)}
 del _OF_ENTRY["group"], _OF_ENTRY["stored"]
@@ -36,16 +30,16 @@ _Entry = create_model("_Entry", __base__=Record, **_OF_ENTRY)
 
 
 class Row(_Entry):
-    """A run's row (`entries.BoardEntry`), its record and its check.
+    """A run's row (`entries.BoardEntry`) and its record, without the names of videos.
 
-    The record is without the names of videos.
+    What the board knows of it is in the ledger.
     """
 
     key: str
+    model: str
     kind: Literal["run", "baseline", "human"]
     date: str | None
     result: Result
-    check: Check
     without_shortcuts: float | None
     other_judges: str | None
 
@@ -74,26 +68,37 @@ class Table(Record):
         pairs = {(first, second): pair for first, second, pair in self.pairs}
         return Noise(self.ranges, self.smallest, pairs, self.videos)
 
-    def entries(self) -> Iterator[BoardEntry]:
-        """Yield its rows; InputError where their benchmark is not known."""
+    def entries(self, state: BoardState) -> Iterator[BoardEntry]:
+        """Yield its rows that are not withdrawn.
+
+        Raises:
+            InputError: Their benchmark is not known.
+        """
         for row in self.rows:
+            filed_row = state.rows.get(row.key.partition("#")[0])
+            if filed_row is None:
+                continue
             videos: frozenset[str] | None = None
             if "#" in row.key:
                 videos = frozenset()
+            model = state.name_of(row.model)
+            named_model = row.result.model.model_copy(update={"id": model})
             stored = StoredResult(
                 row.key,
                 Path(),
-                row.result,
-                row.check,
+                row.result.model_copy(update={"model": named_model}),
+                filed_row,
                 discovery.spec_of(row.result.benchmark),
                 differs=self.group.differs,
                 videos=videos,
                 withheld=self.why,
             )
-            yield BoardEntry(**Row.of_entry(row), group=self.group, stored=stored)
+            fields_of_row = Row.of_entry(row)
+            fields_of_row["model"] = model
+            yield BoardEntry(**fields_of_row, group=self.group, stored=stored)
 
 
-class Withheld(Record):
+class RowsOnly(Record):
     """The whole file: a benchmark's tables, and how those of the same answers relate.
 
     That is as in `leaderboard.json`.
@@ -104,56 +109,13 @@ class Withheld(Record):
     bridges: list[dict[str, Any]]
 
 
-def parse(path: Path) -> Withheld:
+def parse(path: Path) -> RowsOnly:
     """Read a file of withheld rows; InputError where it is not one."""
     return read_own(
-        Withheld, path, "what a results dataset keeps of withheld rows", "get it again from there"
+        RowsOnly, path, "what a results dataset keeps of withheld rows", "get it again from there"
     )
 
 
-def read(store: Path) -> list[Withheld]:
+def read(store: Path) -> list[RowsOnly]:
     """Return a store's withheld rows."""
-    return [parse(path) for path in sorted((store / FOLDER).glob("*.json"))]
-
-
-def bring(path: Path, store: Path, *, believed: bool) -> Iterator[Path]:
-    """Copy what a results dataset has beside its results into a store.
-
-    That is the rows whose samples are withheld, the Hub's own boards, the names of models and the
-    board's settings. Nothing takes the place of the same, or of newer.
-
-    Yields:
-        The files; of those that aren't `believed`, which can't be compared with anything, the ones
-        that are left.
-    """
-    for folder in (path, path / "results"):
-        sources = sorted([*folder.glob(f"{FOLDER}/*.json"), *folder.glob("community/*.json")])
-        sources += [folder / name for name in OWN]
-        for source in sources:
-            target = store / source.relative_to(folder)
-            if not _is_own_file(source, path) or source.resolve() == target.resolve():
-                continue
-            if target.is_file() and (source.name in OWN or _newest(target) >= _newest(source)):
-                continue
-            if believed:
-                write_text(target, read_text(source))
-                yield target
-            else:
-                yield source
-
-
-def _is_own_file(file: Path, folder: Path) -> bool:
-    """Return True of a file in a folder, and no link to elsewhere."""
-    if not file.is_file() or file.is_symlink():
-        return False
-    return file.resolve().is_relative_to(folder.resolve())
-
-
-def _newest(path: Path) -> str:
-    if path.parent.name != FOLDER:
-        return str(read_json(path).get("fetched", ""))
-    newest = ""
-    for table in parse(path).tables:
-        for row in table.rows:
-            newest = max(newest, row.date or "")
-    return newest
+    return [parse(path) for path in sorted((store / ROWS_FOLDER).glob("*.json"))]

@@ -1,69 +1,54 @@
-"""Find what was filed first of each benchmark, and name the other tables by their difference.
+"""Name the tables of a benchmark by their difference from what was filed first.
 
-The words of the first are shown. First is what the board took first, never by a name, by the order
-of reading or, where the board knows when it took them, by a date that a submitter states: what is
-filed later moves nothing that was there.
+The words of the first are shown. First is what stands first in the board's ledger, never by a name,
+by the order of reading or by a date that a submitter states: what is filed later moves nothing that
+was there.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import read_json
-from reelbench.leaderboard.checks import CHECK_FILE, Check, read_check
-from reelbench.leaderboard.trust import BoardSettings
+from reelbench.leaderboard.board_settings import BoardSettings
+from reelbench.leaderboard.board_state import FiledRow
 from reelbench.registry import discovery
 from reelbench.registry.reasons import Reason
-from reelbench.registry.records import BenchmarkRecord, Data, Result
+from reelbench.registry.records import BenchmarkRecord, Data
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files
 
 _WORDED = "worded otherwise"
 _SHOWN = 8
 """Digits of a hash that tell one table from another."""
-_BEFORE = datetime.min.replace(tzinfo=UTC)
-"""When a result was taken of which nobody says so."""
-_LATER = datetime.max.replace(tzinfo=UTC)
-"""When the board will have taken a result that an account hands in."""
 
 
 class Filed(NamedTuple):
-    """The facts of a result that decide which others it stands among.
+    """The facts of a result that decide which others it stands among."""
 
-    `taken` is when the board took it, and its date.
-    """
-
-    taken: tuple[datetime, datetime]
     key: str
     folder: Path
     benchmark: BenchmarkRecord
     data: Data
-    check: Check
+    row: FiledRow
+
+    @property
+    def order(self) -> int:
+        """Its place in the order of filing."""
+        return self.row.order
 
     @classmethod
-    def of(cls, key: str, folder: Path, result: Result, check: Check) -> "Filed":
-        """Return the facts of a result."""
-        order = filing_order(check, result.provenance.date)
-        return cls(order, key, folder, result.benchmark, result.data, check)
-
-    @classmethod
-    def read(cls, folder: Path, store: Path) -> "Filed | None":
-        """Return the facts of a result's folder in a store.
-
-        None where they can't be read.
+    def read(cls, folder: Path, row: FiledRow) -> "Filed | None":
+        """Return the facts of a result's folder, or None where they can't be read.
 
         Its other fields are not read.
         """
         try:
             document = read_json(folder / result_files.RESULT_FILE)
-            check = read_check(folder / CHECK_FILE)
             benchmark = BenchmarkRecord.model_validate(document["benchmark"])
-            order = filing_order(check, document["provenance"]["date"])
-            key = folder.relative_to(store).as_posix()
-            return cls(order, key, folder, benchmark, document.get("data", "unstated"), check)
+            return cls(row.key, folder, benchmark, document.get("data", "unstated"), row)
         except (InputError, ValueError, LookupError, TypeError):
             return None
 
@@ -75,24 +60,6 @@ class Filed(NamedTuple):
         """
         benchmark = self.benchmark
         return benchmark.id, benchmark.version, benchmark.split, self.data == "own"
-
-
-def filing_order(check: Check, date: str) -> tuple[datetime, datetime]:
-    """Return a result's order of filing: when it was taken, and its date.
-
-    What is no date is later than any.
-    """
-    try:
-        made_at = datetime.fromisoformat(date)
-    except ValueError:
-        made_at = _LATER
-    if made_at.tzinfo is None:
-        made_at = made_at.replace(tzinfo=UTC)
-    if check.taken is not None:
-        return check.taken, made_at
-    if check.account is None:
-        return _BEFORE, made_at
-    return _LATER, made_at
 
 
 class FirstFiled:
@@ -112,8 +79,8 @@ class FirstFiled:
             return (
                 filed.key not in chosen_keys,
                 filed.key not in trusted_keys,
-                filed.check.ids != "checked",
-                filed.taken,
+                filed.row.ids != "checked",
+                filed.order,
                 filed.key,
             )
 
@@ -130,8 +97,7 @@ class FirstFiled:
         states the hash of questions which nobody has here.
         """
         differences: list[str] = []
-        is_unverified = filed.benchmark.questions_sha256 is None or filed.check.ids == "unchecked"
-        if is_unverified and filed.taken[0] > _BEFORE:
+        if filed.benchmark.questions_sha256 is None or filed.row.ids == "unchecked":
             difference = self._difference_of_answers(filed)
             if difference is not None:
                 differences.append(difference)
@@ -147,10 +113,10 @@ class FirstFiled:
         if digest:
             place = (*place, digest)
         first = self._first.get(place, filed)
-        answers_sha256 = first.check.answers_sha256
-        if answers_sha256 is not None and answers_sha256 == filed.check.answers_sha256:
+        answers_sha256 = first.row.verified.answers_sha256
+        if answers_sha256 is not None and answers_sha256 == filed.row.verified.answers_sha256:
             return None
-        difference = _asked_apart(first, filed, part=filed.check.partial is not None)
+        difference = _asked_apart(first, filed, part=filed.row.partial is not None)
         return None if difference == _WORDED else difference
 
     def _difference_of_hash(self, first: Filed, filed: Filed, name: str, digest: str) -> str:
@@ -235,7 +201,7 @@ def shown_specs(results: Iterable[tuple[Filed, BenchmarkSpec]]) -> Mapping[str, 
 
     def order(pair: tuple[Filed, BenchmarkSpec]) -> tuple[object, ...]:
         filed, _ = pair
-        return filed.taken, filed.key
+        return filed.order, filed.key
 
     for filed, spec in sorted(results, key=order):
         name = filed.benchmark.id

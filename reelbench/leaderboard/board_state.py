@@ -1,0 +1,307 @@
+"""What a store's ledger says of its rows now: whose they are, their order, what is withdrawn.
+
+The state follows from the entries alone. So do the owner of a model (who filed it first, or to whom
+it was moved), its name (as renamed), and the answers that are not taken again.
+"""
+
+from collections.abc import Collection, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from reelbench.leaderboard import ledger
+from reelbench.leaderboard.aliases import Aliases
+from reelbench.leaderboard.ledger import (
+    Checked,
+    Entry,
+    Filed,
+    Ids,
+    Ledger,
+    Line,
+    Removed,
+    Renamed,
+    Restored,
+    Stated,
+    Verification,
+)
+from reelbench.leaderboard.rejudge import Rejudged
+
+_Answers = tuple[str, str]
+"""The key of a row, and the hash of its answers."""
+
+NOT_FILED_YET = 2**62
+"""The place in the order of filing of a result that is only checked: after all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class FiledRow:
+    """The board's knowledge of a row.
+
+    Attributes:
+        key: Its key.
+        model: Its model's id, as the result states it.
+        order: Its place in the order of filing.
+        taken: When the board took the row first; None of one that is only checked.
+        account: Who handed its answers in; None for the maintainers.
+        files: The sha256 of each file, by name; none where the answers are secret.
+        answers: The hash of its ids and predictions.
+        verified: What was verified of it.
+        judged: The maintainers asked its judge themselves.
+        rejudged: What came of asking its judge again about some answers.
+        earlier: The file hashes of the answers that were replaced, oldest first.
+    """
+
+    key: str
+    model: str
+    order: int
+    taken: datetime | None
+    account: str | None
+    files: Mapping[str, str]
+    answers: str
+    verified: Verification
+    judged: bool = False
+    rejudged: Rejudged | None = None
+    earlier: tuple[Mapping[str, str], ...] = ()
+
+    @property
+    def ids(self) -> Ids:
+        """As `Verification` has it."""
+        return self.verified.ids
+
+    @property
+    def subset(self) -> str | None:
+        """As `Verification` has it."""
+        return self.verified.subset
+
+    @property
+    def partial(self) -> str | None:
+        """Why it covers too little to be ranked."""
+        return self.verified.partial
+
+    @property
+    def failed(self) -> str | None:
+        """The fault that a check with more data found later."""
+        return self.verified.failed
+
+    @property
+    def stated(self) -> tuple[Stated, ...]:
+        """The parts for which nobody but the submitter vouches."""
+        if self.judged:
+            return tuple(part for part in self.verified.stated if part != "judge replies")
+        return self.verified.stated
+
+    @property
+    def vouched(self) -> bool:
+        """True where the maintainers vouch for its judge's scores.
+
+        They asked the judge for all of these, or again for some, most of which agreed.
+        """
+        if self.judged:
+            return True
+        return self.rejudged is not None and 2 * self.rejudged.agree > self.rejudged.scores
+
+    def with_verified(self, **fields: str | None) -> "FiledRow":
+        """Return the row with other fields of what was verified."""
+        return replace(self, verified=self.verified.model_copy(update=fields))
+
+
+@dataclass(slots=True)
+class BoardState:
+    """The state of a board after some entries.
+
+    Attributes:
+        rows: Key -> the row, withdrawn ones left out.
+        withdrawn: Key and hash of the answers -> why and when they were withdrawn.
+        names: Model, in small letters -> the name that it got.
+        owners: Model, in small letters -> the account to which it was moved.
+    """
+
+    rows: dict[str, FiledRow] = field(default_factory=dict[str, FiledRow])
+    withdrawn: dict[_Answers, Removed] = field(default_factory=dict[_Answers, Removed])
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    owners: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    _gone: dict[_Answers, FiledRow] = field(default_factory=dict[_Answers, FiledRow])
+    _filings: int = 0
+
+    def apply(self, entries: Iterable[Entry]) -> None:
+        """Let the state follow further entries."""
+        for entry in entries:
+            if isinstance(entry, Filed):
+                self._file(entry)
+            elif isinstance(entry, Checked):
+                self._check(entry)
+            elif isinstance(entry, Removed):
+                self._remove(entry)
+            elif isinstance(entry, Restored):
+                self._restore(entry)
+            elif isinstance(entry, Renamed):
+                self.names[entry.model.casefold()] = entry.to
+            else:
+                self.owners[self.name_of(entry.model).casefold()] = entry.account
+
+    def _file(self, entry: Filed) -> None:
+        old_row = self.rows.get(entry.key)
+        order = self._filings
+        first_filed_at: datetime | None = entry.at
+        earlier: tuple[Mapping[str, str], ...] = ()
+        rejudged = entry.rejudged
+        if old_row is not None:
+            order = old_row.order
+            first_filed_at = old_row.taken
+            earlier = old_row.earlier
+            if old_row.files != entry.files:
+                earlier = (*earlier, old_row.files)
+            if rejudged is None and old_row.answers == entry.answers:
+                rejudged = old_row.rejudged
+        self._filings += 1
+        self.rows[entry.key] = FiledRow(
+            key=entry.key,
+            model=entry.model,
+            order=order,
+            taken=first_filed_at,
+            account=ledger.account_of(entry.who),
+            files=entry.files,
+            answers=entry.answers,
+            verified=entry.verified,
+            judged=entry.judged,
+            rejudged=rejudged,
+            earlier=earlier,
+        )
+
+    def _check(self, entry: Checked) -> None:
+        row = self.rows.get(entry.key)
+        if row is not None:
+            self.rows[entry.key] = replace(
+                row, verified=entry.verified, rejudged=entry.rejudged or row.rejudged
+            )
+
+    def _remove(self, entry: Removed) -> None:
+        answers = (entry.key, entry.answers)
+        self.withdrawn[answers] = entry
+        row = self.rows.get(entry.key)
+        if row is not None and row.answers == entry.answers:
+            self._gone[answers] = self.rows.pop(entry.key)
+
+    def _restore(self, entry: Restored) -> None:
+        answers = (entry.key, entry.answers)
+        self.withdrawn.pop(answers, None)
+        if answers in self._gone:
+            self.rows.setdefault(entry.key, self._gone.pop(answers))
+
+    def withdrawn_of(self, key: str) -> list[Removed]:
+        """Return the withdrawals of a key, the last one last."""
+        return [removed for removed in self.withdrawn.values() if removed.key == key]
+
+    # --- names and owners
+
+    def name_of(self, model: str) -> str:
+        """Return a model's name today, whatever it was called when it was filed."""
+        name = model
+        for _ in range(len(self.names) + 1):
+            if name.casefold() not in self.names:
+                return name
+            name = self.names[name.casefold()]
+        return name
+
+    def names_of(self, model: str) -> list[str]:
+        """Return all names that a model had and has, today's first."""
+        today = self.name_of(model)
+        names = [today]
+        names += [name for name in self.names if self.name_of(name).casefold() == today.casefold()]
+        return names
+
+    def _first_rows(self, aliases_of_board: Aliases) -> dict[str, FiledRow]:
+        """Return the id of a model -> the row of it that was filed first."""
+        first_rows: dict[str, FiledRow] = {}
+        for row in sorted(self.rows.values(), key=lambda row: row.order):
+            first_rows.setdefault(aliases_of_board.id_of(self.name_of(row.model)), row)
+        return first_rows
+
+    def refusals(
+        self, models: Collection[str], account: str | None, aliases_of_board: Aliases
+    ) -> dict[str, str]:
+        """Return model -> why an account may file none of it.
+
+        Another one filed it first, or it was moved to another. None is the board's maintainers.
+        """
+        first_rows = self._first_rows(aliases_of_board)
+        moved_to = {aliases_of_board.id_of(name): owner for name, owner in self.owners.items()}
+        reasons: dict[str, str] = {}
+        for model in models:
+            model_id = aliases_of_board.id_of(self.name_of(model))
+            if model_id in moved_to:
+                owner = moved_to[model_id]
+                whose = "belongs to"
+                since = ""
+            elif model_id in first_rows:
+                owner = first_rows[model_id].account
+                whose = "was filed first by"
+                since = f", {first_rows[model_id].taken:%Y-%m-%d}"
+            else:
+                continue
+            if same_account(owner, account):
+                continue
+            owner_text = owner or "the maintainers of this board"
+            reasons[model] = (
+                f"{model} {whose} {owner_text}{since}; "
+                "who else files it needs their word, or --as-maintainer"
+            )
+        return reasons
+
+    def tombstone(self, key: str, model: str, answers: str) -> Removed | None:
+        """Return the withdrawal that a result falls under, or None.
+
+        That is of the same answers of the same model in the same setting, whatever its date, its
+        revision or the model's other names.
+        """
+        today = self.name_of(model).casefold()
+        for removed in self.withdrawn.values():
+            is_same_model = self.name_of(removed.model).casefold() == today
+            is_same_setting = _setting(removed.key) == _setting(key)
+            if is_same_model and is_same_setting and removed.answers == answers:
+                return removed
+        return None
+
+
+def _setting(key: str) -> str:
+    """Return the benchmark and the hash of the settings in a key."""
+    _, _, setting = key.partition("/")
+    return setting.partition("/")[2]
+
+
+def same_account(first: str | None, second: str | None) -> bool:
+    """Return True where two accounts are one; None is the board's maintainers."""
+    return (first or "").casefold() == (second or "").casefold()
+
+
+class BoardLedger:
+    """A store's ledger, together with the state that follows from it."""
+
+    def __init__(self, store: Path) -> None:
+        """Read a store's ledger; InputError where it is broken."""
+        self._ledger = Ledger(store)
+        self.state = BoardState()
+        self.state.apply(self._ledger.entries)
+
+    @contextmanager
+    def locked(self) -> Generator[None]:
+        """Hold the store against other writers; the state is then that of the whole ledger."""
+        with self._ledger.locked() as new_entries:
+            self.state.apply(new_entries)
+            yield
+
+    @property
+    def lines(self) -> list[Line]:
+        """The lines of the ledger."""
+        return self._ledger.lines
+
+    def append(self, *entries: Entry) -> None:
+        """Append entries, only within `locked`."""
+        self._ledger.append(entries)
+        self.state.apply(entries)
+
+
+def read(store: Path) -> BoardState:
+    """Return the state of a store's board; InputError where its ledger is broken."""
+    return BoardLedger(store).state

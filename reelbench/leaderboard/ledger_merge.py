@@ -1,0 +1,152 @@
+"""Merge the ledger of a store with the published one, which another maintainer's commit moved on.
+
+What is published comes first, and what only the store has is appended again after it. Two entries
+that contradict each other stop the merge, and both are named.
+"""
+
+from collections.abc import Sequence
+
+from reelbench.base.errors import InputError
+from reelbench.leaderboard import ledger
+from reelbench.leaderboard.board_state import BoardState
+from reelbench.leaderboard.ledger import Checked, Entry, Filed, Line, Moved, Removed, Renamed
+
+_Subject = tuple[str, str]
+
+
+def merge(own_lines: Sequence[Line], published_lines: Sequence[Line]) -> list[Line]:
+    """Return the lines of both, those that are published first.
+
+    Raises:
+        InputError: An entry of the store contradicts one that is published.
+    """
+    shared = 0
+    for own_line, published_line in zip(own_lines, published_lines, strict=False):
+        if own_line.chain != published_line.chain:
+            break
+        shared += 1
+    new_lines = own_lines[shared:]
+    published_entries = _by_subject(published_lines[shared:])
+    done_hashes: set[str] = set()
+    for subject, entries in _by_subject(new_lines).items():
+        done_hashes |= _done(entries, published_entries.get(subject, []))
+    state = BoardState()
+    state.apply(line.entry for line in published_lines if line.entry is not None)
+    further: list[tuple[Entry | None, str]] = []
+    for line in new_lines:
+        if line.sha256 in done_hashes:
+            continue
+        _refuse_withdrawn(line.entry, state)
+        further.append((line.entry, line.sha256))
+    chain = published_lines[-1].chain if published_lines else ledger.START
+    return [*published_lines, *ledger.chained(further, chain)]
+
+
+def _by_subject(lines: Sequence[Line]) -> dict[_Subject, list[Entry]]:
+    """Return the entries on each row, name or owner, in order, without checks."""
+    entries: dict[_Subject, list[Entry]] = {}
+    for line in lines:
+        if line.entry is not None and not isinstance(line.entry, Checked):
+            entries.setdefault(_subject(line.entry), []).append(line.entry)
+    return entries
+
+
+def _done(own_entries: Sequence[Entry], published: Sequence[Entry]) -> set[str]:
+    """Return the hashes of the store's entries on a subject that need not be appended.
+
+    The same was published, or the store took it back itself.
+
+    Raises:
+        InputError: The store and what is published say different things.
+    """
+    same = 0
+    for own_entry, published_entry in zip(own_entries, published, strict=False):
+        if not _says_the_same(own_entry, published_entry):
+            break
+        same += 1
+    done = list(own_entries[:same])
+    further = list(own_entries[same:])
+    contrary_entries = published[same:]
+    if contrary_entries:
+        taken_back = _taken_back(further)
+        done += taken_back
+        further = [entry for entry in further if entry not in taken_back]
+    for entry in further:
+        for published_entry in contrary_entries:
+            if not _can_follow(entry, published_entry):
+                raise _contradiction(entry, published_entry)
+    return {ledger.entry_sha256(entry) for entry in done}
+
+
+def _taken_back(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the filings among entries whose answers were withdrawn again."""
+    withdrawn = {entry.answers for entry in entries if isinstance(entry, Removed)}
+    filings = [entry for entry in entries if isinstance(entry, Filed)]
+    return [entry for entry in filings if entry.answers in withdrawn]
+
+
+def _can_follow(entry: Entry, published_entry: Entry) -> bool:
+    """Return True of a withdrawal of other answers than those that were published."""
+    if not isinstance(entry, Removed) or not isinstance(published_entry, Filed | Removed):
+        return False
+    return entry.answers != published_entry.answers
+
+
+def _refuse_withdrawn(entry: Entry | None, state: BoardState) -> None:
+    """Raise InputError of answers that a published withdrawal is about."""
+    if isinstance(entry, Filed):
+        removed = state.tombstone(entry.key, entry.model, entry.answers)
+        if removed is not None:
+            raise _contradiction(entry, removed)
+
+
+def _contradiction(entry: Entry, published_entry: Entry) -> InputError:
+    advice = "undo one of the two"
+    if isinstance(entry, Filed):
+        advice = f"withdraw your own with `reelbench leaderboard remove {entry.key}`"
+    return InputError(
+        f"two maintainers did different things: published is {in_words(published_entry)}; here is "
+        f"{in_words(entry)}; {advice}, or undo the published one"
+    )
+
+
+def _subject(entry: Entry) -> tuple[str, str]:
+    """Return the row, the model's name or its owner that an entry is about."""
+    if isinstance(entry, Renamed):
+        return "name", entry.model.casefold()
+    if isinstance(entry, Moved):
+        return "owner", entry.model.casefold()
+    return "row", entry.key
+
+
+def _says_the_same(first: Entry, second: Entry) -> bool:
+    if isinstance(first, Filed) and isinstance(second, Filed):
+        return first.answers == second.answers and first.files == second.files
+    if isinstance(first, Removed) and isinstance(second, Removed):
+        return first.answers == second.answers
+    if isinstance(first, Renamed) and isinstance(second, Renamed):
+        return first.to == second.to
+    if isinstance(first, Moved) and isinstance(second, Moved):
+        return first.account == second.account
+    return first.act == second.act
+
+
+def in_words(entry: Entry) -> str:
+    """Return an entry in a line: when, who, what."""
+    text = f"{entry.at:%Y-%m-%d %H:%M} {entry.who}: {entry.act}"
+    if isinstance(entry, Renamed):
+        return f"{text} {entry.model} to {entry.to}"
+    if isinstance(entry, Moved):
+        return f"{text} {entry.model} to {entry.account or 'the maintainers'}"
+    text += f" {entry.key}"
+    if isinstance(entry, Removed):
+        return f"{text} ({entry.reason})"
+    if isinstance(entry, Filed | Checked):
+        text += f", ids {entry.verified.ids}"
+        if entry.verified.stated:
+            text += f", as stated: {', '.join(entry.verified.stated)}"
+        if entry.verified.failed:
+            text += f", failed: {entry.verified.failed}"
+        if entry.rejudged is not None:
+            text += f", {entry.rejudged}"
+    return text

@@ -1,0 +1,155 @@
+"""Bring into a store what other maintainers published since, before it is published itself.
+
+The published ledger comes first, and the store's own entries after it. The files of rows that the
+store lacks are fetched at the commit whose ledger was read.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from reelbench.base.errors import number_of
+from reelbench.base.files import read_json, sha256_of, write_text, written_aside
+from reelbench.data import hub
+from reelbench.data.hub_write import Head, Repository, differs
+from reelbench.leaderboard import ledger, ledger_merge, results_dataset, row_life, store
+from reelbench.leaderboard.board_state import BoardLedger, BoardState, FiledRow
+from reelbench.leaderboard.results_dataset import LEDGER_PATH, RESULTS
+from reelbench.scoring import result_files
+
+Note = Callable[[str], None]
+
+
+def published_lines(repository: Repository, head: Head) -> list[ledger.Line]:
+    """Return the lines of a dataset's ledger at a commit, if any.
+
+    Raises:
+        InputError: It is broken.
+    """
+    if LEDGER_PATH not in head.files:
+        return []
+    path = hub.download(repository.id, LEDGER_PATH, revision=str(head.commit))
+    return ledger.read_lines(path.read_bytes(), f"{repository.page}, {LEDGER_PATH}")
+
+
+def state_of(lines: list[ledger.Line]) -> BoardState:
+    """Return the state after some lines."""
+    state = BoardState()
+    state.apply(line.entry for line in lines if line.entry is not None)
+    return state
+
+
+def sync(place: Path, repository: Repository, head: Head, folder: Path, note: Note) -> None:
+    """Bring a store up to what is published; `folder` is for files on their way.
+
+    Raises:
+        InputError: The store and the dataset contradict each other, or a ledger is broken.
+        ReelbenchError: The Hub refused or broke off; the store is as it was.
+    """
+    lines = published_lines(repository, head)
+    book = BoardLedger(place)
+    with book.locked():
+        merged = ledger_merge.merge(book.lines, lines)
+        state = state_of(merged)
+        is_moved = merged != book.lines
+        lacking: list[FiledRow] = []
+        if lines:
+            lacking = [row for row in state.rows.values() if not _is_whole(row, place)]
+        published = _paths_of(lacking, head)
+        files = results_dataset.chosen(head.files, published)
+        files |= _beside(place, head)
+        results_dataset.download(repository.id, str(head.commit), files, folder)
+        brought = 0
+        for row in lacking:
+            brought += _take(row, folder / RESULTS / row.key, place)
+        _take_beside(folder / RESULTS, place)
+        for key, _ in state.withdrawn:
+            if key not in state.rows and (place / key).is_dir():
+                store.keep_earlier(place / key, store.REMOVED_FOLDER)
+                row_life.delete_files(key, place)
+        if is_moved:
+            with written_aside(place / ledger.FILE) as aside:
+                aside.write_bytes(ledger.as_bytes(merged))
+            new_lines = len(merged) - len(book.lines)
+            note(
+                f"{repository.page}: {number_of(new_lines, 'entry', 'entries')} of other "
+                f"maintainers came into the ledger of {place}, with {number_of(brought, 'result')}"
+            )
+
+
+def _is_whole(row: FiledRow, place: Path) -> bool:
+    """Return True where a row's files are here as they were filed."""
+    folder = place / row.key
+    if not (folder / result_files.RESULT_FILE).is_file():
+        return False
+    for name, digest in row.files.items():
+        file = folder / name
+        if not file.is_file() or sha256_of(file) != digest:
+            return False
+    return True
+
+
+def _paths_of(rows: list[FiledRow], head: Head) -> Iterator[str]:
+    """Yield the paths of some rows in a dataset, those of replaced answers too."""
+    keys = {row.key for row in rows}
+    for path in head.files:
+        key = results_dataset.key_of_path(path) or results_dataset.key_of_earlier(path)
+        if key in keys:
+            yield path
+
+
+def _take(row: FiledRow, folder: Path, place: Path) -> bool:
+    """Copy a row's fetched files into the store; return False where there are none."""
+    if not (folder / result_files.RESULT_FILE).is_file():
+        return False
+    target = store.place_of(row.key, place)
+    if target.is_dir():
+        store.keep_earlier(target, store.REPLACED_FOLDER)
+        shutil.rmtree(target)
+    shutil.copytree(folder, target)
+    earlier = folder.parents[3] / store.REPLACED_FOLDER / row.key
+    if earlier.is_dir():
+        shutil.copytree(earlier, place / store.REPLACED_FOLDER / row.key, dirs_exist_ok=True)
+    return True
+
+
+def _beside(place: Path, head: Head) -> dict[str, hub.RemoteFile]:
+    """Return the files beside results that differ from the store's, or that it lacks."""
+    files: dict[str, hub.RemoteFile] = {}
+    for path, file in head.files.items():
+        own_file = place / path.removeprefix(f"{RESULTS}/")
+        is_beside = results_dataset.is_of_board(path) and path != LEDGER_PATH
+        if is_beside and (not own_file.is_file() or differs(own_file, file)):
+            files[path] = file
+    return files
+
+
+def _take_beside(folder: Path, place: Path) -> None:
+    """Copy the files beside results that the store lacks, and imported boards that are newer."""
+    if not folder.is_dir():
+        return
+    for file in sorted(folder.rglob("*")):
+        path = file.relative_to(folder.parent).as_posix()
+        if not file.is_file() or not results_dataset.is_of_board(path):
+            continue
+        target = place / file.relative_to(folder)
+        if target.is_file() and not _is_newer(file, target):
+            continue
+        write_text(target, file.read_text(encoding="utf-8"))
+
+
+def _is_newer(file: Path, own_file: Path) -> bool:
+    """Return True of rows or of an imported board that are newer than ours."""
+    if file.parent.name == store.ROWS_FOLDER:
+        return _newest_row(file) > _newest_row(own_file)
+    if file.suffix == ".json":
+        return str(read_json(file).get("fetched", "")) > str(read_json(own_file).get("fetched", ""))
+    return False
+
+
+def _newest_row(file: Path) -> str:
+    newest = ""
+    for table in read_json(file)["tables"]:
+        for row in table["rows"]:
+            newest = max(newest, row["date"] or "")
+    return newest

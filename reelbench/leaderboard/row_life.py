@@ -1,0 +1,209 @@
+"""Withdraw a row, put it back, give a model another name or another owner, and read the ledger.
+
+Each is an entry of the ledger. Nothing is done in part: where one of several keys is not there,
+nothing is done.
+"""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from reelbench.base.errors import InputError
+from reelbench.leaderboard import ledger, store
+from reelbench.leaderboard.board_state import BoardLedger, BoardState, FiledRow
+from reelbench.leaderboard.ledger import Filed, Ledger, Moved, Removed, Renamed, Restored
+from reelbench.leaderboard.ledger_merge import in_words
+from reelbench.scoring import result_files
+
+_EMPTY_PARENTS = 4
+
+
+def remove(keys: Sequence[str], place: Path, reason: str) -> list[str]:
+    """Withdraw rows by their keys: their answers are not taken again until they are restored.
+
+    Their files stay in the store's folder `removed`, which is never published.
+
+    Raises:
+        InputError: One of them is not there; then nothing is withdrawn.
+    """
+    store.refuse_no_store(place)
+    board = BoardLedger(place)
+    removed = list(dict.fromkeys(key.strip("/") for key in keys))
+    with board.locked():
+        rows = [_row(board.state, key, place) for key in removed]
+        for row in rows:
+            store.keep_earlier(store.place_of(row.key, place), store.REMOVED_FOLDER)
+        entries = [
+            Removed(
+                at=ledger.now(),
+                who=ledger.MAINTAINER,
+                act="removed",
+                key=row.key,
+                model=row.model,
+                answers=row.answers,
+                reason=reason,
+            )
+            for row in rows
+        ]
+        board.append(*entries)
+        for row in rows:
+            delete_files(row.key, place)
+    return removed
+
+
+def _row(state: BoardState, key: str, place: Path) -> FiledRow:
+    if key not in state.rows:
+        raise InputError(
+            f"{place}: has no result {key!r}; `reelbench leaderboard list --store {place}` has all"
+        )
+    return state.rows[key]
+
+
+def delete_files(key: str, place: Path) -> None:
+    """Delete the files of a row that was withdrawn, the replaced ones too."""
+    folders = [place / key, place / store.REPLACED_FOLDER / key]
+    for folder in folders:
+        if not folder.is_dir():
+            continue
+        shutil.rmtree(folder)
+        for parent in list(folder.parents)[:_EMPTY_PARENTS]:
+            if parent == place or any(parent.iterdir()):
+                break
+            parent.rmdir()
+
+
+def restore(key: str, place: Path) -> bool:
+    """Put a withdrawn row back; return True where its files were kept here.
+
+    Raises:
+        InputError: No row of that key is withdrawn, or another one took its place.
+    """
+    key = key.strip("/")
+    store.refuse_no_store(place)
+    board = BoardLedger(place)
+    with board.locked():
+        state = board.state
+        withdrawals = state.withdrawn_of(key)
+        if not withdrawals:
+            raise InputError(f"{place}: {key!r} is not withdrawn, so there is nothing to restore")
+        if key in state.rows:
+            raise InputError(
+                f"{place}: other answers were filed as {key} since; withdraw these first with "
+                f"`reelbench leaderboard remove {key} --store {place}`"
+            )
+        removed = withdrawals[-1]
+        kept_folder = _kept_folder(place, removed)
+        if kept_folder is not None:
+            shutil.copytree(kept_folder, place / key, dirs_exist_ok=True)
+        entry = Restored(
+            at=ledger.now(),
+            who=ledger.MAINTAINER,
+            act="restored",
+            key=key,
+            answers=removed.answers,
+        )
+        board.append(entry)
+    return kept_folder is not None
+
+
+def _kept_folder(place: Path, removed: Removed) -> Path | None:
+    """Return the folder with the withdrawn answers, None where they are not here."""
+    for folder in sorted((place / store.REMOVED_FOLDER / removed.key).glob("*")):
+        samples = result_files.read_samples(folder)
+        if store.answers_sha256(samples) == removed.answers:
+            return folder
+    return None
+
+
+def rename(old_name: str, new_name: str, place: Path) -> int:
+    """Give a model another name; return the number of its rows.
+
+    Results that come under the old name are its too, and old addresses lead to the new one.
+
+    Raises:
+        InputError: No row is of that model, or another model has the new name.
+    """
+    store.refuse_no_store(place)
+    board = BoardLedger(place)
+    with board.locked():
+        state = board.state
+        today = state.name_of(old_name)
+        rows = _rows_of_model(state, today)
+        if not rows:
+            raise InputError(
+                f"{place}: has no result of {old_name!r}; "
+                f"`reelbench leaderboard list --store {place}` has all models"
+            )
+        is_own_name = state.name_of(new_name).casefold() == today.casefold()
+        if not is_own_name and _rows_of_model(state, state.name_of(new_name)):
+            raise InputError(
+                f"{place}: has results of {new_name!r} already; two models don't become one by a "
+                "new name (aliases.yaml says which names are one model)"
+            )
+        if is_own_name:
+            raise InputError(f"{place}: {old_name!r} is a name of {today!r} already")
+        entry = Renamed(
+            at=ledger.now(), who=ledger.MAINTAINER, act="renamed", model=today, to=new_name
+        )
+        board.append(entry)
+    return len(rows)
+
+
+def _rows_of_model(state: BoardState, name: str) -> list[FiledRow]:
+    rows = state.rows.values()
+    return [row for row in rows if state.name_of(row.model).casefold() == name.casefold()]
+
+
+def move(model: str, account: str | None, place: Path) -> None:
+    """Let a model's rows belong to another account; None is the board's maintainers.
+
+    Raises:
+        InputError: No row is of that model.
+    """
+    store.refuse_no_store(place)
+    board = BoardLedger(place)
+    with board.locked():
+        today = board.state.name_of(model)
+        if not _rows_of_model(board.state, today):
+            raise InputError(
+                f"{place}: has no result of {model!r}; "
+                f"`reelbench leaderboard list --store {place}` has all models"
+            )
+        entry = Moved(
+            at=ledger.now(), who=ledger.MAINTAINER, act="moved", model=today, account=account
+        )
+        board.append(entry)
+
+
+def log(place: Path, key: str | None = None) -> Iterator[str]:
+    """Yield the ledger's entries in words, all or those of one row and its model."""
+    store.refuse_no_store(place)
+    book = Ledger(place)
+    wanted_key = key.strip("/") if key else None
+    models = _models_of(book, wanted_key)
+    for number, line in enumerate(book.lines, start=1):
+        if line.entry is None:
+            if wanted_key is None:
+                yield f"{number}  (blanked)"
+            continue
+        entry = line.entry
+        if wanted_key is not None:
+            is_of_model = isinstance(entry, Renamed | Moved) and entry.model.casefold() in models
+            is_of_row = not isinstance(entry, Renamed | Moved) and entry.key == wanted_key
+            if not is_of_model and not is_of_row:
+                continue
+        yield f"{number}  {in_words(entry)}"
+    if book.torn:
+        yield f"{book.torn} bytes after the last line were torn while they were written: left out"
+
+
+def _models_of(book: Ledger, key: str | None) -> set[str]:
+    """Return the names of a row's model, in small letters."""
+    state = BoardState()
+    state.apply(book.entries)
+    models: set[str] = set()
+    for entry in book.entries:
+        if isinstance(entry, Filed) and entry.key == key:
+            names = [entry.model, *state.names_of(entry.model)]
+            models.update(name.casefold() for name in names)
+    return models
