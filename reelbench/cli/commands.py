@@ -462,7 +462,7 @@ COMMANDS = {
     ),
     "leaderboard log": CommandEntry(
         place="reelbench.leaderboard.commands.rows:log",
-        summary=("Print what was done, when, and by whom: the ledger of a store, a line each"),
+        summary=("Print a store's ledger: what was done, when, and by whom"),
         examples=("--store results", "KEY --store results"),
     ),
     "leaderboard clone": CommandEntry(
