@@ -219,8 +219,7 @@ def common(monkeypatch, had):
 
     A model is `ACCOUNT/NAME`, or the maintainers' own.
     """
-    monkeypatch.setattr(board, "ranked_samples", lambda stored: stored.had)
-    monkeypatch.setattr(board, "videos_had", lambda had: had)
+    monkeypatch.setattr(board, "_videos_had", lambda stored: stored.had)
     monkeypatch.setattr(board, "run_entry", lambda stored: stored)
     monkeypatch.setattr(board, "_filing_order", lambda row: row.stored.at)
     group = RankingGroup("kitchen", 1, "test", judge=None)
