@@ -72,7 +72,7 @@ class SplitData:
 
     @cached_property
     def numbered_rows(self) -> Sequence[Row | None]:
-        """The rows by their place among all upstream rows; None for one that is left out."""
+        """The rows by their place upstream; None for one that is left out."""
         if not self.left_out.unreadable:
             return self.rows
         by_id = {row["id"]: row for row in self.rows}

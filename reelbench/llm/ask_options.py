@@ -21,6 +21,7 @@ from reelbench.llm.defaults import (
     TRIES,
 )
 from reelbench.llm.model_names import LOCAL, PROVIDERS, takes_completion_limit
+from reelbench.llm.server_keys import ServerKey, refused_over_http
 
 if TYPE_CHECKING:
     from reelbench.llm.store import StoredReply
@@ -48,6 +49,7 @@ class AskOptions:
             `api-version`) is sent with every call.
         api_key: Never shown, logged or stored; None sends a placeholder, which local servers take.
         key_from: Variable that the key is of, to be named to the user.
+        allow_http_key: The key may go over plain HTTP to another machine.
         provider: Name of the provider that is asked, in `model_names.PROVIDERS`; None where a
             server was named.
         concurrency: Maximum concurrent calls; fewer where the server would have a long line, or
@@ -93,6 +95,7 @@ class AskOptions:
     url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     key_from: str | None = None
+    allow_http_key: bool = False
     provider: str | None = None
     concurrency: int = CONCURRENCY
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -123,6 +126,8 @@ class AskOptions:
 
     It is `local` for a model in this process.
     """
+    unsent_key: str | None = field(init=False, repr=False, compare=False)
+    """Why the key that there is isn't sent; None where it is, or there is none."""
     secrets: tuple[str, ...] = field(init=False, repr=False, compare=False)
     """Texts that must never be shown: the key, and the values in the URL's query."""
     halves: tuple[str, ...] = field(init=False, repr=False, compare=False)
@@ -140,6 +145,7 @@ class AskOptions:
         object.__setattr__(self, "local", is_local)
         host = "local" if is_local else self._checked_host()
         object.__setattr__(self, "host", host)
+        self._hold_back_key()
         secrets = self._secret_texts()
         object.__setattr__(self, "secrets", secrets)
         object.__setattr__(self, "halves", _halves(secrets))
@@ -152,6 +158,18 @@ class AskOptions:
         self.check_taken("batch", self.batch)
         self._check_numbers()
         self._check_prices()
+
+    def _hold_back_key(self) -> None:
+        """Hold the key back where it would go over plain HTTP to another machine.
+
+        Raises:
+            InputError: The key was given for this server.
+        """
+        unsent_key = None
+        if not self.local and not self.allow_http_key:
+            key = ServerKey(self.api_key, self.key_from)
+            unsent_key = refused_over_http(self.url_option, self.url, key)
+        object.__setattr__(self, "unsent_key", unsent_key)
 
     def _secret_texts(self) -> tuple[str, ...]:
         """Return the key, and the values in the URL's query, where they are long."""
@@ -192,6 +210,11 @@ class AskOptions:
                 f"a budget in dollars needs the price of {self.who} per million tokens; "
                 "or give it in calls"
             )
+
+    @property
+    def sent_key(self) -> str | None:
+        """The key that the server gets; None where there is none, or it is held back."""
+        return None if self.unsent_key else self.api_key
 
     @property
     def model_option(self) -> str:
@@ -347,6 +370,11 @@ class AskOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedModelOptions(AskOptions):
     """A served model that `reelbench eval` names, by `--model` and `--base-url`."""
+
+    @property
+    def sent_key(self) -> str | None:
+        """The key that the server gets; None where there is none, or it is held back."""
+        return None if self.unsent_key else self.api_key
 
     @property
     def model_option(self) -> str:

@@ -839,7 +839,9 @@ class Asker:
             return
         self._who_said = True
         key = "no key"
-        if options.key_from:
+        if options.unsent_key:
+            key = f"no key: {options.unsent_key}"
+        elif options.key_from:
             key = f"the key of {options.key_from}"
         elif options.api_key:
             key = "a key"

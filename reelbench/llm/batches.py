@@ -286,7 +286,7 @@ class Batches:
                     f"{options.option}-batch: on Azure give the URL that ends in /openai/v1"
                 )
             self._client = openai.OpenAI(
-                api_key=options.api_key or PLACEHOLDER_KEY,
+                api_key=options.sent_key or PLACEHOLDER_KEY,
                 base_url=server.base,
                 default_query=server.query,
                 timeout=options.time_limit,

@@ -305,7 +305,7 @@ def _completions_url(server: "Server", options: AskOptions) -> str:
 
 def _headers(server: "Server", options: AskOptions) -> dict[str, str]:
     """Return the headers of all requests, with the key."""
-    key = options.api_key or PLACEHOLDER_KEY
+    key = options.sent_key or PLACEHOLDER_KEY
     headers = {
         "Accept": "application/json",
         "Accept-Encoding": "gzip",
@@ -496,7 +496,7 @@ def server_of(options: AskOptions) -> Server:
             f"no server for {options.who} {options.model}: give {options.url_option} URL, "
             f"or name a provider: {prefixes}"
         )
-    if options.api_key is None:
+    if options.sent_key is None:
         _require_key(options, provider)
     parts = urlsplit(options.url or OPENAI_URL)
     base = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
@@ -512,6 +512,8 @@ def server_of(options: AskOptions) -> Server:
 
 def _require_key(options: AskOptions, provider: Provider | None) -> None:
     """Raise a NotServedError where a server needs a key, and there is none."""
+    if options.unsent_key and provider is not None and not provider.own:
+        raise NotServedError(f"no API key for {options.who}: {options.unsent_key}")
     if provider is None:
         if options.url is None:
             raise NotServedError(

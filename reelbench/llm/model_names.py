@@ -13,6 +13,7 @@ from typing import Any
 
 from reelbench.base import settings
 from reelbench.base.errors import InputError
+from reelbench.llm.server_keys import first_key
 
 LOCAL = "hf:"
 """The beginning of the name of a model that is loaded in this process."""
@@ -93,7 +94,7 @@ def read_model_name(
             "several: `reelbench eval NAME --model A --model B`"
         )
     if url is not None:
-        return _at_server(_without_own_prefix(model), url, keys)
+        return _at_server(_without_own_prefix(model), url, _keys_for(model, keys))
     if model.startswith("hf/") and model != "hf/":
         return {"model": LOCAL + model.removeprefix("hf/")}
     if model.startswith((".", "/", "~")) or (Path(model) / "config.json").is_file():
@@ -140,14 +141,20 @@ def _has_prefix(model: str, name: str, provider: Provider) -> bool:
     return bool(model_at_provider) and prefix in {name, provider.alias}
 
 
+def _is_checkpoint(model: str, provider: Provider) -> bool:
+    """Return True for a name that is a checkpoint's on the Hub as well."""
+    if provider.checkpoints is None:
+        return False
+    model_at_provider = model.partition("/")[2]
+    return re.match(provider.checkpoints, model_at_provider) is not None
+
+
 def _refuse_checkpoint(
     option: str, url_option: str, model: str, name: str, provider: Provider
 ) -> None:
     """Raise an InputError for a name that is a checkpoint's on the Hub as well."""
     prefix, _, model_at_provider = model.partition("/")
-    if prefix != name or not provider.checkpoints:
-        return
-    if not re.match(provider.checkpoints, model_at_provider):
+    if prefix != name or not _is_checkpoint(model, provider):
         return
     advice = f"{provider.title} has none of that name"
     if provider.alias:
@@ -160,13 +167,21 @@ def _refuse_checkpoint(
 
 def _at_server(model: str, url: str | None, keys: Sequence[settings.Setting]) -> dict[str, Any]:
     """Return the fields of a model at a server that is no provider's."""
-    fields: dict[str, Any] = {"model": model, "url": url, "api_key": None, "key_from": None}
-    for key in keys:
-        if key.get():
-            fields["api_key"] = key.get()
-            fields["key_from"] = key.name
-            break
-    return fields
+    key = first_key(keys)
+    return {"model": model, "url": url, "api_key": key.value, "key_from": key.variable}
+
+
+def _keys_for(model: str, keys: Sequence[settings.Setting]) -> list[settings.Setting]:
+    """Return the keys that a server at a stated address may get.
+
+    Behind a provider's prefix, OpenAI's key is not among them, but that provider's.
+    """
+    for name, provider in PROVIDERS.items():
+        if not _has_prefix(model, name, provider) or _is_checkpoint(model, provider):
+            continue
+        others = [key for key in keys if key is not settings.OPENAI_API_KEY]
+        return [*others, settings.PROVIDER_KEYS[name]]
+    return list(keys)
 
 
 def _at_provider(option: str, model: str, name: str, provider: Provider) -> dict[str, Any]:

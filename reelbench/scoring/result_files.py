@@ -454,8 +454,8 @@ def _check_lists(row: dict[str, Any], where: str) -> None:
     """Raise an InputError where a list in a line of samples is too long."""
     for name, part in row.items():
         # Written out, as each call here is paid for every field of every sample.
-        if isinstance(part, list) and len(part) > bounds.OF_ITEM:  # pyright: ignore
-            bounds.hold(f"{where}: {name}", len(part), bounds.OF_ITEM)  # pyright: ignore
+        if isinstance(part, list) and len(part) > bounds.OF_ITEM:  # pyright: ignore[reportUnknownArgumentType]
+            bounds.hold(f"{where}: {name}", len(part), bounds.OF_ITEM)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def answers_sha256(folder: Path) -> str:

@@ -14,7 +14,7 @@ from reelbench.base import settings
 from reelbench.base.errors import InputError
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY
 from reelbench.terminal import console
-from reelbench.terminal.option_groups import CachePatience, KeepGoing
+from reelbench.terminal.option_groups import AllowHttpKey, CachePatience, KeepGoing
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions, VoteRule
@@ -102,6 +102,7 @@ class RequestOptions:
     ] = None
     keep_going: KeepGoing = False
     cache_patience: CachePatience = CACHE_PATIENCE
+    allow_http_key: AllowHttpKey = False
 
     def as_fields(self) -> dict[str, Any]:
         """Return them as fields of `AskOptions`."""
@@ -111,6 +112,7 @@ class RequestOptions:
             "timeout": self.llm_timeout,
             "keep_going": self.keep_going,
             "cache_patience": self.cache_patience,
+            "allow_http_key": self.allow_http_key,
             **budget_of("--llm-budget", self.llm_budget),
             **price_of("--llm-price", self.llm_price),
         }
@@ -564,6 +566,7 @@ def judge_options(
     ] = False,
     keep_going: KeepGoing = False,
     cache_patience: CachePatience = CACHE_PATIENCE,
+    allow_http_key: AllowHttpKey = False,
 ) -> "JudgeOptions | None":
     """Return the judge of `--judge`, `--judge-preset`, else `REELBENCH_JUDGE`, or None."""
     preset = None
@@ -601,6 +604,7 @@ def judge_options(
         keep_going=keep_going,
         retry_unread=retry_unscored,
         cache_patience=cache_patience,
+        allow_http_key=allow_http_key,
         **budget_of("--judge-budget", judge_budget),
         **price_of("--judge-price", judge_price),
     )

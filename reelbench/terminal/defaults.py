@@ -213,6 +213,8 @@ def _why_ignored(file: Path, parameter: "_click.Parameter") -> str:
     It came with the folder and only the user may say it, or a variable is set.
     """
     kind = getattr(parameter, "kind", Kind.OWN)
+    if kind == Kind.TYPED:
+        return "no file sets it: type it where it is meant"
     if file.parent == Path() and kind in _OF_USER:
         return UNTRUSTED  # the folder may be a stranger's clone
     setting = _ENVIRONMENT.get(parameter.name or "")

@@ -45,6 +45,7 @@ class Kind(StrEnum):
     ASKED = "who is asked"
     PATH = "path"
     OWN = "the user's own"
+    TYPED = "typed alone: no file sets it"
 
 
 def kind_of(annotation: object) -> Kind:
@@ -194,6 +195,14 @@ KeepGoing = Annotated[
     ),
 ]
 
+AllowHttpKey = Annotated[
+    bool,
+    typer.Option(
+        "--allow-http-key",
+        help="Send the key over http:// to another machine, unencrypted.",
+    ),
+    Kind.TYPED,
+]
 CachePatience = Annotated[
     float,
     typer.Option(

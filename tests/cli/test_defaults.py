@@ -239,7 +239,7 @@ def test_a_folder_s_file_sets_nothing_that_is_written_read_published_or_paid_for
     }
 
 
-REFUSED = {"path", "who is asked", "the user's own"}
+REFUSED = {"path", "who is asked", "the user's own", "typed alone: no file sets it"}
 FOLDERS = {
     *(
         "--alignment-from",
@@ -309,3 +309,10 @@ def test_what_is_nested_too_deep_or_too_long_is_one_line(text, tmp_path, reelben
     done = reelbench("list", cwd=tmp_path)
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
     assert done.stderr.startswith("reelbench: reelbench.toml: ")
+
+
+@pytest.mark.parametrize("whose", ["folder", "user"])
+def test_what_must_be_typed_is_set_by_no_file(score_there, whose):
+    done, result = score_there(**{whose: "[score]\nallow-http-key = true\n"})
+    assert done.returncode == 0
+    assert "--allow-http-key" not in result["provenance"].get("defaults", {})

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from reelbench.base.errors import InputError
-from reelbench.leaderboard import site, store
+from reelbench.leaderboard import board, site, store
 from tests.leaderboard.ledgers import refiled
 
 

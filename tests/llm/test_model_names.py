@@ -180,13 +180,50 @@ def test_names_that_are_one_providers_alone_need_no_prefix():
 
 
 @pytest.mark.parametrize(
-    "name", ["claude-x", "google/gemma-3-4b", "openai/gpt-oss-20b", "Qwen/Qwen3-VL", "azure/m"]
+    "name", ["claude-x", "google/gemma-3-4b", "openai/gpt-oss-20b", "Qwen/Qwen3-VL", "org/m"]
 )
 def test_where_a_server_is_named_a_name_goes_out_as_typed(name):
     whose = named(name, "http://127.0.0.1:1/v1")
     assert (whose["model"], whose["url"]) == (name, "http://127.0.0.1:1/v1")
     assert whose["key_from"] == "OPENAI_API_KEY"
     assert named(f"{name}@http://127.0.0.1:2/v1")["url"] == "http://127.0.0.1:2/v1"
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_behind_a_providers_prefix_no_other_key_goes_to_a_named_server(name, monkeypatch):
+    url = "https://proxy.example.com/v1"
+    variable = DOCUMENTED[name][1]
+    assert named(f"{name}/gemini-1", url)["key_from"] == variable
+    monkeypatch.delenv(variable)
+    assert named(f"{name}/gemini-1", url)["api_key"] is None
+    monkeypatch.setenv("REELBENCH_LLM_API_KEY", "the-servers-own")
+    assert named(f"{name}/gemini-1", url)["key_from"] == "REELBENCH_LLM_API_KEY"
+
+
+@pytest.mark.parametrize(
+    ("url", "is_sent"),
+    [
+        ("https://gpu.example.com/v1", True),
+        ("http://gpu.example.com/v1", False),
+        ("http://10.0.0.7:8000/v1", False),
+        ("http://localhost.example.com/v1", False),
+        ("http://localhost:8000/v1", True),
+        ("http://127.0.0.9:8000/v1", True),
+        ("http://[::1]:8000/v1", True),
+        (None, True),
+    ],
+)
+def test_no_key_goes_over_plain_http_to_another_machine(url, is_sent, monkeypatch):
+    options = AskOptions(**named("m", url))
+    assert (options.sent_key is not None) is is_sent
+    assert AskOptions(**named("m", url), allow_http_key=True).sent_key == "the-key-of-openai"
+    monkeypatch.setenv("REELBENCH_LLM_API_KEY", "the-servers-own")
+    if is_sent:
+        assert AskOptions(**named("m", url)).sent_key == "the-servers-own"
+        return
+    with pytest.raises(InputError, match="--allow-http-key"):
+        AskOptions(**named("m", url))
+    assert AskOptions(**named("m", url), allow_http_key=True).sent_key == "the-servers-own"
 
 
 def test_ones_own_servers_lose_their_prefix_at_any_address():

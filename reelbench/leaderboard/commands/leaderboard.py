@@ -26,6 +26,7 @@ from reelbench.terminal.asking_options import (
     price_of,
 )
 from reelbench.terminal.option_groups import (
+    AllowHttpKey,
     Engine,
     Json,
     Kind,
@@ -93,6 +94,7 @@ def rejudge_options(
     judge_prompts: JudgePrompts = "reelbench",
     judge_budget: JudgeBudget = None,
     judge_price: JudgePrice = None,
+    allow_http_key: AllowHttpKey = False,
 ) -> "Rejudge | None":
     """Return the plan to ask the results' judges again, or None without --rejudge."""
     if rejudge is None:
@@ -105,6 +107,7 @@ def rejudge_options(
         url=judge_url,
         concurrency=judge_concurrency,
         prompts=judge_prompts,
+        allow_http_key=allow_http_key,
         **budget_of("--judge-budget", judge_budget),
         **price_of("--judge-price", judge_price),
     )
