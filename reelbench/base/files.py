@@ -1,5 +1,6 @@
 """Files and folders that are either whole or not there: written aside, flushed, then renamed."""
 
+import codecs
 import errno
 import glob
 import hashlib
@@ -36,6 +37,7 @@ _LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
 _WORKING_FOLDER = -100  # AT_FDCWD of Linux
 _EXCHANGE = 2  # RENAME_EXCHANGE of Linux
 _PIECE = 1 << 20  # bytes read at once
+_LONGEST_LINE = 4 * bounds.LINE  # bytes of JSON Lines: a character has 4 at most
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 """Names that shells give an open pipe; any other pipe is a named one."""
 
@@ -294,7 +296,7 @@ def read_text(path: Path | str, *, most: int = bounds.FILE_BYTES) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+        raise _not_utf8(path, error.start) from None
 
 
 def _bounded_content(path: Path | str, file: IO[bytes], most: int) -> bytearray:
@@ -455,6 +457,58 @@ def read_json_or_jsonl(path: Path | str, *, unique: bool = False) -> Any:  # noq
     if is_json_lines(text):
         return [value for _, value in decoder.lines(text)]
     return decoder.read(text)
+
+
+def is_json_lines_file(path: Path | str) -> bool:
+    """Return True where a file is JSON Lines; two of its lines are read."""
+    lines: list[bytes] = []
+    with open_input(path) as file:
+        for line in _lines_of(file):
+            if len(line) > _LONGEST_LINE:
+                return False  # a document in one line
+            if line.removeprefix(codecs.BOM_UTF8).strip():
+                lines.append(line)
+            if len(lines) == 2:  # noqa: PLR2004
+                break
+    try:
+        return is_json_lines(b"\n".join(lines).decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return False
+
+
+def json_lines(path: Path | str, *, most: int) -> Iterator[tuple[int, Any]]:
+    """Yield each value of a file of JSON Lines after its line's number.
+
+    The file is read line by line, and blank lines are skipped.
+
+    Raises:
+        InputError: It has more than `most` bytes, or a line isn't JSON in UTF-8.
+    """
+    decoder = Decoder(path)
+    size = 0
+    with open_input(path) as file:
+        for number, line in enumerate(_lines_of(file), start=1):
+            bounds.hold(f"{path}, line {number}: bytes", len(line), _LONGEST_LINE)
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)  # noqa: PLW2901
+            try:
+                text = line.decode()
+            except UnicodeDecodeError as error:
+                raise _not_utf8(path, size + error.start) from None
+            size += len(line)
+            bounds.hold(f"{path}: bytes", size, most)
+            if text.strip():
+                bounds.hold(f"{path}, line {number}: characters", len(text), bounds.LINE)
+                yield number, decoder.read(text.removesuffix("\n"), number)
+
+
+def _lines_of(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield a file's lines; one that is too long comes in parts."""
+    yield from iter(partial(file.readline, _LONGEST_LINE + 1), b"")
+
+
+def _not_utf8(path: Path | str, place: int) -> InputError:
+    return InputError(f"{path}: not UTF-8 text (byte {place}); save it as UTF-8")
 
 
 def is_json_lines(text: str) -> bool:

@@ -21,6 +21,8 @@ from reelbench.base.errors import InputError, first_line
 from reelbench.base.files import (
     Decoder,
     is_json_lines,
+    is_json_lines_file,
+    json_lines,
     open_input,
     read_json,
     read_text,
@@ -319,10 +321,10 @@ def _json_rows(path: Path, *, nested: bool) -> Iterator[tuple[str, dict[str, Any
 
 def _json_values(path: Path, *, nested: bool) -> Iterable[tuple[int | None, Any]]:
     """Return the line, or None where it is unknown, and each value."""
+    if is_json_lines_file(path):
+        return json_lines(path, most=bounds.DATA_BYTES)
     text = read_text(path, most=bounds.DATA_BYTES)
     decoder = Decoder(path)
-    if is_json_lines(text):
-        return decoder.lines(text)
     document = decoder.read(text)
     if nested and is_object(document):
         return [(1, document)]

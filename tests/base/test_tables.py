@@ -1,6 +1,7 @@
 """Packed tables that unpack to more than a machine holds, and what a sheet says of its cells."""
 
 import re
+import tracemalloc
 import zipfile
 
 import openpyxl
@@ -8,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from reelbench.base import tables
+from reelbench.base import files, tables
 from reelbench.base.errors import InputError
 from reelbench.base.text_tables import Table, spreadsheet_cell
 from tests.alarms import one_pass
@@ -243,3 +244,43 @@ def test_a_cut_utf_16_file_is_one_line(end, tmp_path):
     path.write_bytes(COMMAS.encode("utf-16") + end)
     with pytest.raises(InputError, match="not UTF-16 text to its end"):
         read_rows(path)
+
+
+def test_json_lines_are_read_one_after_the_other(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    line = b'{"id": "%d", "text": "' + b"x" * 1_000 + b'"}\r\n'
+    with path.open("wb") as file:
+        file.write(b"\xef\xbb\xbf\n")
+        for number in range(4_000):
+            file.write(line % number)
+    tracemalloc.start()
+    try:
+        for number, (_, row) in enumerate(tables.read(path)):
+            assert row["id"] == str(number)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert number == 3_999
+    assert peak < path.stat().st_size / 4
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"id": 1}\n\n{"id": 2}\n{"id": "\xfc"}\n', r"not UTF-8 text \(byte 29\); save it as UTF-8"),
+        (b'{"id": 1}\n{"id": 2\n', r"rows.jsonl, line 2, column 9: not valid JSON"),
+        (b'{"id": 1}\n[2]\n', r"rows.jsonl, line 2 \(row 2\): is a list"),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_wrong_is_named(content, said, tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=said):
+        list(tables.read(path))
+
+
+def test_a_document_in_one_line_is_no_json_lines_however_long(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_LONGEST_LINE", 10)
+    path = tmp_path / "rows.json"
+    path.write_text('[{"id": "a row that is longer"}]\n', encoding="utf-8")
+    assert [row["id"] for _, row in tables.read(path)] == ["a row that is longer"]
