@@ -444,6 +444,8 @@ class _Upload:
             # What others had merged since is no part of one's own request.
             changes = changes._replace(changed=self._differing(changes.changed, head))
         if not changes.changed and not changes.deleted:
+            if self._squashes:
+                self._squash_or_say(changes)
             return Published("unchanged", url)
         self._note_changes(changes, compared)
         if options.dry_run:
@@ -456,10 +458,17 @@ class _Upload:
         done: Done = "pull request" if options.create_pr else "committed"
         return Published(done, url)
 
+    @property
+    def _squashes(self) -> bool:
+        """True where the dataset's history becomes one commit."""
+        options = self.options
+        is_offer = options.create_pr or options.dry_run
+        return options.squash_history and self.what == "results" and not is_offer
+
     def _squash_or_say(self, changes: _Changes) -> None:
         """Remove withdrawn results from the history as well, or say that they are in it."""
         repository = self.repository
-        if self.options.squash_history:
+        if self._squashes:
             with repository.errors_in_one_line():
                 repository.api.super_squash_history(
                     repository.id, repo_type="dataset", commit_message=f"{_TITLE}{_SQUASHED}"

@@ -621,6 +621,18 @@ class HubServer(FileServer):
             }
         )
 
+    def _post_super_squash(self, call: _Call) -> Response:
+        # As `HfApi.super_squash_history` calls it: the branch's files in one commit without a parent.
+        token = self._check_write(call)
+        with call.repo.lock:
+            branch = unquote(call.rest)
+            files = self._commit_of(call, branch).files
+            del call.repo.refs[branch]
+            call.repo.commit(
+                files, json.loads(call.request.body)["message"], branch=branch, author=token.user
+            )
+        return _json({})
+
     def _changes(
         self, base: Commit, lines: list[dict[str, Any]]
     ) -> tuple[dict[str, Blob], list[str]]:

@@ -1,0 +1,217 @@
+"""A row's whole life: filed, corrected, renamed, moved, withdrawn and put back, in the store and where it is published."""
+
+import json
+
+import pytest
+
+import reelbench
+from reelbench.base.errors import InputError
+from reelbench.leaderboard import board, cloning, recheck, row_life, site, store
+from reelbench.leaderboard import publish as publishing
+from reelbench.leaderboard.board_state import read as read_state
+from reelbench.leaderboard.ledger import Ledger
+from reelbench.leaderboard.publish import PublishOptions
+from reelbench.leaderboard.store import Filing
+from reelbench.registry import discovery
+
+DATASET, SPACE = "museum/results", "museum/board"
+
+
+@pytest.fixture
+def place(rextime_run, tmp_path):
+    """A store with a row of the maintainers and one of `bob`."""
+    path = tmp_path / "store"
+    store.add(rextime_run("one", model="org/one", right=8), path)
+    store.add(rextime_run("two", model="bob/two", right=5), path, filing=Filing("bob"))
+    return path
+
+
+def _key(place, model):
+    [row] = [row for row in read_state(place).rows.values() if row.model == model]
+    return row.key
+
+
+def _tree(folder):
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
+
+
+def test_a_withdrawn_row_is_gone_at_both_ends_and_comes_back_only_when_restored(
+    hub, place, rextime_run, tamper, tmp_path
+):
+    publishing.publish(place, space=SPACE, dataset=DATASET)
+    dataset = hub.repos["dataset", DATASET]
+    submitted = {path for path in dataset.files() if "bob__two" in path}
+    assert submitted
+    key = _key(place, "bob/two")
+    row_life.remove([key], place, "wrong frames")
+    told = []
+    publishing.publish(place, space=SPACE, dataset=DATASET, note=told.append)
+    assert not [path for path in dataset.files() if "bob__two" in path]
+    pages = hub.repos["space", SPACE].files()
+    assert not [path for path, data in pages.items() if b"bob/two" in data]
+    assert any("earlier commits still have the withdrawn results" in line for line in told)
+    # The same answers under another date and another revision are the same run.
+    again = tamper(
+        rextime_run("again", model="bob/two", right=5),
+        result=lambda found: (
+            found["provenance"].update(date="2026-01-01T00:00:00+00:00"),
+            found["model"].update(revision="v2"),
+        ),
+    )
+    [added] = store.add(again, place, filing=Filing("bob"))
+    assert added.outcome == "refused"
+    assert "wrong frames" in added.why
+    assert f"leaderboard restore {key}" in added.why
+    # A clone obeys, too.
+    cloning.clone(DATASET, tmp_path / "clone", told.append)
+    [added] = store.add(again, tmp_path / "clone", filing=Filing("bob"))
+    assert added.outcome == "refused"
+    row_life.restore(key, place)
+    publishing.publish(place, space=SPACE, dataset=DATASET)
+    assert {path for path in dataset.files() if "bob__two" in path} == submitted
+
+
+def test_one_commit_of_the_history_has_no_withdrawn_result(hub, place):
+    publishing.publish(place, dataset=DATASET)
+    row_life.remove([_key(place, "bob/two")], place, "wrong frames")
+    publishing.publish(place, dataset=DATASET)
+    assert len(hub.repos["dataset", DATASET].history()) > 1
+    options = PublishOptions(squash_history=True)
+    assert publishing.publish(place, dataset=DATASET, options=options)[0].done == "unchanged"
+    [commit] = hub.repos["dataset", DATASET].history()
+    assert not [path for path in commit.files if "bob__two" in path]
+
+
+def test_a_renamed_model_has_its_new_name_everywhere_and_its_old_address(
+    place, rextime_run, reelbench, tmp_path
+):
+    assert row_life.rename("bob/two", "bob/second", place) == 1
+    site.build(place, tmp_path / "site", published=False)
+    data = (tmp_path / "site" / "data" / "board.js").read_text()
+    assert '"renamed":{"bob/two":"bob/second"}' in data
+    assert '"model":"bob/two"' not in data
+    assert "bob/two" not in (tmp_path / "site" / "downloads" / "leaderboard.json").read_text()
+    for command in ("list", "tables"):
+        done = reelbench("leaderboard", command, "--store", place)
+        assert "bob/second" in done.stdout
+    # What comes under the old name is its, and its owner's alone.
+    same = rextime_run("same", model="bob/two", right=5)
+    assert [one.outcome for one in store.add(same, place)] == ["same"]
+    for name in ("bob/two", "bob/second"):
+        run = rextime_run(name.replace("/", "-"), model=name, right=2)
+        [added] = store.add(run, place, filing=Filing("evil", replaces=True))
+        assert "was filed first by bob" in added.why
+    with pytest.raises(InputError, match="two models don't become one"):
+        row_life.rename("bob/second", "org/one", place)
+    row_life.move("bob/second", "carol", place)
+    [added] = store.add(run, place, filing=Filing("carol", replaces=True))
+    assert added.outcome in ("added", "replaced"), added.why
+
+
+def test_more_knowledge_never_refuses_and_what_is_wrong_falls(tmp_path, monkeypatch):
+    folder = tmp_path / "kitchen"
+    folder.mkdir()
+    rows = [{"id": f"q{n}", "video": f"v{n}.mp4", "q": f"Q{n}?", "a": f"a{n}"} for n in range(12)]
+
+    def write(answers):
+        lines = [
+            json.dumps({**row, "a": answer}) + "\n"
+            for row, answer in zip(rows, answers, strict=True)
+        ]
+        (folder / "rows.jsonl").write_text("".join(lines))
+
+    (folder / "benchmark.yaml").write_text(
+        "id: kitchen\nkind: exact\nsource: {file: rows.jsonl}\n"
+        "columns: {id: id, video: video, question: q, answer: a}\nlanguages: [en]\n"
+    )
+    right = [f"a{n}" for n in range(12)]
+    for model, truth in (("org/honest", right), ("evil/one", ["a0"] * 12)):
+        write(truth)
+        monkeypatch.setattr(discovery, "_registry", None)
+        answers = [{"id": row["id"], "prediction": "a0"} for row in rows]
+        reelbench.score(str(folder), answers, model=model).save(tmp_path / model)
+    evil = tmp_path / "evil" / "one" / "result.json"
+    honest = json.loads((tmp_path / "org" / "honest" / "result.json").read_text())
+    forged = json.loads(evil.read_text())
+    forged["benchmark"]["questions_sha256"] = honest["benchmark"]["questions_sha256"]
+    evil.write_text(json.dumps(forged))
+    write(right)
+    # The submitter's machine, and the maintainer's at first, don't have the benchmark.
+    monkeypatch.setattr(discovery, "_registry", None)
+    place = tmp_path / "store"
+    for model in ("org/honest", "evil/one"):
+        [added] = store.add(tmp_path / model, place)
+        assert added.check.ids == "unchecked"
+    monkeypatch.setenv("REELBENCH_BENCHMARKS", str(tmp_path))
+    monkeypatch.setattr(discovery, "_registry", None)
+    [checked] = store.check(tmp_path / "org" / "honest")
+    assert (checked.outcome, checked.check.ids) == ("same", "checked")
+    changes = recheck.changed_marks(place, store.ALONE)
+    found = {change.row.model: (change.direction, change.why) for change in changes}
+    assert found["org/honest"] == ("rises", "verified now: references")
+    direction, why = found["evil/one"]
+    assert (direction, "its target is not the benchmark's" in why) == ("falls", True)
+    recheck.write(changes, place)
+    assert recheck.changed_marks(place, store.ALONE) == []
+    made = board.make(place, published=False)
+    unranked = {row.model: row.unranked for row in made.entries}
+    assert unranked["org/honest"] is None
+    assert "checked again with the benchmark's data" in unranked["evil/one"]
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_clone_has_the_same_board_byte_for_byte(place, rextime_run, tmp_path):
+    store.add(
+        rextime_run("mended", model="bob/two", right=6), place, filing=Filing("bob", replaces=True)
+    )
+    row_life.rename("org/one", "org/first", place)
+    (place / "settings.yaml").write_text("judges: [one]\n")
+    (place / "aliases.yaml").write_text("org/first: [First]\n")
+    publishing.publish(place, dataset=DATASET)
+    assert cloning.clone(DATASET, tmp_path / "clone", lambda _: None) == 2
+    site.build(place, tmp_path / "site")
+    site.build(tmp_path / "clone", tmp_path / "again")
+    assert _tree(tmp_path / "site") == _tree(tmp_path / "again")
+    assert (tmp_path / "clone" / "ledger.jsonl").read_bytes() == (
+        place / "ledger.jsonl"
+    ).read_bytes()
+    assert list((tmp_path / "clone" / "replaced").rglob("result.json"))
+    assert publishing.publish(tmp_path / "clone", dataset=DATASET)[0].done == "unchanged"
+    with pytest.raises(InputError, match="is there already"):
+        cloning.clone(DATASET, tmp_path / "clone", lambda _: None)
+
+
+@pytest.mark.parametrize("which", ["edited", "removed", "swapped", "blanked", "torn"])
+def test_a_broken_line_ends_and_a_torn_one_is_cut(place, reelbench, rextime_run, which):
+    file = place / "ledger.jsonl"
+    row_life.remove([_key(place, "bob/two")], place, "a test")
+    lines = file.read_text().splitlines(keepends=True)
+    assert len(lines) == 3
+    if which == "edited":
+        lines[1] = lines[1].replace('"who": "bob"', '"who": "evil"')
+    elif which == "removed":
+        del lines[1]
+    elif which == "swapped":
+        lines[0], lines[1] = lines[1], lines[0]
+    elif which == "blanked":
+        lines[2] = json.dumps({**json.loads(lines[2]), "entry": None}) + "\n"
+    else:
+        lines[2] = lines[2][:-20]
+    file.write_text("".join(lines))
+    done = reelbench("leaderboard", "log", "--store", place)
+    if which in ("edited", "removed", "swapped"):
+        assert done.returncode == 2
+        assert "ledger.jsonl, line " in done.stderr
+        return
+    assert done.returncode == 0, done.stderr
+    # What the lost entry said is not known any more: the row stands.
+    assert len(store.read(place, left_out=lambda *_: None)) == 1
+    assert "bob/two" in {row.model for row in read_state(place).rows.values()}
+    assert ("torn" in done.stdout) == (which == "torn")
+    store.add(rextime_run("three", model="org/three"), place)
+    assert len(Ledger(place).lines) == (4 if which == "blanked" else 3)
+    assert Ledger(place).torn == 0
