@@ -223,7 +223,7 @@ class LmmsTask:
         data.media_missing = len(missing)
         names_line = library.note_on_names()
         if names_line is not None:
-            log.info("%s: %s", data.task, names_line)
+            log.warning("%s: %s", data.task, names_line)
         note = data.name.missing_note
         note.unlink(missing_ok=True)
         if not missing:
