@@ -99,8 +99,8 @@ def test_a_renamed_model_has_its_new_name_everywhere_and_its_old_address(
         done = reelbench("leaderboard", command, "--store", place)
         assert "bob/second" in done.stdout
     # What comes under the old name is its, and its owner's alone.
-    same = rextime_run("same", model="bob/two", right=5)
-    assert [one.outcome for one in store.add(same, place)] == ["same"]
+    submitted = tmp_path / "two" / "result"
+    assert [one.outcome for one in store.add(submitted, place)] == ["same"]
     for name in ("bob/two", "bob/second"):
         run = rextime_run(name.replace("/", "-"), model=name, right=2)
         [added] = store.add(run, place, filing=Filing("evil", replaces=True))
