@@ -274,7 +274,8 @@ class Asker:
         """
         self._budget = budget or Budget(options.budget_calls, options.budget_usd)
         # All that follows lives in the event loop alone.
-        self._pacer = self.cache.join(options)
+        self.pacer = self.cache.join(options)
+        """Lets calls to the server pass, of all askers of this process."""
         self._places = Places(options.concurrency)
         self._outlook = Outlook()
         self._ended: StoppedError | None = None
@@ -315,7 +316,7 @@ class Asker:
     @property
     def has_room(self) -> bool:
         """True where another call could be in flight."""
-        return self._pacer.has_room
+        return self.pacer.has_room
 
     @property
     def has_ended(self) -> bool:
@@ -449,7 +450,7 @@ class Asker:
     def _prove(self) -> None:
         """Let in more calls than the first few: the model gives answers."""
         self._places.open()
-        self._pacer.prove()
+        self.pacer.prove()
 
     def count_result(self, cursor: RetryCursor[T], reason: str | None = None) -> AskResult[T]:
         """Return a question's result, its replies added to the tally."""
@@ -546,7 +547,7 @@ class Asker:
         if not self._left:
             self._left = True
             if self.cache.leave(self.options):
-                self._pacer.stop(StoppedError(UNAVAILABLE, ""))
+                self.pacer.stop(StoppedError(UNAVAILABLE, ""))
 
     async def __aenter__(self) -> Self:
         self._entered += 1
@@ -635,7 +636,7 @@ class Asker:
         """
         estimate = self.options.cost_usd(estimated_tokens(messages), _SHORT_REPLY)
         async with (
-            Turn(self._pacer, self._places),
+            Turn(self.pacer, self._places),
             self._budget.call(estimate or 0.0, self.cache, self.options.option) as call,
         ):
             if call is None:
@@ -658,7 +659,7 @@ class Asker:
         sampling = self.sent_sampling
         try:
             body_maker = self._body_maker(messages, sampling)
-            async with Turn(self._pacer, self._places, body_maker) as turn:
+            async with Turn(self.pacer, self._places, body_maker) as turn:
                 if self._ended is not None:
                     raise self._ended
                 self._ready()
@@ -728,12 +729,12 @@ class Asker:
                 if tries >= self.options.tries:
                     return UNAVAILABLE
                 if error.limited:
-                    self._pacer.note_limit(turn.round, error.wait)
+                    self.pacer.note_limit(turn.round, error.wait)
                 if error.limited or error.timed_out:
                     # To others, meanwhile; at a server in trouble these would only fail too.
                     turn.leave()
                 wait = max(self._backoff(failures), error.wait or 0.0)
-                await self._pacer.unless_stopped(asyncio.sleep(wait))
+                await self.pacer.unless_stopped(asyncio.sleep(wait))
                 await turn.come_back()
             else:
                 return None
@@ -783,7 +784,7 @@ class Asker:
             self.note(str(error))
         if self.options.keep_going:
             return REJECTED
-        if self._rejected < REJECTIONS or self._pacer.last_good:
+        if self._rejected < REJECTIONS or self.pacer.last_good:
             self.note_outcome("rejected")
             return REJECTED
         return self._stop(
@@ -798,7 +799,7 @@ class Asker:
                 await self._collect_batches()
             elif state == "theirs":
                 turn.leave()  # and claim without a turn: most replies are here by then
-                await self._pacer.unless_stopped(self.cache.wait_for_release(key))
+                await self.pacer.unless_stopped(self.cache.wait_for_release(key))
             else:
                 return state
 
@@ -884,7 +885,7 @@ class Asker:
                 if error.timed_out and watch.was_quiet:
                     self._note_silence(watch)
                 raise
-            self._pacer.good(asyncio.get_running_loop().time() - began)
+            self.pacer.good(asyncio.get_running_loop().time() - began)
             await self.cache.put(request.key, options.model, reply, self.giver)
             call.counts = True
             call.cost = self._cost_of(reply, prompt_estimate)
@@ -915,7 +916,7 @@ class Asker:
 
     def _watch(self) -> CallWatch:
         """Return the limit on the next call's time."""
-        return self._pacer.watch(self.options.time_limit, self.options.alone_limit)
+        return self.pacer.watch(self.options.time_limit, self.options.alone_limit)
 
     def _note_silence(self, watch: CallWatch) -> None:
         """Let the next call go alone, as the server finishes nothing.
@@ -924,7 +925,7 @@ class Asker:
             StoppedError: This one went alone, and asking is over.
         """
         if not watch.is_alone:
-            self._pacer.note_silence()
+            self.pacer.note_silence()
             return
         options = self.options
         raise self._stop(
@@ -958,7 +959,7 @@ class Asker:
         """Raise StoppedError, and end asking, where no further try is of use."""
         options = self.options
         line = None
-        last_good = self._pacer.last_good
+        last_good = self.pacer.last_good
         idle = asyncio.get_running_loop().time() - max(began, last_good)
         if error.wait is not None and error.wait > options.patience:
             line = f"{error}; it asks to wait {error.wait:.0f} s: asking stopped, run again then"
@@ -973,8 +974,8 @@ class Asker:
     def _stop(self, reason: str, line: str | None) -> StoppedError:
         """End asking, with a note, and return the error to raise."""
         stopped = StoppedError(reason, line or "")
-        if self._pacer.stopped is None:
-            self._pacer.stop(stopped)
+        if self.pacer.stopped is None:
+            self.pacer.stop(stopped)
             if line:
                 self.note(line)
         return stopped

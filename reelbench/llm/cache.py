@@ -240,6 +240,7 @@ class ReplyCache:
                 users = 0
             pacer.pace.allow(options.concurrency, options.time_limit, first=not users)
             pacer.shared = self.is_shared
+            pacer.elsewhere = partial(self._seconds_since_reply, options.host)
             self._pacers[server] = pacer, users + 1
         return pacer
 
@@ -294,6 +295,16 @@ class ReplyCache:
         self.store.close()
 
     # --- inside
+
+    async def _seconds_since_reply(self, host: str) -> float | None:
+        """Return the seconds since a server's latest reply to any process of the store."""
+        try:
+            at = await self.aside(self.store.latest_reply, host)
+        except ReelbenchError:  # the next to write meets the same error, and tells
+            return None
+        if at is None:
+            return None
+        return max(0.0, time.time() - at)
 
     def _get_all(self, keys: Sequence[bytes]) -> list[StoredReply | None]:
         return list(map(self.store.get(keys).get, keys))

@@ -46,6 +46,7 @@ class Pacer:
         self.pace = pace
         self.in_flight = 0
         """Calls that were let in and have not left."""
+        self.most_in_flight = 0
         self.last_good = 0.0
         """The loop's time of the latest reply; 0 before the first."""
         self._round = 0
@@ -64,11 +65,9 @@ class Pacer:
         self._watched: set[CallWatch] = set()
         self._watch_timer: asyncio.TimerHandle | None = None
         self._is_silent = False
-
-    @property
-    def waiting(self) -> int:
-        """Calls that wait to be let in."""
-        return len(self._waiting)
+        self.elsewhere: Callable[[], Coroutine[Any, Any, float | None]] | None = None
+        """Returns the seconds since the server's latest reply to any process, or None."""
+        self._looking: asyncio.Task[None] | None = None
 
     @property
     def has_room(self) -> bool:
@@ -184,8 +183,26 @@ class Pacer:
         self._watch_timer = asyncio.get_running_loop().call_at(at, self._look)
 
     def _look(self) -> None:
-        """End the calls whose time is over."""
+        """End the calls whose time is over.
+
+        First it is seen whether another process has had a reply.
+        """
         self._watch_timer = None
+        now = _now()
+        is_quiet = any(self._quiet_until(call) <= now for call in self._watched)
+        if is_quiet and self.elsewhere is not None:
+            self._looking = asyncio.ensure_future(self._look_elsewhere(self.elsewhere()))
+        else:
+            self._end_overdue()
+
+    async def _look_elsewhere(self, finding: Coroutine[Any, Any, float | None]) -> None:
+        """Take a reply to another process for a sign of life, then end overdue calls."""
+        seconds = await finding
+        if seconds is not None:
+            self.last_good = max(self.last_good, _now() - seconds)
+        self._end_overdue()
+
+    def _end_overdue(self) -> None:
         now = _now()
         deadlines: list[float] = []
         for call in self._watched:
@@ -195,15 +212,15 @@ class Pacer:
                 call.end()
             else:
                 deadlines.append(deadline)
-        if deadlines:
+        if deadlines and self._watch_timer is None:
             self._plan_look(min(deadlines))
 
     def _deadline(self, call: "CallWatch") -> float:
         """Return the moment at which a call is given up, as things are now."""
-        longest = call.time_limit
         median = self.pace.median_seconds
-        if median is not None:
-            longest = max(longest, _HANGS * median)
+        if median is None:  # all replies so far are other processes'
+            median = call.time_limit
+        longest = max(call.time_limit, _HANGS * median)
         return min(self._quiet_until(call), call.began + longest)
 
     def _quiet_until(self, call: "CallWatch") -> float:
@@ -248,6 +265,7 @@ class Pacer:
         if not self.in_flight:
             self.pace.begin_work(_now())
         self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
 
     def _wake(self, *, held_over: bool = False) -> None:
         """Let in calls that wait; `held_over` says that a server's hold has ended."""

@@ -37,6 +37,9 @@ INSERT INTO reelbench.givers SELECT %(key)s, %(giver)s
 WHERE EXISTS (SELECT 1 FROM reelbench.replies WHERE key = %(key)s AND at = %(at)s)
 ON CONFLICT (key) DO UPDATE SET giver = excluded.giver;
 
+-- name: latest_reply
+SELECT max(at) FROM reelbench.replies WHERE host = %(host)s;
+
 -- name: count_models
 SELECT model, count(*), min(at), max(at) FROM reelbench.replies
 WHERE (%(before)s::double precision IS NULL OR at < %(before)s) AND (%(model)s::bytea IS NULL OR model = %(model)s)

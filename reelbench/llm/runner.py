@@ -57,6 +57,15 @@ class Runner:
         """The sum of all askers' tallies."""
         return Tally.total([asker.tally for asker in self._askers])
 
+    @property
+    def _traffic(self) -> str:
+        """The calls in flight, and those that wait to be let in, in words."""
+        in_flight = 0
+        for pacer in {id(asker.pacer): asker.pacer for asker in self._askers}.values():
+            in_flight += pacer.in_flight
+        begun = sum(asker.in_flight for asker in self._askers)
+        return f"{in_flight} in flight, {max(0, begun - in_flight)} waiting"
+
     async def run(
         self, items: Iterable[ItemT], work: Callable[[ItemT], Awaitable[ResultT]]
     ) -> AsyncIterator[tuple[ItemT, ResultT]]:
@@ -74,7 +83,8 @@ class Runner:
             if not task.cancelled() and task.exception() is None:
                 done += 1
                 tally = self.tally
-                self._show(done, tally.progress_text, failed=tally.failed, cost_usd=tally.spent_usd)
+                line = f"{tally.progress_text}, {self._traffic}"
+                self._show(done, line, failed=tally.failed, cost_usd=tally.spent_usd)
 
         try:
             for item in items:

@@ -43,6 +43,9 @@ SELECT model, count(*), min(at), max(at) FROM replies
 WHERE (:before IS NULL OR at < :before) AND (:model IS NULL OR model = :model)
 GROUP BY model ORDER BY model;
 
+-- name: latest_reply
+SELECT max(at) FROM replies WHERE host = :host;
+
 -- name: remove_givers
 DELETE FROM givers WHERE key IN (
     SELECT key FROM replies WHERE (:before IS NULL OR at < :before) AND (:model IS NULL OR model = :model));

@@ -270,6 +270,13 @@ class SqlStore(ABC):
             counts.append(ModelReplies(text, *numbers))
         return counts
 
+    def latest_reply(self, host: str) -> float | None:
+        """Return when the latest reply of a server came, to any process.
+
+        It is in seconds since 1970, or None. All replies are looked through.
+        """
+        return self._query("latest_reply", host=self._packed(host))[0][0]
+
     def remove(self, before: float | None = None, model: str | None = None) -> int:
         """Remove the replies that `models` counts, and return how many there were."""
         values = {"before": before, "model": self._packed(model)}

@@ -268,6 +268,10 @@ class KeptAnswers:
 
     def record(self) -> AskedRecord:
         """Return the record of how the answers were come by."""
+        pacer = self._asker.pacer
+        per_second = None
+        if self._asker.tally.calls and pacer.pace.per_second is not None:
+            per_second = round(pacer.pace.per_second, 3)
         tally_fields = self._asker.tally.record_fields()
         return AskedRecord(
             asked=tally_fields["calls"],
@@ -278,6 +282,8 @@ class KeptAnswers:
             revision=self._giver["revision"],
             served=self._giver["served"],
             returned=_filed_ids(self._asker.tally.returned),
+            in_flight=pacer.most_in_flight or None,
+            per_second=per_second,
             rechecked=self._rechecked,
             sent_instead=self._asker.sent_instead or None,
         )

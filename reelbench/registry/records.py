@@ -401,6 +401,12 @@ class AskedRecord(Record):
         "Model id that the server returned -> replies; of a path its last part. Absent where it "
         "returned none."
     )
+    in_flight: Omittable[Count | None] = absent(
+        "Most calls in flight at once; absent where none was."
+    )
+    per_second: Omittable[Annotated[float, Field(ge=0)] | None] = absent(
+        "Replies that the server finished in a second, at the end; absent where unknown."
+    )
     rechecked: tuple[str, ...] = Field(
         (), description="Questions asked once more, and answered as they were before."
     )

@@ -207,12 +207,12 @@ def _show_asked(result: "Result") -> None:
     line = f"{name}: {asked_record.asked} asked, {asked_record.kept} kept"
     line += shown_dates(asked_record.kept_from, asked_record.kept_to)
     other_models = other_ids(result.model.id, asked_record.returned or {})
-    if other_models:
-        line += f"; answered as {', '.join(other_models)}"
     if asked_record.rechecked:
         number = len(asked_record.rechecked)
         line += f"; {number} of these asked again as a check: the same"
     console.write(line)
+    if other_models:
+        console.write(f"{name}: answered as {', '.join(other_models)}")
 
 
 def _show(outcome: "Outcome") -> None:

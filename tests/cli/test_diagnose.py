@@ -283,7 +283,7 @@ class TestErrors:
                 tmp_path / "out",
                 "--json",
             )
-            done = reelbench(*arguments)
+            done = reelbench(*arguments, "--keep-going")
             assert (done.returncode, json.loads(done.stdout)["stops"]) == (
                 1,
                 {"tagger_unparsable": 3},

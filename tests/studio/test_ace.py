@@ -389,7 +389,7 @@ def test_what_is_unread_is_asked_again_with_the_error_counted_and_if_all_is_a_fa
         tmp_path / "out",
     )
     with JudgeServer(lambda _: Answer("a fine answer")) as server:
-        done = ask(reelbench, server, *where)
+        done = ask(reelbench, server, *where, "--keep-going")
         assert done.returncode == 1, done.stderr
         assert "no reply of the ranker could be read" in done.stderr.splitlines()[-1]
         second = next(call for call in server.calls if len(call.body["messages"]) == 4)

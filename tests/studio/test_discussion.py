@@ -11,6 +11,7 @@ import pytest
 from reelbench.base.errors import InputError
 from reelbench.data import loading
 from reelbench.llm.budget import Budget
+from reelbench.llm.pace import FIRST
 from reelbench.studio.chain import ChainPrompts
 from reelbench.studio.discussion import Discussion, DiscussionOptions
 from reelbench.studio.discussion_files import read_videos
@@ -372,11 +373,11 @@ class TestReplies:
         assert stages(document)["questions"] == (30, 30)
         assert document["calls"] == 36
 
-    def test_a_server_that_refuses_is_asked_once(self, discuss, server):
+    def test_a_server_that_refuses_is_asked_a_few_times(self, discuss, server):
         server.script(lambda _: Answer(status=401))
         _, document = discuss(20)
         assert dropped(document, "expert") == {"refused": 20}
-        assert len(server.calls) == 1
+        assert len(server.calls) <= FIRST
 
     def test_a_budget_is_all_roles_together(self, discuss, server):
         _, document = discuss(10, budget=Budget(calls=12))
