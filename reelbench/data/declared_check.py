@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reelbench.base.containment import allowed_folders
 from reelbench.base.errors import InputError, MediaError, ReelbenchError, first_of, number_of
 from reelbench.data import mapped_rows, option_texts
 from reelbench.data.loading import locate
@@ -252,6 +253,8 @@ class _SplitCheck:
         hint = ""
         if any(re.search(r"youtu\.?be", video) for video in missing_videos):
             hint = "; `media: {youtube: true}` in the file lets `data fetch --media` bring it"
+        elif not allowed_folders(self.spec.folder):
+            hint = "; if they lie in another folder: --allow-outside DIR"
         places: dict[str, str] = {}
         for row in self.first_of_video.values():
             places.setdefault(row["video"], row["where"])
