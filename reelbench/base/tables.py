@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from reelbench.base import bounds, delimited_text
-from reelbench.base.errors import InputError, first_line
+from reelbench.base.errors import InputError, first_line, number_of
 from reelbench.base.files import (
     Decoder,
     is_json_lines,
@@ -168,7 +168,7 @@ def _unpacked_size(column: Any) -> int:  # noqa: ANN401 - pyarrow has no types
 
 
 def read_excel(path: Path, choose: Choose) -> Cells:
-    """Read a workbook's first sheet row by row.
+    """Read a workbook's only sheet with rows, row by row.
 
     An empty cell is an empty text, and one that holds an error is null.
     """
@@ -178,9 +178,7 @@ def read_excel(path: Path, choose: Choose) -> Cells:
         try:
             _check_workbook_size(path, file)
             book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
-            sheet = book.worksheets[0]
-            sheet.reset_dimensions()  # what it states of itself need not be so
-            yield from _sheet_rows(path, sheet, choose)
+            yield from _sheet_rows(path, _only_sheet(path, book), choose)
         except (
             zipfile.BadZipFile,
             zlib.error,
@@ -193,6 +191,41 @@ def read_excel(path: Path, choose: Choose) -> Cells:
             raise InputError(
                 f"{path}: not an Excel workbook that can be read ({first_line(error)})"
             ) from None
+
+
+def _only_sheet(path: Path, book: Any) -> Any:  # noqa: ANN401 - openpyxl has no types
+    """Return the sheet that has rows; the first one where none has.
+
+    Raises:
+        InputError: Several have rows: which one is meant, nothing tells.
+    """
+    sheets: list[Any] = []
+    for sheet in book.worksheets:
+        sheet.reset_dimensions()  # what it states of itself need not be so
+        if any(map(_has_value, sheet.rows)):
+            sheets.append(sheet)
+    if len(sheets) > 1:
+        names = [f"{sheet.title!r} ({_rows_below_header(sheet)})" for sheet in sheets]
+        raise InputError(
+            f"{path}: has {len(sheets)} sheets with rows: {', '.join(names)}; "
+            "save the one that you mean as a file of its own"
+        )
+    return sheets[0] if sheets else book.worksheets[0]
+
+
+def _has_value(row: Any) -> bool:  # noqa: ANN401 - openpyxl has no types
+    """Return True for a row with something in a cell."""
+    return any(_excel_value(cell) != "" for cell in row)
+
+
+def _rows_below_header(sheet: Any) -> str:  # noqa: ANN401 - openpyxl has no types
+    """Return the number of a sheet's rows below its first one, in words."""
+    rows = 0
+    for row in sheet.rows:
+        rows += _has_value(row)
+        if rows > MOST_ROWS:
+            break
+    return number_of(rows - 1, "row")
 
 
 def _check_workbook_size(path: Path, file: IO[bytes]) -> None:

@@ -23,6 +23,9 @@ _OPTION_LINE = re.compile(
     rf"^(?:{_OPTION_WORD})?[ \t]*\(?([A-Za-z]|\d{{1,2}})[).:、]+[ \t]*(\S.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
+_BAR = "|"
+_INLINE_LABEL = re.compile(r"(?:^|(?<=[\s;,]))\(?([A-Ja-j])[).:、][ \t]*(?=\S)")
+"""A letter in front of an option, of several that stand in one line."""
 _OPTION_NAMED = re.compile(rf"{_OPTION_WORD}(?=([A-Za-z]|\d{{1,2}})\s*$)", re.IGNORECASE)
 
 _FEWEST = 2
@@ -55,7 +58,8 @@ def read_options(
     """Return the options of a cell.
 
     The cell holds a list, a mapping of keys to texts, either of these as JSON or Python text, or a
-    text with an option a line. Letters in front of all of them (`A. …`, `(A) …`) are taken off.
+    text with its options in lines, parted by `|`, or with letters in order in one line. Letters in
+    front of all of them (`A. …`, `(A) …`) are taken off.
 
     Args:
         value: The cell.
@@ -87,7 +91,7 @@ def _named_options(value: Any, where: str) -> list[_NamedOption]:  # noqa: ANN40
     """Return a cell's options with their keys, or their letters where they have none."""
     parts = parse_literal(value)
     if isinstance(parts, str):
-        parts = [line for line in parts.splitlines() if line.strip()]
+        parts = _options_of_text(parts)
     if is_object(parts):
         # A Python literal's keys may be numbers.
         named = [_NamedOption(str(key), text) for key, text in parts.items()]
@@ -97,6 +101,26 @@ def _named_options(value: Any, where: str) -> list[_NamedOption]:  # noqa: ANN40
     if is_array(parts):
         return [_NamedOption(LETTERS[at : at + 1], text) for at, text in enumerate(parts)]
     raise InputError(f"{where} is a {type(value).__name__}, expected a list of options")
+
+
+def _options_of_text(text: str) -> list[str]:
+    """Return the options of a text: its lines, what `|` parts, or what letters begin."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) != 1:
+        return lines
+    if _BAR in text:
+        return text.split(_BAR)
+    labels = list(_INLINE_LABEL.finditer(text))
+    letters = [label[1].upper() for label in labels]
+    begins_with_label = bool(labels) and not text[: labels[0].start()].strip()
+    if len(labels) < _FEWEST or letters != list(LETTERS[: len(labels)]) or not begins_with_label:
+        return lines
+    starts = [label.start() for label in labels]
+    ends = [*starts[1:], len(text)]
+    options: list[str] = []
+    for start, end in zip(starts, ends, strict=True):
+        options.append(text[start:end].strip().rstrip(";,"))
+    return options
 
 
 def _without_letters(texts: Sequence[str]) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ class PairedDifference(NamedTuple):
 
 
 class TablePairs(Mapping[RowPair, PairedDifference]):
-    """The differences of all pairs of a table's rows, by the rows' keys in their order."""
+    """The differences of all pairs of a table's rows, by the rows' keys."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class TablePairs(Mapping[RowPair, PairedDifference]):
         return rows * (rows - 1) // 2
 
     def ranges(self) -> dict[str, tuple[int, int]]:
-        """Return key of a row -> the best and the worst rank that the pairs allow."""
+        """Return each row's best and worst rank that the pairs allow, by its key."""
         difference = self._values[self._first] - self._values[self._second]
         has_value = ~np.isnan(difference)
         pairs = multiple_comparisons.Pairs(
@@ -172,7 +172,10 @@ class _Tests:
         self._alone[pair] = tests
 
     def of_pair(self, pair: int) -> Tests:
-        """Return a pair's tests: one, or two where items are unscored; none of too few videos."""
+        """Return a pair's tests.
+
+        There are two where items are unscored, and none of too few videos.
+        """
         if pair in self._alone:
             return self._alone[pair]
         place = int(np.searchsorted(self._at_once, pair))

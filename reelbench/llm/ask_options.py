@@ -213,7 +213,7 @@ class AskOptions:
 
     @property
     def sent_key(self) -> str | None:
-        """The key that the server gets; None where there is none, or it is held back."""
+        """The key that the server gets, if any."""
         return None if self.unsent_key else self.api_key
 
     @property
@@ -370,11 +370,6 @@ class AskOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedModelOptions(AskOptions):
     """A served model that `reelbench eval` names, by `--model` and `--base-url`."""
-
-    @property
-    def sent_key(self) -> str | None:
-        """The key that the server gets; None where there is none, or it is held back."""
-        return None if self.unsent_key else self.api_key
 
     @property
     def model_option(self) -> str:

@@ -179,8 +179,8 @@ def _keys_for(model: str, keys: Sequence[settings.Setting]) -> list[settings.Set
     for name, provider in PROVIDERS.items():
         if not _has_prefix(model, name, provider) or _is_checkpoint(model, provider):
             continue
-        others = [key for key in keys if key is not settings.OPENAI_API_KEY]
-        return [*others, settings.PROVIDER_KEYS[name]]
+        named_for_server = [key for key in keys if key is not settings.OPENAI_API_KEY]
+        return [*named_for_server, settings.PROVIDER_KEYS[name]]
     return list(keys)
 
 

@@ -44,7 +44,7 @@ def first_key(keys: Sequence[settings.Setting]) -> ServerKey:
 
 
 def refused_over_http(option: str, url: str | None, key: ServerKey) -> str | None:
-    """Return the reason for which a key isn't sent to a server; None where it is sent.
+    """Return the reason for which a key isn't sent; None where it is.
 
     Args:
         option: The option that names the server, for the error.

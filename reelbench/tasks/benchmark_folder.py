@@ -30,6 +30,7 @@ from reelbench.video.folder_listings import FolderListings
 _YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
 _SHOWN_NAME = 40
 _GUESSED_FROM = 5000
+_EMPTY = (None, "")
 """Rows that a guess is made from."""
 _MOST_NAMES = 100
 """Names of videos that are looked for on the disk."""
@@ -102,7 +103,7 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
         raise InputError(f"{request.rows}: no rows; expected at least one question")
     folder_of_videos = VideoFolder(request.media) if request.media else None
     result = guess(
-        rows[:_GUESSED_FROM], request.kind, columns=request.columns, media=folder_of_videos
+        _rows_to_guess_from(rows), request.kind, columns=request.columns, media=folder_of_videos
     )
     _refuse_doubts(request, result, rows[0])
     result.answer_is = request.answer_is or result.answer_is
@@ -124,6 +125,23 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
     if media:
         allow(folder, media)
     return NewFolder(benchmark_file.read(folder), result)
+
+
+def _rows_to_guess_from(rows: Sequence[Cells]) -> list[Cells]:
+    """Return the first rows, and later ones that have something in a new column."""
+    chosen = list(rows[:_GUESSED_FROM])
+    names: set[str] = set()
+    for row in chosen:
+        names.update(name for name, value in row.items() if value not in _EMPTY)
+    for row in rows[_GUESSED_FROM:]:
+        has_new_column = False
+        for name, value in row.items():
+            has_new_column = has_new_column or (name not in names and value not in _EMPTY)
+        if has_new_column:
+            chosen.append(row)
+            if len(chosen) >= 2 * _GUESSED_FROM:
+                break
+    return chosen
 
 
 def _check_request(request: NewBenchmark, folder: Path) -> None:

@@ -44,6 +44,8 @@ _YOUTUBE = re.compile(r"[\w-]{11}")
 _SHARE = 0.98
 _NAMED_SHARE = 0.2  # of a column with a usual name: most answers may be kept back
 _NEARLY_ALL = 0.9
+_ANY_SHARE = 0.0
+_TELLING_ROWS = 2
 _FEW_LABELS = 30
 _LONGEST_LABEL = 60
 _SHORT_WORDS = 4
@@ -247,17 +249,26 @@ class _Table:
                 if line:
                     lines[name] = line
         if not guess.kind.endswith("choice"):
-            for group in self._option_groups():
+            for group in self._option_groups(_ANY_SHARE):
                 if not self._used & set(group):
-                    lines[group[0]] = (
-                        f"{', '.join(group)} hold options: "
-                        f"--column options={','.join(group)} takes them"
-                    )
+                    lines[group[0]] = self._line_of_group(group)
         lines |= self._line_of_start_and_end(guess)
         options = guess.columns.get("options")
         if several and isinstance(options, str) and "options" not in self._user_columns:
             lines[options] = f"{options!r}: {several} --column options={options} says so"
         return lines
+
+    def _line_of_group(self, group: tuple[str, ...]) -> str:
+        """Return the line on columns that hold an option each."""
+        names = ",".join(group)
+        with_options = sum(each is not None for each in self._read_options(group))
+        line = f"{', '.join(group)} hold options: --column options={names} takes them"
+        if with_options < len(self._rows):
+            line += (
+                f" (of {with_options} of {len(self._rows)} rows; --set skip=unreadable leaves the "
+                "others out)"
+            )
+        return line
 
     def _asking_columns(self, guess: Guess) -> list[str]:
         """Return the unused columns that hold whole questions."""
@@ -302,9 +313,15 @@ class _Table:
             )
         if _plain_name(name) in _RUBRICS:
             return f"{name!r} holds what an answer is marked by, row by row: no key takes it"
-        options_lie_within = str(self._chosen.get("options")).startswith(f"{name}.")
-        if options_lie_within or not _has_usual_name("options", name):
+        if str(self._chosen.get("options")).startswith(f"{name}."):
             return ""
+        if _has_usual_name("options", name):
+            return self._line_of_options(name, several)
+        return self._line_of_answers_within(name, guess)
+
+    def _line_of_options(self, name: str, several: str) -> str:
+        """Return a line on a column that has a usual name for options."""
+        values = self._columns[name]
         texts = _texts_of_objects(values)
         if texts:
             return (
@@ -318,6 +335,24 @@ class _Table:
         return (
             f"{name!r} holds options in {count} of {len(self._rows)} rows; "
             f"{key} --column options={name} takes them"
+        )
+
+    def _line_of_answers_within(self, name: str, guess: Guess) -> str:
+        """Return a line on a column with lists of texts that the answers are among."""
+        answer = guess.columns.get("answer")
+        if guess.kind.endswith("choice") or not isinstance(answer, str):
+            return ""
+        count = 0
+        for row, options in zip(self._rows, self._read_options(name), strict=True):
+            if options is None or not isinstance(row.get(answer), str):
+                continue
+            place = option_texts.place_of(str(row[answer]), options, "text")
+            count += place is not None
+        if count < _TELLING_ROWS:
+            return ""
+        return (
+            f"{name!r} holds options, and the answer is one of them in {count} of "
+            f"{len(self._rows)} rows: --column options={name} takes them"
         )
 
     def _line_of_start_and_end(self, guess: Guess) -> dict[str, str]:
@@ -425,8 +460,11 @@ class _Table:
                 pairs.append((options, as_text(value, "") or ""))
         return pairs
 
-    def _option_groups(self) -> list[tuple[str, ...]]:
-        """Return columns that hold an option each (`a0`, `a1`), the largest group first."""
+    def _option_groups(self, share: float = _SHARE) -> list[tuple[str, ...]]:
+        """Return columns that hold an option each (`a0`, `a1`), the largest group first.
+
+        They do so in a share of the rows at least.
+        """
         endings: dict[str, list[tuple[str, str]]] = {}
         for name in self._columns:
             match = _OPTION.fullmatch(name)
@@ -437,7 +475,7 @@ class _Table:
         for members in endings.values():
             members.sort(key=_order_of_ending)
             names = tuple(name for _, name in members)
-            if len(names) >= _FEWEST_OPTIONS and self._options(names) is not None:
+            if len(names) >= _FEWEST_OPTIONS and self._options(names, share) is not None:
                 groups.append(names)
         return sorted(groups, key=len, reverse=True)
 
@@ -490,14 +528,16 @@ class _Table:
             self._choose("answer", answer.name, why)
         return answer.forms[0] if len(answer.forms) == 1 else None
 
-    def _options(self, column: Column) -> list[option_texts.Options | None] | None:
+    def _options(
+        self, column: Column, share: float = _SHARE
+    ) -> list[option_texts.Options | None] | None:
         """Return each row's options, with None for a damaged one.
 
-        None where the column, or the columns, hold no options.
+        None where the column, or the columns, hold none in a share of the rows.
         """
         row_options = self._read_options(column)
         options = [each for each in row_options if each is not None]
-        if not options or len(options) < _SHARE * len(row_options):
+        if not options or len(options) < share * len(row_options):
             return None
         if _has_usual_name("options", str(column)):
             return row_options
