@@ -28,6 +28,11 @@ _INLINE_LABEL = re.compile(r"(?:^|(?<=[\s;,]))\(?([A-Ja-j])[).:、][ \t]*(?=\S)"
 """A letter in front of an option, of several that stand in one line."""
 _OPTION_NAMED = re.compile(rf"{_OPTION_WORD}(?=([A-Za-z]|\d{{1,2}})\s*$)", re.IGNORECASE)
 
+_DRESSED = re.compile(
+    r"\s*(?:<answer>(.*)</answer>|\$?\\boxed\{(.*)\}\$?)\s*", re.IGNORECASE | re.DOTALL
+)
+"""An answer as models are trained to give it."""
+
 _FEWEST = 2
 
 
@@ -205,7 +210,13 @@ _Places = tuple[int | None, ...]
 
 
 def place_of(answer: str, options: Options, form: AnswerForm) -> int | None:
-    """Return the place of the option that an answer in this form names, or None."""
+    r"""Return the place of the option that an answer in this form names, or None.
+
+    It may stand in a tag or a box (`<answer>B</answer>`, `\\boxed{B}`), as answers to train on do.
+    """
+    dressed = _DRESSED.fullmatch(answer)
+    if dressed is not None:
+        answer = (dressed[1] or dressed[2] or "").strip()
     if form == "index0":
         return _place_by_number(answer, options, first=0)
     if form == "index1":

@@ -468,13 +468,13 @@ class _Table:
         endings: dict[str, list[tuple[str, str]]] = {}
         for name in self._columns:
             match = _OPTION.fullmatch(name)
-            if match:
+            if match and name not in self._used:
                 beginning, ending = match.groups()
                 endings.setdefault(beginning, []).append((ending, name))
         groups: list[tuple[str, ...]] = []
         for members in endings.values():
             members.sort(key=_order_of_ending)
-            names = tuple(name for _, name in members)
+            names = _first_run(members)
             if len(names) >= _FEWEST_OPTIONS and self._options(names, share) is not None:
                 groups.append(names)
         return sorted(groups, key=len, reverse=True)
@@ -782,6 +782,22 @@ def _order_of_ending(member: tuple[str, str]) -> tuple[int, str]:
     """Return the order of a column among its group: by its ending, 10 after 9."""
     ending, _ = member
     return len(ending), ending.upper()
+
+
+def _first_run(members: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the names of columns up to the first gap in their endings.
+
+    A column `n` is none of the options `A` and `B`.
+    """
+    names: list[str] = []
+    place_before: int | None = None
+    for ending, name in members:
+        place = int(ending) if ending.isdigit() else ord(ending.upper())
+        if place_before is not None and place != place_before + 1:
+            break
+        names.append(name)
+        place_before = place
+    return tuple(names)
 
 
 def _parts(column: Column) -> tuple[str, ...]:

@@ -159,7 +159,7 @@ class Command(_Parsed, TyperCommand):
         annotations = getattr(self.callback, "__annotations__", {})
         for parameter in self.params:
             kind = kind_of(annotations.get(parameter.name))
-            if families.family_of(parameter) in families.ASKED:
+            if kind != Kind.TYPED and families.family_of(parameter) in families.ASKED:
                 kind = Kind.ASKED
             parameter.kind = kind  # type: ignore[attr-defined] - ours, for `defaults`
             if parameter.param_type_name == "argument" and parameter.metavar is None:

@@ -14,7 +14,7 @@ from reelbench.base import settings
 from reelbench.base.errors import InputError
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY
 from reelbench.terminal import console
-from reelbench.terminal.option_groups import AllowHttpKey, CachePatience, KeepGoing
+from reelbench.terminal.option_groups import CachePatience, KeepGoing, Kind
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions, VoteRule
@@ -38,6 +38,10 @@ _questions = partial(typer.Option, rich_help_panel="Some questions only")
 _model = partial(typer.Option, rich_help_panel="What the result says of the model")
 _answers = partial(typer.Option, rich_help_panel="What the result says of the answers")
 
+_HTTP_KEY = "--allow-http-key"
+_HTTP_KEY_HELP = "Send the key over http:// to another machine, unencrypted."
+AllowHttpKey = Annotated[bool, _llm(_HTTP_KEY, help=_HTTP_KEY_HELP), Kind.TYPED]
+AllowHttpKeyOfJudge = Annotated[bool, _judge(_HTTP_KEY, help=_HTTP_KEY_HELP), Kind.TYPED]
 RetryUnread = Annotated[
     bool,
     typer.Option(
@@ -566,7 +570,7 @@ def judge_options(
     ] = False,
     keep_going: KeepGoing = False,
     cache_patience: CachePatience = CACHE_PATIENCE,
-    allow_http_key: AllowHttpKey = False,
+    allow_http_key: AllowHttpKeyOfJudge = False,
 ) -> "JudgeOptions | None":
     """Return the judge of `--judge`, `--judge-preset`, else `REELBENCH_JUDGE`, or None."""
     preset = None

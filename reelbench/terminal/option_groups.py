@@ -195,14 +195,6 @@ KeepGoing = Annotated[
     ),
 ]
 
-AllowHttpKey = Annotated[
-    bool,
-    typer.Option(
-        "--allow-http-key",
-        help="Send the key over http:// to another machine, unencrypted.",
-    ),
-    Kind.TYPED,
-]
 CachePatience = Annotated[
     float,
     typer.Option(

@@ -16,8 +16,8 @@ from reelbench.terminal.asking_options import (
 def test_a_model_for_all_and_one_for_a_role(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REELBENCH_LLM_API_KEY", "k")
     llm = llm_options(
-        llm=["qwen3:8b", "expert=org/Big@v2@http://there:1/v1"],
-        llm_url="http://here:2/v1",
+        llm=["qwen3:8b", "expert=org/Big@v2@https://there:1/v1"],
+        llm_url="https://here:2/v1",
         requests=RequestOptions(llm_budget="7"),
     )
     roles = by_role(llm, ("expert", "skeptic"))

@@ -19,7 +19,7 @@ def asked(url):
     """Ask one question -> the reply's text."""
 
     async def go():
-        client = ChatClient(AskOptions(model="m", url=url, api_key="sk-1"))
+        client = ChatClient(AskOptions(model="m", url=url, api_key="sk-1", allow_http_key=True))
         try:
             return (await client.ask(QUESTION, {})).raw
         finally:

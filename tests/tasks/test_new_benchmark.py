@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import openpyxl
 import pytest
 from typer.testing import CliRunner
 
@@ -10,6 +11,7 @@ from reelbench.base.errors import InputError
 from reelbench.data import declared_check
 from reelbench.data.loading import locate
 from reelbench.registry import discovery
+from reelbench.tasks import benchmark_folder
 from reelbench.tasks.benchmark_folder import NewBenchmark, make
 from reelbench.tasks.column_guess import guess
 from reelbench.tasks.round_trip import round_trip
@@ -347,3 +349,86 @@ def test_a_file_of_chats_is_told_which_rows_are_wanted(tmp_path):
     )
     assert 'a row a question is wanted: {"video": "a.mp4", "question": ' in str(refused.exception)
     assert "in nested JSON, --set 'each={film}/qa/{n}' is the path" in str(refused.exception)
+
+
+@pytest.mark.parametrize(
+    ("options", "answers"),
+    [
+        ("circle|square|star", "ABC"),
+        ("circle | square | star", ("circle", "square", "star")),
+        ("circle\nsquare\nstar", "ABC"),
+        ("A. circle B. square C. star", "ABC"),
+        ("(A) circle; (B) square; (C) star", "ABC"),
+        (
+            "['circle', 'square', 'star']",
+            ("<answer>A</answer>", "<answer>B</answer>", "<answer>C</answer>"),
+        ),
+        ('["circle", "square", "star"]', ("\\boxed{A}", "$\\boxed{B}$", "Option C")),
+    ],
+)
+def test_options_in_one_cell_and_answers_as_models_give_them(options, answers, tmp_path):
+    rows = with_each(options=lambda _: options, answer=lambda n: answers[n % 3])
+    (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
+    spec, seen = make(NewBenchmark("shapes_in_cells", tmp_path / "rows.json"), tmp_path / "new")
+    assert (seen.kind, seen.columns["options"], seen.columns["answer"]) == (
+        "choice",
+        "options",
+        "answer",
+    )
+    discovery.open_file(tmp_path / "new")
+    read = locate(spec.id).read()
+    assert [list(row["options"]) for row in read] == [OPTIONS] * 6
+    assert [row["answer"] for row in read] == [*"ABC"] * 2
+
+
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        (
+            with_each(
+                A=lambda n: "circle" if n % 3 else "",
+                B=lambda n: "square" if n % 3 else "",
+                answer=lambda n: "AB"[n % 2] if n % 3 else "a hexagon",
+            ),
+            "A, B hold options: --column options=A,B takes them (of 4 of 6 rows",
+        ),
+        (
+            with_each(
+                pool=lambda n: OPTIONS if n % 2 else None,
+                answer=lambda n: OPTIONS[n % 3] if n % 2 else "a hexagon with six sides",
+            ),
+            "'pool' holds options, and the answer is one of them in 3 of 6 rows",
+        ),
+    ],
+)
+def test_options_of_some_rows_alone_make_no_other_kind_in_silence(rows, line, tmp_path):
+    (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        make(NewBenchmark("shapes_of_some", tmp_path / "rows.json"), tmp_path / "new")
+    assert line in str(error.value)
+    assert not (tmp_path / "new").exists()
+
+
+def test_columns_that_begin_after_the_first_rows_are_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(benchmark_folder, "_GUESSED_FROM", 3)
+    late = [{**row, "answer": "a shape"} for row in SIX]
+    late[4:] = [{**row, "pool": OPTIONS, "answer": "star"} for row in late[4:]]
+    (tmp_path / "rows.json").write_text(json.dumps(late), encoding="utf-8")
+    with pytest.raises(InputError, match="'pool' holds options"):
+        make(NewBenchmark("late_shapes", tmp_path / "rows.json"), tmp_path / "new")
+
+
+def test_a_workbook_with_several_sheets_names_them(tmp_path):
+    book = openpyxl.Workbook()
+    first, second = book.active, book.create_sheet("test")
+    first.title = "dev"
+    book.create_sheet("empty")
+    for sheet, count in ((first, 4), (second, 2)):
+        sheet.append(list(SIX[0]))
+        for row in SIX[:count]:
+            sheet.append(list(row.values()))
+    book.save(tmp_path / "rows.xlsx")
+    with pytest.raises(
+        InputError, match=r"2 sheets with rows: 'dev' \(4 rows\), 'test' \(2 rows\)"
+    ):
+        make(NewBenchmark("shapes_in_sheets", tmp_path / "rows.xlsx"), tmp_path / "new")

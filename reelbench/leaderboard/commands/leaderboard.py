@@ -15,6 +15,7 @@ from reelbench.llm.defaults import CONCURRENCY
 from reelbench.terminal import console
 from reelbench.terminal.asking_options import (
     AboutModel,
+    AllowHttpKeyOfJudge,
     Judge,
     JudgeBudget,
     JudgeConcurrency,
@@ -26,7 +27,6 @@ from reelbench.terminal.asking_options import (
     price_of,
 )
 from reelbench.terminal.option_groups import (
-    AllowHttpKey,
     Engine,
     Json,
     Kind,
@@ -94,7 +94,7 @@ def rejudge_options(
     judge_prompts: JudgePrompts = "reelbench",
     judge_budget: JudgeBudget = None,
     judge_price: JudgePrice = None,
-    allow_http_key: AllowHttpKey = False,
+    allow_http_key: AllowHttpKeyOfJudge = False,
 ) -> "Rejudge | None":
     """Return the plan to ask the results' judges again, or None without --rejudge."""
     if rejudge is None:
