@@ -27,7 +27,7 @@ help:
 	@echo 'make verification   our numbers beside others'"'"', into docs/verification.md'
 	@echo 'make parity  the scorers of other benchmarks'"'"' owners beside ours, into tools/parity'
 	@echo 'make attack   forgeries, outer paths, kills, full disks, secrets; counts into docs/verification.md'
-	@echo 'make publishing  500 drawn steps of two maintainers and five submitters at a local Hub, with faults'
+	@echo 'make publishing  1,000 drawn steps of two maintainers, five submitters and an attacker at a local Hub'
 	@echo 'make adapters   lmms-eval'"'"'s adapters with tiny models: which frames reach each, into docs/adapters.md'
 	@echo 'make perf     the measurements of perf/README.md'
 
@@ -105,7 +105,7 @@ attack: install
 
 .PHONY: publishing
 publishing: install
-	$(BIN)/python -m tools.publishing --seed $(SEED)
+	$(BIN)/python -m tools.publishing --seed $(SEED) --steps 1000
 
 # MATERIAL=FOLDER: clones of the owners' repositories, in place of new ones; ONLY: these benchmarks.
 .PHONY: parity

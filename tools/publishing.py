@@ -1,15 +1,16 @@
-"""Publish, hand in and merge at random, with faults of the Hub among it, and look after each step what must hold.
+"""A drawn life: add, hand in, check, merge, withdraw, restore, rename, publish and clone, with faults and kills.
 
-    python -m tools.publishing --seed 1 --steps 500
+    python -m tools.publishing --seed 1 --steps 1000
 
-Two maintainers and five submitters use our commands, through the real client, on the local Hub of
-the tests. Ends with 1 where an older result took a newer one's place, a row was lost, a planted
-word (a secret, an answer that is withheld) is in a file of any commit or in what a command printed,
-a command said what isn't so, or a board that was rebuilt from the dataset alone is another than the
-published one.
+Two maintainers, five submitters and one attacker use our commands, through the real client, on the
+local Hub of the tests. Ends with 1 where a row was lost, moved or altered, a withdrawn row stayed,
+a word of the attacker's is on the page or in the dataset, a planted word (a secret, an answer that
+is withheld) is in a file of any commit or in what a command printed, a command said what isn't so,
+or the board of a clone is another than the published one.
 """
 
 import argparse
+import hashlib
 import io
 import json
 import os
@@ -29,6 +30,8 @@ from typing import Any
 
 DATASET, SPACE, ROWS = "museum/results", "museum/board", "museum/kitchen"
 MAINTAINERS, SUBMITTERS, MODELS = ("ada", "ben"), ("cem", "dia", "eli", "fay", "gus"), 3
+ATTACKER = "mal"
+FORGED = ("results/ledger.jsonl", "results/settings.yaml", "settings.yaml", "results/aliases.yaml")
 REQUESTS, FAULTS, PER = 40, 30, 500
 """Pull requests and faults in so many steps."""
 QUESTIONS = 24
@@ -78,6 +81,9 @@ BREAKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ),
 )
 _ENDED = {0, 1, 2}
+_KILLED = -9
+_KILLS = 0.03
+"""Share of the commands that are killed before one of the changes that they make to a disk."""
 
 
 @dataclass
@@ -108,7 +114,8 @@ class World:
     told: Counter[str] = field(default_factory=Counter)
     fell: list[str] = field(default_factory=list)
     step: int = 0
-    newest: dict[str, datetime] = field(default_factory=dict)
+    rows: dict[str, Any] = field(default_factory=dict)
+    attacks: set[int] = field(default_factory=set)
     shown: set[str] = field(default_factory=set)
     looked: set[tuple[str, str]] = field(default_factory=set)
     seen: dict[str, int] = field(default_factory=dict)
@@ -142,6 +149,8 @@ class World:
             for name in ("OPENAI", "REELBENCH_JUDGE")
         }
         environ["WEBHOOK_SECRET"] = self.planted["WEBHOOK_SECRET"]
+        if self.chance(_KILLS):
+            environ["KILL_AT_CHANGE"] = f"{self.rng.randrange(1, 60)} {person.home / 'changes'}"
         done = self.forks.run(
             [
                 "leaderboard" if command[0] != "cards" else "cards",
@@ -154,7 +163,9 @@ class World:
         said = done.stdout + done.stderr
         last = " | ".join(done.stderr.strip().splitlines()[-1:])
         self.history.append(f"{person.name}: {' '.join(command)} -> {done.returncode}: {last}")
-        if done.returncode not in _ENDED or "Traceback" in said:
+        if done.returncode == _KILLED and "KILL_AT_CHANGE" in environ:
+            self.told["killed"] += 1
+        elif done.returncode not in _ENDED or "Traceback" in said:
             self.fall(f"ended with {done.returncode}: {said[-800:]}")
         for what in self.planted_in(said.encode()):
             self.fall(f"{what} was printed")
@@ -180,33 +191,110 @@ class World:
             START + timedelta(minutes=minute, seconds=self.step % 60)
         ).isoformat()
         (run / "result.json").write_text(json.dumps(stated), encoding="utf-8")
-        if self.run(person, "add", str(run), "--store", str(person.store)).returncode:
+        done = self.run(person, "add", str(run), "--store", str(person.store))
+        if "add replaces nothing" in done.stderr and self.chance(0.5):
+            self.told["replaced"] += 1
+            done = self.run(person, "replace", str(run), "--store", str(person.store))
+        if done.returncode:
             self.told["score: refused"] += 1
 
-    def bring(self, person: Person) -> None:
-        """The two commands that an error names: get the dataset, add it to the store."""
+    def withdraw(self, person: Person) -> None:
+        """Withdraw a row."""
+        rows = sorted(self.state_of_store(person).rows)
+        if rows:
+            key = self.rng.choice(rows)
+            self.run(person, "remove", key, "--reason", "drawn", "--store", str(person.store))
+            self.told["withdrawn"] += 1
+
+    def restore(self, person: Person) -> None:
+        """Put a withdrawn row back."""
+        keys = sorted({key for key, _ in self.state_of_store(person).withdrawn})
+        if keys:
+            self.run(person, "restore", self.rng.choice(keys), "--store", str(person.store))
+
+    def rename(self, person: Person) -> None:
+        """Give a model another name."""
+        models = sorted({row.model for row in self.state_of_store(person).rows.values()})
+        if models:
+            old = self.rng.choice(models)
+            self.run(person, "rename", old, f"{old}-{self.step}", "--store", str(person.store))
+            self.told["renamed"] += 1
+
+    def state_of_store(self, person: Person) -> Any:  # noqa: ANN401 - `BoardState`
+        """Return what a person's ledger says."""
+        from reelbench.leaderboard import board_state
+
+        return board_state.read(person.store)
+
+    def attack(self, _: Person) -> None:
+        """Offer forged words of every kind beside an honest result's files."""
+        from huggingface_hub import CommitOperationAdd, HfApi
+
+        main = self.hub.repo(DATASET).files()
+        result = self.rng.choice(self.bases["kitchen"])
+        stated = json.loads((result / "result.json").read_text("utf-8"))
+        stated["model"]["id"] = f"{ATTACKER}/m"
+        key = f"results/{ATTACKER}__m/unknown/kitchen/{self.step:012x}"
+        files = {
+            f"{key}/result.json": json.dumps(stated).encode(),
+            f"{key}/samples.jsonl": (result / "samples.jsonl").read_bytes(),
+        }
+        others = sorted(path for path in main if path.endswith("/result.json"))
+        kind = self.rng.randrange(len(FORGED) + 3)
+        if kind < len(FORGED):
+            files[FORGED[kind]] = f'{{"forged": "{ATTACKER}/"}}\n'.encode()
+        elif kind == len(FORGED):
+            files[f"{key}/check.json"] = b'{"judged": true, "account": "ada"}'
+        elif others and kind == len(FORGED) + 1:
+            path = self.rng.choice(others)
+            files[path] = main[path].replace(b'"n": ', b'"n":  ')
+        elif others:
+            folder = self.rng.choice(others).rpartition("/")[0]
+            files[f"{folder}/calibration.json"] = b"{}"
+        api = HfApi(endpoint=self.hub.url, token=self.people[ATTACKER].token)
+        info = api.create_commit(
+            DATASET,
+            [CommitOperationAdd(path, data) for path, data in files.items()],
+            commit_message="my results",
+            repo_type="dataset",
+            create_pr=True,
+        )
+        self.attacks.add(int(str(info.pr_url).rpartition("/")[2]))
+        self.told["attacks"] += 1
+
+    def downloaded(self, person: Person, revision: str, name: str) -> Path | None:
+        """Get the dataset at a revision; None where a fault was ordered."""
         from huggingface_hub import snapshot_download
 
-        folder = person.home / "clone"
+        folder = person.home / name
+        shutil.rmtree(folder, ignore_errors=True)
         try:
             snapshot_download(
                 DATASET,
                 repo_type="dataset",
+                revision=revision,
                 local_dir=folder,
                 endpoint=self.hub.url,
                 token=person.token,
             )
         except Exception as error:  # noqa: BLE001 - a fault was ordered, and the user sees the client's own words
             self.told[f"download: {type(error).__name__}"] += 1
+            return None
+        shutil.rmtree(folder / ".cache", ignore_errors=True)
+        return folder
+
+    def give_way(self, person: Person, said: str) -> None:
+        """Do what a contradiction's line says: withdraw one's own, or begin with a clone."""
+        named = re.search(r"withdraw your own with `reelbench leaderboard remove (\S+)`", said)
+        if named is not None:
+            self.told["gave way"] += 1
+            self.run(
+                person, "remove", named[1], "--reason", "gave way", "--store", str(person.store)
+            )
             return
-        there = self.hub.repo(DATASET).files()
-        for path in [
-            path for path in folder.rglob("*") if path.is_file() and ".cache" not in path.parts
-        ]:
-            if path.relative_to(folder).as_posix() not in there:
-                path.unlink()
-        own = ["--as-maintainer"] if person.name in MAINTAINERS else []
-        self.run(person, "add", str(folder), "--store", str(person.store), *own)
+        self.told["began with a clone"] += 1
+        shutil.rmtree(person.store)
+        self.run(person, "clone", DATASET, "--store", str(person.store))
 
     def publish(self, person: Person) -> None:
         """Publish as a maintainer; where the store lacks something, mostly bring it in and go on."""
@@ -230,8 +318,8 @@ class World:
             self.told[f"publish: {outcome(done)}"] += 1
             if done.returncode == 0 or not again or self.chance(0.2):
                 return
-            if "leaderboard add" in done.stderr:
-                self.bring(person)
+            if "two maintainers did different things" in done.stderr:
+                self.give_way(person, done.stderr)
 
     def hand_in(self, person: Person) -> None:
         """Offer what a submitter's store has."""
@@ -272,8 +360,17 @@ class World:
         if not waiting:
             return
         chosen, api = self.rng.choice(waiting), HfApi(endpoint=self.hub.url, token=person.token)
+        base = self.downloaded(person, "main", "base")
+        offered = self.downloaded(person, f"refs/pr/{chosen.num}", "offered")
+        if base is None or offered is None:
+            return
+        done = self.run(
+            person, "check", str(offered), "--base", str(base), "--account", chosen.author
+        )
         what = "closed"
-        if not self.chance(0.15):
+        if chosen.num in self.attacks and done.returncode == 0:
+            self.fall(f"pull request {chosen.num} is an attack, and the check says that it holds")
+        if done.returncode == 0 and not self.chance(0.15):
             try:
                 api.merge_pull_request(DATASET, chosen.num, repo_type="dataset")
                 what = "merged"
@@ -283,6 +380,9 @@ class World:
             api.change_discussion_status(DATASET, chosen.num, "closed", repo_type="dataset")
         self.told[what] += 1
         self.history.append(f"{person.name}: {what} {chosen.num}")
+        if what == "merged":
+            command = ["add", str(offered), "--store", str(person.store)]
+            self.run(person, *command, "--account", chosen.author)
 
     def cards(self, person: Person) -> None:
         """Push a card, mostly with its rows, to one's own people's repository or another's."""
@@ -368,23 +468,61 @@ class World:
         """Return which planted words some bytes have."""
         return [name for name, word in self.planted.items() if word.encode() in data]
 
+    def published_state(self) -> Any:  # noqa: ANN401 - `BoardState`
+        """Return what the published ledger says."""
+        from reelbench.leaderboard import ledger
+        from reelbench.leaderboard.publish_sync import state_of
+
+        files = self.hub.repo(DATASET).files()
+        return state_of(ledger.read_lines(files.get("results/ledger.jsonl", b""), "published"))
+
     def look(self) -> None:
-        """Look at every repository: nothing older, nothing lost, nothing planted."""
+        """Look at every repository: nothing lost, moved, altered, forged or planted."""
         if ("dataset", DATASET) in self.hub.repos:
-            now = self.dates("main")
-            for key, date in self.newest.items():
-                if key not in now:
-                    self.fall(f"lost: {key}")
-                elif now[key] < date:
-                    self.fall(f"older over newer: {key} of {now[key]} over {date}")
-            self.newest = now
+            self.look_at_rows()
+        for repo in (("dataset", DATASET), ("space", SPACE)):
+            if repo in self.hub.repos:
+                for path, data in self.hub.repos[repo].files().items():
+                    if f"{ATTACKER}/".encode() in data or f"{ATTACKER}__" in path:
+                        self.fall(f"a word of the attacker's is in {path}")
         if ("space", SPACE) in self.hub.repos:
-            runs = {run["key"] for run in self.runs_shown()}
-            if lost := self.shown - runs:
+            runs = {run["key"].partition("#")[0] for run in self.runs_shown()}
+            withdrawn = {key for key, _ in self.published_state().withdrawn}
+            lost = self.shown - runs - withdrawn - self.withdrawn_anywhere()
+            if lost:
                 self.fall(f"lost from the page: {min(lost)}")
             self.shown = runs
         for repo in self.hub.repos.values():
             self.look_for_planted(repo)
+
+    def withdrawn_anywhere(self) -> set[str]:
+        """Return the keys that a maintainer withdrew and may have published to the page alone."""
+        keys: set[str] = set()
+        for name in MAINTAINERS:
+            keys.update(key for key, _ in self.state_of_store(self.people[name]).withdrawn)
+        return keys
+
+    def look_at_rows(self) -> None:
+        """Hold the published rows to those of the look before, and to their files."""
+        state, files = self.published_state(), self.hub.repo(DATASET).files()
+        dates = self.dates("main")
+        for key, row in self.rows.items():
+            now = state.rows.get(key)
+            if now is None:
+                if not state.withdrawn_of(key):
+                    self.fall(f"lost: {key}")
+            elif now.answers != row.answers and not (now.earlier or state.withdrawn_of(key)):
+                self.fall(f"altered: {key}")
+            elif now.answers == row.answers and now.account != row.account:
+                self.fall(f"moved: {key} from {row.account} to {now.account}")
+        for key, row in state.rows.items():
+            if key not in dates:
+                self.fall(f"without a file: {key}")
+            for name, digest in row.files.items():
+                data = files.get(f"results/{key}/{name}")
+                if data is not None and hashlib.sha256(data).hexdigest() != digest:
+                    self.fall(f"another file than was filed: {key}/{name}")
+        self.rows = state.rows
 
     def look_for_planted(self, repo: Any) -> None:  # noqa: ANN401 - a repository of the local Hub
         """Look through all files, words and requests of a repository that came since the last look."""
@@ -416,29 +554,35 @@ class World:
                     yield run
 
     def rebuild(self) -> None:
-        """Bring all in, publish, and compare the page with the one that a stranger makes of the dataset alone."""
-        ada, stranger = (
-            self.people["ada"],
-            Person("stranger", "", self.place / f"stranger{self.step}"),
-        )
+        """Publish, and compare the page with the one that a stranger makes of the dataset alone."""
+        global _KILLS  # noqa: PLW0603 - here nothing is killed
+        kills, _KILLS = _KILLS, 0.0
+        ada = self.people["ada"]
+        stranger = Person("stranger", ada.token, self.place / f"stranger{self.step}")
         stranger.home.mkdir()
         both = ("--dataset", DATASET, "--repo", SPACE)
-        for _ in range(2):
-            self.bring(ada)
+        for _ in range(20):
             done = self.run(ada, "publish", "--store", str(ada.store), *both)
+            if "two maintainers did different things" not in done.stderr:
+                break
+            self.give_way(ada, done.stderr)
         if done.returncode:
-            self.fall(f"with all brought in, publishing fails: {done.stderr[-600:]}")
-            return
-        from huggingface_hub import snapshot_download
-
-        folder = snapshot_download(
-            DATASET, repo_type="dataset", local_dir=stranger.home / "clone", endpoint=self.hub.url
-        )
-        self.run(ada, "add", folder, "--store", str(stranger.store), "--as-maintainer")
-        done = self.run(ada, "publish", "--store", str(stranger.store), *both, "--dry-run")
-        self.told["boards rebuilt"] += 1
-        if done.stdout.count("unchanged") != len(("dataset", "space")):
-            self.fall(f"the board that was rebuilt is another: {done.stderr[-1500:]}")
+            self.fall(f"publishing fails: {done.stderr[-600:]}")
+        else:
+            self.run(ada, "clone", DATASET, "--store", str(stranger.store))
+            done = self.run(ada, "publish", "--store", str(stranger.store), *both, "--dry-run")
+            self.told["boards cloned"] += 1
+            if done.stdout.count("unchanged") != len(("dataset", "space")):
+                self.fall(f"the board of the clone is another: {done.stderr[-1500:]}")
+            state = self.published_state()
+            for path in self.hub.repo(DATASET).files():
+                key = key_of(path)
+                if key and key not in state.rows and state.withdrawn_of(key):
+                    self.fall(f"withdrawn, and still there: {path}")
+            gone = {run["key"].partition("#")[0] for run in self.runs_shown()} - state.rows.keys()
+            if gone:
+                self.fall(f"on the page, and in no ledger: {min(gone)}")
+        _KILLS = kills
 
 
 def key_of(path: str) -> str:
@@ -466,8 +610,8 @@ def outcome(done: CompletedProcess[str]) -> str:
             or "done"
         )
     known = (
+        "two maintainers did different things",
         "the store lacks",
-        "newer result than the store",
         "nothing was committed",
         "may have been committed or not",
     )
@@ -499,7 +643,7 @@ def planted(rng: Random) -> dict[str, str]:
     words |= {name: f"{rng.randrange(16**16):016x}" for name in ("WEBHOOK_SECRET", "api_key")}
     words |= {
         f"token of {name}": f"hf_{rng.randrange(16**16):016x}"
-        for name in (*MAINTAINERS, *SUBMITTERS)
+        for name in (*MAINTAINERS, *SUBMITTERS, ATTACKER)
     }
     for name, number in (("answer of pantry", 8), ("question of pantry", 5), ("said of pantry", 4)):
         words |= {f"{name} {n}": f"{rng.randrange(16**12):012x}" for n in range(number)}
@@ -566,13 +710,16 @@ def drive(world: World, steps: int) -> None:
         (22, world.publish, MAINTAINERS),
         (24, world.hand_in, SUBMITTERS),
         (14, world.end_one, MAINTAINERS),
-        (3, world.bring, MAINTAINERS),
-        (3, world.bring, SUBMITTERS),
+        (3, world.withdraw, MAINTAINERS),
+        (2, world.restore, MAINTAINERS),
+        (2, world.rename, MAINTAINERS),
+        (5, world.attack, (ATTACKER,)),
         (2, world.cards, (*MAINTAINERS, *SUBMITTERS)),
         (1, world.both, MAINTAINERS),
     ]
     for person in world.people.values():
-        world.score(person)
+        if person.name != ATTACKER:
+            world.score(person)
     ada = world.people["ada"]
     world.run(ada, "publish", "--store", str(ada.store), "--dataset", DATASET, "--repo", SPACE)
     for world.step in range(1, steps + 1):
@@ -590,7 +737,7 @@ def drive(world: World, steps: int) -> None:
         world.hub.cdn.mend()
         world.look()
         if world.step % 25 == 0:
-            print(f"step {world.step}: {len(world.newest)} rows, {dict(world.told)}", flush=True)
+            print(f"step {world.step}: {len(world.rows)} rows, {dict(world.told)}", flush=True)
         if world.step % (PER // 4) == 0 or world.step == steps:
             world.rebuild()
             world.look()
@@ -619,7 +766,7 @@ def main() -> int:
         with HubServer() as hub:
             people = {
                 one: Person(one, words[f"token of {one}"], place / one)
-                for one in (*MAINTAINERS, *SUBMITTERS)
+                for one in (*MAINTAINERS, *SUBMITTERS, ATTACKER)
             }
             for one in people.values():
                 one.home.mkdir()
@@ -639,7 +786,7 @@ def main() -> int:
     for what, count in sorted(world.told.items()):
         sys.stdout.write(f"{what}: {count}\n")
     sys.stdout.write(
-        f"seed {options.seed}, {options.steps} steps: {len(world.newest)} rows, {files} files "
+        f"seed {options.seed}, {options.steps} steps: {len(world.rows)} rows, {files} files "
         "looked through for "
         f"{len(words)} planted words, {len(world.fell)} fell\n"
     )

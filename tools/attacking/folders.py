@@ -199,7 +199,6 @@ def tries(stranger: Stranger, paths: tuple[str, ...]) -> Iterator[Try]:
         for name in (
             "samples.jsonl",
             "result.json",
-            "check.json",
             calibration_file.FILE,
             aliases.FILE,
             board_settings.FILE,

@@ -32,7 +32,7 @@ OF_PAYING = re.compile(r"funnel\.json$|trace\.jsonl$|status\.json$")
 """What says how many replies were paid for, or in which order they came: a kill changes it."""
 BEGUN = re.compile(r"Traceback (?:.*\n)+?.*spawn_main(?:.*\n)+?EOFError.*\n")
 """What Python itself says in a worker process that waits for its work when the one that began it is killed."""
-DATED = {"result.json", "check.json"}
+DATED = {"result.json", "ledger.jsonl"}
 
 
 @dataclass

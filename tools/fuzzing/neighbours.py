@@ -151,7 +151,7 @@ def _store() -> None:
 
     for model in ("org/a", "org/b", "org/c"):
         store.add(seeds.result("rextime", model=model), Path("results"))
-    for name in ("samples.jsonl", "result.json", "check.json"):
+    for name in ("samples.jsonl", "result.json"):
         [path] = Path("results").glob(f"org__a/*/*/*/{name}")
         path.rename(name)
         path.symlink_to(f"../../../../../{name}")

@@ -187,7 +187,7 @@ def write_entry(draw: Random, folder: Path) -> None:
         place = added.place or folder
     else:
         place = folder / "theirs"
-    names = ["result.json", "result.json", "samples.jsonl", *(["check.json"] if stored else [])]
+    names = ["result.json", "result.json", "samples.jsonl"]
     for target in {draw.choice(names) for _ in range(2)}:
         path = place / target
         lines = target == "samples.jsonl"
@@ -213,7 +213,7 @@ def check_entry(folder: Path) -> None:
         require(not added.why.count("can't be checked"), f"not foreseen: {added.why}")
     outside = {path for path in _files(folder) - before if "clean" not in path.split("/")[0]}
     require(not outside, f"written outside the store: {outside}")
-    require(first.place and (first.place / "check.json").is_file(), "another's result is gone")
+    require(first.place and (first.place / "result.json").is_file(), "another's result is gone")
     for place in ("clean", "store"):
         if (folder / place).is_dir():
             hold(lambda place=place: board.make(folder / place))
