@@ -186,7 +186,7 @@ class BoardState:
     def _restore(self, entry: Restored) -> None:
         answers = (entry.key, entry.answers)
         self.withdrawn.pop(answers, None)
-        if answers in self._gone:
+        if entry.with_files and answers in self._gone:
             self.rows.setdefault(entry.key, self._gone.pop(answers))
 
     def withdrawn_of(self, key: str) -> list[Removed]:

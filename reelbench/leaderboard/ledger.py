@@ -109,11 +109,15 @@ class Removed(_Entry):
 
 
 class Restored(_Entry):
-    """A withdrawn row was put back."""
+    """A withdrawal was taken back, and with the files here the row stands again.
+
+    Without them its answers may be added anew.
+    """
 
     act: Literal["restored"]
     key: Name
     answers: str
+    with_files: bool
 
 
 class Renamed(_Entry):

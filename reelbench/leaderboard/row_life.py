@@ -75,6 +75,8 @@ def delete_files(key: str, place: Path) -> None:
 def restore(key: str, place: Path) -> bool:
     """Put a withdrawn row back; return True where its files were kept here.
 
+    Without its files there is no row: its answers can then be added again.
+
     Raises:
         InputError: No row of that key is withdrawn, or another one took its place.
     """
@@ -101,6 +103,7 @@ def restore(key: str, place: Path) -> bool:
             act="restored",
             key=key,
             answers=removed.answers,
+            with_files=kept_folder is not None,
         )
         board.append(entry)
     return kept_folder is not None

@@ -75,6 +75,25 @@ def test_a_withdrawn_row_is_gone_at_both_ends_and_comes_back_only_when_restored(
     assert {path for path in dataset.files() if "bob__two" in path} == submitted
 
 
+def test_restored_without_its_files_a_row_stands_again_when_it_is_added(
+    hub, place, rextime_run, tmp_path
+):
+    publishing.publish(place, dataset=DATASET)
+    key = _key(place, "bob/two")
+    row_life.remove([key], place, "wrong frames")
+    publishing.publish(place, dataset=DATASET)
+    clone = tmp_path / "clone"
+    cloning.clone(DATASET, clone, print)
+    assert row_life.restore(key, clone) is False  # its files are in the other store
+    publishing.publish(clone, dataset=DATASET)
+    assert not [path for path in hub.repos["dataset", DATASET].files() if "bob__two" in path]
+    cloning.clone(DATASET, tmp_path / "second", print)
+    [added] = store.add(
+        rextime_run("again", model="bob/two", right=5), tmp_path / "second", filing=Filing("bob")
+    )
+    assert added.outcome == "added", added.why
+
+
 def test_one_commit_of_the_history_has_no_withdrawn_result(hub, place):
     publishing.publish(place, dataset=DATASET)
     row_life.remove([_key(place, "bob/two")], place, "wrong frames")

@@ -41,8 +41,8 @@ def restore(key: Key, *, store: Store) -> None:
         console.note(f"restored: {key}")
     else:
         console.note(
-            f"restored: {key}; its files are not in this store: `reelbench leaderboard add` takes "
-            "them again"
+            f"{key} is withdrawn no longer; its files are not in this store: "
+            "`reelbench leaderboard add` takes them again"
         )
 
 
