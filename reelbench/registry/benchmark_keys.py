@@ -161,10 +161,18 @@ KEYS: dict[str, Key] = {
         about="frames per second for `span_unit: frames`: a number, or the column that has it",
         example="25",
     ),
+    "answer_spans": Key(
+        form="choice",
+        about="rule for an answer that gives several spans, in whatever form. `stated` (default): "
+        "none counts unless the answer states one alone. `first`: the first of them. `union`: all "
+        "of them; `windows: union` implies it, and no other does",
+        example="first",
+        words=("first", "stated", "union"),
+    ),
     "windows": Key(
         form="choice",
-        about="rule for several windows (time spans) in one question. `best` (default): the "
-        "first answered one against the right one that fits best. `union`: all windows "
+        about="rule for several right windows (time spans) of one question. `best` (default): the "
+        "answered one against the right one that fits best. `union`: all windows "
         "of each side, merged. `ranked`: as `best`, and mAP over the first ten "
         "answered ones, which the answer gives in order of confidence",
         example="union",

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, cast
 
 from reelbench.base import bounds
 from reelbench.registry.benchmark_block import Block
@@ -19,7 +19,7 @@ from reelbench.registry.row_columns import (
     OPTIONAL,
     VIDEOS,
 )
-from reelbench.registry.spec import Group, Join, RowMapping
+from reelbench.registry.spec import AnswerSpans, Group, Join, RowMapping
 
 _GROUP_RULES = ("all", "quadratic", "chain")
 _KINDS_WITH_SPANS = ("span", "grounded_choice")
@@ -85,6 +85,7 @@ def read_mapping(
     return RowMapping(
         columns=columns,
         **texts,
+        answer_spans=_read_answer_spans(top, row_kinds),
         separators={name: separators.required_text(name) for name in separators.values},
         fps=fps,
         options_in_question=options.text("in") is not None,
@@ -175,6 +176,23 @@ def _read_span_unit(top: Block, row_kinds: RowKinds, columns: ColumnMap) -> str:
     if fps and not is_number_text(fps):  # answers in frames are read by it, too
         columns[FPS.name] = fps
     return fps
+
+
+def _read_answer_spans(top: Block, row_kinds: RowKinds) -> AnswerSpans:
+    """Return the rule for an answer with several spans, which `windows: union` decides itself."""
+    word = top.text("answer_spans")
+    unites = top.text("windows") == "union"
+    if word is None:
+        return "union" if unites else "stated"
+    if row_kinds.kind not in _KINDS_WITH_SPANS:
+        raise top.error(f"answer_spans: a {row_kinds.kind} benchmark has no spans", "answer_spans")
+    if unites != (word == "union"):
+        raise top.error(
+            f"answer_spans: {word}: all spans of an answer count with `windows: union`, and only "
+            "with it",
+            "answer_spans",
+        )
+    return cast("AnswerSpans", word)
 
 
 def _read_line(top: Block) -> str:

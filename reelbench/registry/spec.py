@@ -46,6 +46,7 @@ Kind = Literal[
 """
 
 SpanUnit = Literal["seconds", "milliseconds", "frames", "ratio", "percent", "clock"]
+AnswerSpans = Literal["first", "stated", "union"]
 AnswerForm = Literal["letter", "index0", "index1", "text"]
 """A row's name of the right option: its letter or key, its number (from 0 or 1), or its words."""
 
@@ -239,6 +240,9 @@ class RowMapping(Declared):
 
     span_unit: SpanUnit = "seconds"
     """The unit of spans, which become seconds; `seconds` reads a clock (`1:02:03.5`), too."""
+
+    answer_spans: AnswerSpans = "stated"
+    """The spans of an answer with several that count: the first, the only one stated, or all."""
 
     fps: str = ""
     """Frames a second, where spans are in frames: a number, or the column that has it."""

@@ -9,12 +9,16 @@ from functools import cache
 from importlib import resources
 
 from reelbench.base.languages import MARKS, NUMBER_SIGNS, UNSPACED_SCRIPTS
-from reelbench.scoring.answers.vocabulary import KINDS, WORDS
+from reelbench.scoring.answers.vocabulary import COLUMNS, KINDS, TIMES, WORDS, phrases
 
 _REFERENCE = re.compile(r"\(\?&(words |keys |)([^()]+)\)")
 _THAI = 0x0E00  # from here on, scripts are written without spaces
-_NAMES = {name.upper(): "|".join(phrases) for name, phrases in WORDS["times"].items()} | {
-    "AFTER_NO": "|".join(WORDS["after_no"]),
+_LISTS = {name: words for name, words in TIMES.items()} | {
+    name: [re.escape(phrase) for phrase in phrases(name)]
+    for name, column in COLUMNS.items()
+    if not column.times
+}
+_NAMES = {name.upper(): "|".join(words) for name, words in _LISTS.items()} | {
     "COPULAS": "|".join(WORDS["copulas"]),
     "SUFFIXES": "|".join(WORDS["suffixes"]),
     "COPULA": "|".join(KINDS["C"]),

@@ -60,7 +60,8 @@ def parse(
     length, row_rate = timing
     rate = float(fps) if is_number_text(fps) else row_rate
     if not {"union_spans", "ranked_spans"} & set(spec.kinds):
-        return {**parsed, "span": readers.read_span(answer, length, rate)}
+        rule = "stated" if spec.mapping is None else spec.mapping.answer_spans
+        return {**parsed, "span": readers.read_span(answer, length, rate, rule=rule)}
     spans = readers.read_spans(answer, length, rate)
     first = spans[0] if spans else None
     return {**parsed, "span": first, "spans": spans}

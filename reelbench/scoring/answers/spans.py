@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
+from typing import Literal as OneOf
 
 from reelbench.base.values import is_array, is_object
-from reelbench.scoring.answers import patterns, texts
+from reelbench.scoring.answers import cut, patterns, texts
 from reelbench.scoring.answers.json_literals import Literal, find_literals, without_objects
 from reelbench.scoring.answers.vocabulary import WORDS
 
@@ -31,23 +32,33 @@ _QUOTES = str.maketrans("’”", "'\"")
 class _Range:
     """A range of times in a text, by its place there.
 
-    `is_stated` is True where words state it as the answer; `whole` where it is a line of its own.
+    `is_stated` is True where words state it as the answer; `whole` where it is a line of its own;
+    `is_listed` where another one of the same list stands right before it.
     """
 
     start: int
     end: int
     span: tuple[float, float]
     is_stated: bool
-    bracketed: bool
     whole: bool = False
+    is_listed: bool = False
 
 
 class _Unreadable(Exception):  # noqa: N818 - no error: it ends the reading
     """The text has a span in its most explicit form, and it isn't one."""
 
 
+SpanRule = OneOf["first", "stated", "union"]
+"""Which of an answer's ranges counts: the first, the one that it states alone, or all of them."""
+
+
 def read_span(
-    text: str, length: float | None = None, fps: float | None = None
+    text: str,
+    length: float | None = None,
+    fps: float | None = None,
+    *,
+    question: str = "",
+    rule: SpanRule = "stated",
 ) -> list[float] | None:
     """Return [start, end] in seconds, in the order of `text`, or None.
 
@@ -56,10 +67,40 @@ def read_span(
         length: Length of the video in seconds. It is needed for answers in parts of the video, such
             as percent.
         fps: Frames per second. It is needed for answers in frames.
+        question: The question as it was asked, where it is known. What repeats it is no answer.
+        rule: Which of several ranges counts, in whatever form they are listed. Under `stated` there
+            is none.
     """
-    answer = texts.answer_text(text)
-    if answer is None:
+    spans = _spans(text, length, fps, question)
+    return _chosen(spans, rule)
+
+
+def read_spans(
+    text: str, length: float | None = None, fps: float | None = None, *, question: str = ""
+) -> list[list[float]]:
+    """Return all windows that `text` gives, in its order.
+
+    They are the last list of them in it, else the one that it states. Each may be a clock, and a
+    confidence may follow it.
+    """
+    return _spans(text, length, fps, question)
+
+
+def _chosen(spans: Sequence[list[float]], rule: SpanRule) -> list[float] | None:
+    """Return the range that counts of those in one list."""
+    if not spans:
         return None
+    distinct = {tuple(span) for span in spans}
+    return spans[0] if rule != "stated" or len(distinct) == 1 else None
+
+
+def _spans(
+    text: str, length: float | None, fps: float | None, question: str
+) -> list[list[float]]:
+    """Return the ranges of the form that decides: one, or those of one list."""
+    answer = cut.answer_text(text, question)
+    if answer is None:
+        return []
     factors = {
         "milliseconds": 0.001,
         "ratio": length,
@@ -69,36 +110,15 @@ def read_span(
     text = _in_seconds(answer, factors)
     for content, end in texts.marked_answers(text):
         try:
-            span = _in_literals(content) or _in_prose(content)
+            spans = _in_literals(content) or _in_prose(content)
         except _Unreadable:
             return _stated_in_prose(text[end:])
-        if span:
-            return span
+        if spans:
+            return spans
     try:
         return _in_literals(text) or _in_prose(text)
     except _Unreadable:
-        return None
-
-
-def read_spans(
-    text: str, length: float | None = None, fps: float | None = None
-) -> list[list[float]]:
-    """Return all windows that `text` gives, in its order.
-
-    They are the last list of them in it, else the one of `read_span`. Each is read as `read_span`
-    reads one: clocks, and a confidence after it, too.
-    """
-    answer = texts.answer_text(text) or ""
-    content = answer
-    marked = texts.marked_answers(answer)
-    if marked:
-        content, _ = marked[0]
-    for literal in _innermost_last(find_literals(content)):
-        windows = _windows(literal.value)
-        if windows:
-            return windows
-    first = read_span(text, length, fps)
-    return [first] if first else []
+        return []
 
 
 def _innermost_last(literals: Sequence[Literal]) -> list[Literal]:
@@ -169,7 +189,7 @@ def _in_seconds(text: str, factors: Mapping[str, float | None]) -> str:
 
 def is_span(text: str) -> bool:
     """Return True where a plain text that has digits is a span and nothing else."""
-    if len(text) > _CONTEXT * 3 or patterns.LABEL.match(text) or _in_prose(text) is None:
+    if len(text) > _CONTEXT * 3 or patterns.LABEL.match(text) or not _in_prose(text):
         return False
     return not patterns.REST.sub("", texts.without_markup(text).lower()).strip()
 
@@ -183,26 +203,47 @@ def is_span_word(word: str) -> bool:
 # ---------------------------------------------------------------------------------------
 
 
-def _in_literals(text: str) -> list[float] | None:
+def _in_literals(text: str) -> list[list[float]]:
     """Read literals: `{"span": [3, 12]}`, `{'start': '0:03', 'end': '0:12'}`, `[[3, 12]]`.
 
-    The last one counts; in a list of windows the first.
+    The last one counts, with those before it that only signs part from it.
     """
-    for literal in _innermost_last(find_literals(text)):
-        value = literal.value
-        first: Any = value[0] if isinstance(value, list) and value else value
-        span = None
-        if is_object(first):
-            try:
-                span = _of_object(first)
-            except _Unreadable:
-                span = _stated_in_prose(text[literal.end :])
-                if not span:
-                    raise
-        elif isinstance(first, list) and not literal.nested:
-            span = _pair(first)
-        if span:
-            return span
+    literals = _innermost_last(find_literals(text))
+    for place, literal in enumerate(literals):
+        spans = _windows(literal.value) or _single(_of_literal(literal, text))
+        if not spans or literal.nested:
+            if spans:
+                return spans
+            continue
+        start = literal.start
+        for earlier in literals[place + 1 :]:
+            is_next = not earlier.nested and not re.search(r"[^\W\d_]", text[earlier.end : start])
+            if not is_next or not patterns.LITERAL_JOINT.fullmatch(text[earlier.end : start]):
+                break
+            spans = [*(_windows(earlier.value) or _single(_of_literal(earlier, text))), *spans]
+            start = earlier.start
+        return spans
+    return []
+
+
+def _single(span: list[float] | None) -> list[list[float]]:
+    return [span] if span else []
+
+
+def _of_literal(literal: Literal, text: str) -> list[float] | None:
+    """Return the span of one object or list."""
+    value = literal.value
+    first: Any = value[0] if isinstance(value, list) and value else value
+    if is_object(first):
+        try:
+            return _of_object(first)
+        except _Unreadable:
+            stated = _stated_in_prose(text[literal.end :])
+            if not stated:
+                raise
+            return stated[0]
+    if isinstance(first, list) and not literal.nested:
+        return _pair(first)
     return None
 
 
@@ -262,7 +303,7 @@ def _pair(value: Any) -> list[float] | None:  # noqa: ANN401 - any literal
     if is_array(value) and len(value) == 1 and isinstance(value[0], str):
         value = value[0]
     if isinstance(value, str):
-        return _in_prose(value)
+        return _chosen(_in_prose(value), "stated")
     if not is_array(value) or len(value) not in (2, 3):
         return None
     moments = [_moment(entry) for entry in value]
@@ -290,30 +331,36 @@ def _moment(value: Any) -> float | None:  # noqa: ANN401 - any literal
 # ------------------------------------------------------------------------------------------
 
 
-def _in_prose(text: str) -> list[float] | None:
+def _in_prose(text: str) -> list[list[float]]:
     """Read prose: `from 3 to 12`, `[3, 12]`, `starts at 0:03 and ends at 0:12`.
 
-    It is the only range, or the last one that is stated as the answer.
+    It is the only range, the last one that is stated as the answer, or a list of them.
     """
     low = _low_prose(text)
-    lines = patterns.TWO_LINES.fullmatch(low)
-    if lines and _unit(lines, "1") and _unit(lines, "2"):
-        return list(_values(lines) or ()) or None
+    lines = _of_two_lines(low)
+    if lines:
+        return [lines]
     ranges = _ranges_in_prose(low)
     # A range between a start and an end is none of its own.
     spans = {entry.span for entry in ranges}
     if len(spans) > 1:
-        return _last_stated(ranges)
-    return list(spans.pop()) if spans else None
+        return _last_stated(ranges) or _listed(ranges)
+    return [list(spans.pop())] if spans else []
 
 
-def _stated_in_prose(text: str) -> list[float] | None:
+def _stated_in_prose(text: str) -> list[list[float]]:
     """Read prose as `_in_prose` does, but only a range that is stated."""
     low = _low_prose(text)
+    lines = _of_two_lines(low)
+    return [lines] if lines else _last_stated(_ranges_in_prose(low))
+
+
+def _of_two_lines(low: str) -> list[float] | None:
+    """Return the span of two moments on two lines and nothing else."""
     lines = patterns.TWO_LINES.fullmatch(low)
     if lines and _unit(lines, "1") and _unit(lines, "2"):
         return list(_values(lines) or ()) or None
-    return _last_stated(_ranges_in_prose(low))
+    return None
 
 
 def _low_prose(text: str) -> str:
@@ -335,24 +382,7 @@ def _ranges_in_prose(low: str) -> list[_Range]:
     named, single_ends = _named_bounds(low)
     bounds = _bounds(low) or named
     ranges = [entry for entry in [*bounds, *_ranges(low)] if entry.end not in single_ends]
-    return _without_alternatives(low, _without_further_windows(low, ranges)) or _openings(low)
-
-
-def _without_further_windows(low: str, ranges: Sequence[_Range]) -> list[_Range]:
-    """Return the ranges of which none is a further window of a bracketed list."""
-    first_windows: list[_Range] = []
-    last: _Range | None = None
-    for entry in ranges:
-        is_further = (
-            last is not None
-            and last.bracketed
-            and entry.bracketed
-            and patterns.LIST_JOINT.fullmatch(low[last.end : entry.start])
-        )
-        if not is_further:
-            first_windows.append(entry)
-        last = entry
-    return first_windows
+    return _without_alternatives(low, ranges) or _openings(low)
 
 
 def _without_alternatives(low: str, ranges: Sequence[_Range]) -> list[_Range]:
@@ -365,16 +395,35 @@ def _without_alternatives(low: str, ranges: Sequence[_Range]) -> list[_Range]:
     return weighed
 
 
-def _last_stated(ranges: Sequence[_Range]) -> list[float] | None:
-    """Return the last range that is stated.
+def _last_stated(ranges: Sequence[_Range]) -> list[list[float]]:
+    """Return the last range that is stated, with the list that it opens.
 
     A line of its own states a span, unless there are several such lines.
     """
     lines = {entry.span for entry in ranges if entry.whole}
-    for entry in reversed(ranges):
+    for place in range(len(ranges) - 1, -1, -1):
+        entry = ranges[place]
         if entry.is_stated or (entry.whole and len(lines) == 1):
-            return list(entry.span)
-    return None
+            return _list_from(ranges, place)
+    return []
+
+
+def _list_from(ranges: Sequence[_Range], place: int) -> list[list[float]]:
+    """Return a range and those that are listed behind it."""
+    spans = [list(ranges[place].span)]
+    for entry in ranges[place + 1 :]:
+        if not entry.is_listed:
+            break
+        spans.append(list(entry.span))
+    return spans
+
+
+def _listed(ranges: Sequence[_Range]) -> list[list[float]]:
+    """Return the ranges where they are one list, or a line each."""
+    is_list = all(entry.is_listed for entry in ranges[1:])
+    if is_list or all(entry.whole for entry in ranges):
+        return [list(entry.span) for entry in ranges]
+    return []
 
 
 def _bounds(text: str) -> list[_Range]:
@@ -386,7 +435,7 @@ def _bounds(text: str) -> list[_Range]:
         for match in pattern.finditer(text):
             span = _values(match) if _is_bounds(text, match) else None
             if span:
-                ranges.append(_Range(match.start(), match.end(), span, True, False))
+                ranges.append(_Range(match.start(), match.end(), span, True))
         if ranges:
             return ranges
     return []
@@ -439,7 +488,7 @@ def _named_bounds(text: str) -> _NamedBounds:
     if len(start_times) != 1 or len(end_times) != 1:
         return no_bounds
     span = (start_times.pop() or 0.0, end_times.pop() or 0.0)
-    return _NamedBounds([_Range(min(places), max(places), span, True, False)], set())
+    return _NamedBounds([_Range(min(places), max(places), span, True)], set())
 
 
 def _named_moments(
@@ -480,23 +529,35 @@ def _openings(text: str) -> list[_Range]:
         denied = patterns.DENIED.search(_governing(_before(text, match.start())))
         if not denied and not patterns.LASTING_AFTER.match(text, match.end()):
             span = (0.0, _seconds(match, "1"))
-            ranges.append(_Range(match.start(), match.end(), span, False, False))
+            ranges.append(_Range(match.start(), match.end(), span, False))
     return ranges
 
 
 def _ranges(text: str) -> list[_Range]:
+    """Return the ranges of times in a text; a unit at a list's end belongs to all of it."""
     ranges: list[_Range] = []
-    for match in list(patterns.RANGE.finditer(text))[-_MOST_RANGES:]:
+    following: _Range | None = None
+    for match in reversed(list(patterns.RANGE.finditer(text))[-_MOST_RANGES:]):
         before = _before(text, match.start())
         after = text[match.end() : match.end() + _CONTEXT]
         bracketed = match[0].lstrip()[:1] in ("[", "(", "<")
         whole = _is_line_of_span(text, match)
-        if _is_time(match, before, after, bracketed=bracketed, whole=whole):
-            span = _values(match)
-            if span:
-                is_stated = bool(patterns.STATED.search(_governing(before, past_commas=True)))
-                ranges.append(_Range(match.start(), match.end(), span, is_stated, bracketed, whole))
-    return ranges
+        opens_list = following is not None and bool(
+            patterns.RANGE_JOINT.fullmatch(text, match.end(), following.start)
+        )
+        is_time = _is_time(match, before, after, bracketed=bracketed, whole=whole)
+        if not is_time and opens_list and not match["and"]:
+            is_time = not patterns.DENIED.search(_governing(before))
+        span = _values(match) if is_time else None
+        if span is None:
+            following = None
+            continue
+        if following is not None and opens_list:
+            ranges[-1] = replace(following, is_listed=True, is_stated=False)
+        is_stated = bool(patterns.STATED.search(_governing(before, past_commas=True)))
+        following = _Range(match.start(), match.end(), span, is_stated, whole)
+        ranges.append(following)
+    return ranges[::-1]
 
 
 def _is_line_of_span(text: str, match: re.Match[str]) -> bool:
@@ -587,7 +648,7 @@ def _governing(before: str, *, past_commas: bool = False) -> str:
     kinds = ""
     for token in reversed(_tokens(before)):
         word = token.text
-        denies = token.kind in "XHEY" and (
+        denies = token.kind in "XxHEY" and (
             not patterns.DENIES_NO_TIME_WORD.fullmatch(word) or kinds[:1] in ("C", "n")
         )
         if denies:

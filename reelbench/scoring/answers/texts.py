@@ -4,12 +4,11 @@ They need one plain form, its tags and boxes, and the words of its statements as
 """
 
 import unicodedata
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from reelbench.base.languages import ascii_digits, ascii_signs
 from reelbench.scoring.answers import patterns
-from reelbench.scoring.answers.reasoning import strip_reasoning
 from reelbench.scoring.answers.vocabulary import KINDS, WORDS
 
 # An answer stands at the end: of what is left without the reasoning, so many characters are read.
@@ -33,27 +32,6 @@ def plain_text(text: str) -> str:
         text = patterns.PIECE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     text = ascii_digits(ascii_signs(text))
     return patterns.EMPHASIS.sub("", patterns.STRUCK.sub(" ", text))
-
-
-@lru_cache(maxsize=1)
-def answer_text(text: str) -> str | None:
-    """Return the part of a model's answer that is read, in its plain form.
-
-    None where its reasoning never ends.
-    """
-    answer = strip_reasoning(text)
-    if answer is None:
-        return None
-    # Up to where the model makes up what comes next: a question, a user's turn, the end of its own.
-    opening = patterns.BEFORE_WORDS.match(answer)
-    start = opening.end() if opening else 0
-    for turn in patterns.NEXT_TURN.finditer(answer, start):
-        # A question that opens a text is said again, and a heading (":") has something to follow.
-        words_before = answer[max(0, turn.start() - 20) : turn.start()].rstrip()
-        if turn.start() > start and not words_before.endswith(":"):
-            answer = answer[: turn.start()]
-            break
-    return tail(plain_text(tail(answer)))
 
 
 def tail(text: str) -> str:
@@ -109,13 +87,14 @@ def marked_answers(text: str) -> list[tuple[str, int]]:
 class Token(NamedTuple):
     """A phrase of the vocabulary, a word or a sign: its kind and its place.
 
-    The kind is one character, see `vocabulary`.
+    The kind is one character, see `vocabulary`. The letter is the option's that it names.
     """
 
     kind: str
     start: int
     end: int
     text: str
+    letter: str = ""
 
 
 @cache

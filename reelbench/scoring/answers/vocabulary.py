@@ -1,9 +1,9 @@
 """The words with which answers and times are stated, by language: `words.json`, read once.
 
-A phrase of its `statements` has a kind, one character: `N` the answer, `O` an option, `C` is (`c`
-would be), `P` correct, `X` not or wrong, `Y` not, behind what it denies, `H` a hedge, `I` if (`i`
-only with `c`), `V` I choose (`U` behind the option), `T` so, `R` it, `S` it is, `J` or and and, `F`
-filler, `B` because, `K` but, `E` rather than, `G` fits, `W` a retraction, `w` any other word.
+`COLUMNS` are the table's columns, and no language lacks one. A column of the words of statements
+has a kind, one character, by which `patterns.txt` speaks of it. The further columns are of what
+some languages have: a denial or a choice behind what it is about, the particles of their sentences.
+
 `signs` are of kinds too. `nouns` are what options may be, of which only the letter names one where
 they stand alone or as what is stated (Caption B). `copulas` are of languages whose sentences end
 with "is": behind a letter these end a statement, elsewhere some are mere endings. `suffixes` hang
@@ -24,25 +24,101 @@ never a time.
 
 import json
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
-WORDS: dict[str, Any] = json.loads(
-    resources.files("reelbench.scoring.answers").joinpath("words.json").read_text(encoding="utf-8")
-)
+
+class Column(NamedTuple):
+    """A column of the table: its kind in statements, or the list of `times` that it joins."""
+
+    kind: str = ""
+    times: str = ""
+
+
+COLUMNS: dict[str, Column] = {
+    "answer": Column("N"),
+    "option": Column("O"),
+    "is": Column("C"),
+    "right": Column("P"),
+    "wrong": Column("x"),
+    "not": Column("X"),
+    "maybe": Column("H"),
+    "if": Column("I"),
+    "choose": Column("V"),
+    "so": Column("T"),
+    "or": Column("J"),
+    "because": Column("B"),
+    "but": Column("K"),
+    "taken_back": Column("W"),
+    "question": Column(),
+    "explanation": Column(),
+    "example": Column(),
+    "format": Column(),
+    "yes": Column(),
+    "no": Column(),
+    "none": Column(),
+    "person": Column(),
+    "user": Column(),
+    "assistant": Column(),
+    "second": Column(times="seconds"),
+    "minute": Column(times="minutes"),
+    "hour": Column(times="hours"),
+    "from": Column(times="from"),
+    "to": Column(times="to"),
+    "between": Column(times="between"),
+    "start": Column(times="start"),
+    "end": Column(times="end"),
+}
+FURTHER_COLUMNS: dict[str, Column] = {
+    "would_be": Column("c"),
+    "not_behind": Column("Y"),
+    "if_with_would": Column("i"),
+    "choose_behind": Column("U"),
+    "it": Column("R"),
+    "it_is": Column("S"),
+    "filler": Column("F"),
+    "rather_than": Column("E"),
+    "fits": Column("G"),
+    "other": Column("w"),
+}
+
+_FILE = resources.files("reelbench.scoring.answers").joinpath("words.json")
+WORDS: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
+LANGUAGES: dict[str, dict[str, list[str]]] = WORDS["languages"]
 NOUNS: list[str] = WORDS["nouns"]
+
+
+def phrases(column: str) -> list[str]:
+    """Return a column's phrases of all languages, each once."""
+    phrases_in_order: dict[str, None] = {}
+    for language in LANGUAGES.values():
+        phrases_in_order.update(dict.fromkeys(language.get(column, ())))
+    return list(phrases_in_order)
 
 
 def _kinds() -> dict[str, tuple[str, ...]]:
     kinds: dict[str, list[str]] = {kind: list(signs) for kind, signs in WORDS["signs"].items()}
     known_phrases: set[str] = set()
-    for language in WORDS["statements"].values():
-        for kind, phrases in language.items():
+    columns = COLUMNS | FURTHER_COLUMNS
+    for language in LANGUAGES.values():
+        for name, column in columns.items():
+            if not column.kind:
+                continue
             # The first language to name a phrase decides what it is.
-            new = [phrase for phrase in phrases if phrase not in known_phrases]
+            new = [phrase for phrase in language.get(name, ()) if phrase not in known_phrases]
             known_phrases.update(new)
-            kinds.setdefault(kind, []).extend(new)
+            kinds.setdefault(column.kind, []).extend(new)
     kinds["w"] += [noun for noun in NOUNS if noun not in known_phrases]
-    return {kind: tuple(phrases) for kind, phrases in kinds.items()}
+    return {kind: tuple(kind_phrases) for kind, kind_phrases in kinds.items()}
+
+
+def _times() -> dict[str, list[str]]:
+    times: dict[str, list[str]] = {name: list(words) for name, words in WORDS["times"].items()}
+    for name, column in COLUMNS.items():
+        if column.times:
+            words = times[column.times]
+            words += [phrase for phrase in phrases(name) if phrase not in words]
+    return times
 
 
 KINDS = _kinds()
+TIMES = _times()

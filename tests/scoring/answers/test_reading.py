@@ -38,7 +38,7 @@ def test_at_most_two_in_a_hundred_are_missed():
 OPTION_KEYS = (
     "answer", "option", "choice", "ans", "correct_option", "correct_answer", "final_answer", "letter",
     "selected_option",
-    "correct_choice", "best_option", "best_answer", "predicted_answer", "prediction", "答案", "答え",
+    "correct_choice", "best_option", "best_answer", "predicted_answer", "prediction", "action_input", "答案", "答え",
     "回答", "정답", "답",
     "respuesta", "réponse", "antwort", "resposta", "ответ", "उत्तर", "الإجابة", "risposta", "jawaban", "คำตอบ",
     "cevap", "odpowiedź", "antwoord", "đáp án", "svar", "απάντηση", "відповідь", "پاسخ", "תשובה", "উত্তর", "பதில்",

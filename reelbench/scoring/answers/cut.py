@@ -1,0 +1,116 @@
+"""Cut away what is no answer, by the steps of `CUTS`, in their order.
+
+Reasoning goes first (see `reasoning`). The rest is known by its form, in every language alike: by
+the marks of a turn, and by the columns `question`, `explanation`, `example`, `format`, `user` and
+`answer` of the table of words.
+"""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from reelbench.scoring.answers import patterns
+from reelbench.scoring.answers.reasoning import strip_reasoning
+from reelbench.scoring.answers.texts import TAIL, plain_text, tail
+
+_SHORTEST_REPEATED = 12
+_MOST_REPEATED = 200
+_LONGEST = 2 * TAIL  # of a longer text only the end is read, and a made-up turn ends it
+
+
+class Cut(NamedTuple):
+    """A step: what it takes away, of what text, and the function that does so."""
+
+    name: str
+    example: str
+    apply: Callable[[str], str]
+
+
+def _without_examples(text: str) -> str:
+    """Take away examples of the form that an answer is to have."""
+    return patterns.EXAMPLE.sub("\n", text)
+
+
+def _without_users_turn(text: str) -> str:
+    """Take away the prompt where it is said again as the user's turn."""
+    turn = patterns.USERS_TURN.match(text)
+    return text[turn.end() :] if turn else text
+
+
+def _without_next_turn(text: str) -> str:
+    """Take away what follows the end of the model's own turn.
+
+    A question that opens a text is said again, and a heading (":") has something to follow.
+    """
+    opening = patterns.BEFORE_WORDS.match(text)
+    start = opening.end() if opening else 0
+    for turn in patterns.NEXT_TURN.finditer(text, start):
+        words_before = text[max(0, turn.start() - 20) : turn.start()].rstrip()
+        if turn.start() > start and not words_before.endswith((":", "：")):
+            return text[: turn.start()]
+    return text
+
+
+def _without_next_question(text: str) -> str:
+    """Take away a question that is answered behind the answer: it is made up."""
+    heads = list(patterns.HEAD_LINE.finditer(text))
+    if len(heads) < 2:
+        return text
+    first = heads[0]
+    between = text[first.end() : heads[1].start()]
+    return text[: first.end()] if patterns.ASKING_LINE.search(between) else text
+
+
+def _without_explanation(text: str) -> str:
+    """Take away what explains a letter, or asks something else, right behind it."""
+    explained = patterns.EXPLAINED.match(text)
+    if explained is None:
+        return text
+    is_article = explained["joint"] == " " and explained["word"].islower() and explained["word"].isascii()
+    return text if is_article else text[: explained.end("letter")]
+
+
+CUTS: tuple[Cut, ...] = (
+    Cut("an example", 'in the format "Answer: A"', _without_examples),
+    Cut("the prompt said again", "<human>: Why does he run? <bot>:", _without_users_turn),
+    Cut("a made-up turn", "B<eoa> …, B\\nQuestion: …", _without_next_turn),
+    Cut("a made-up question", "Answer: B\\nWho runs?\\nAnswer: C", _without_next_question),
+    Cut("an explanation", "B Explanation: …", _without_explanation),
+)
+
+
+@lru_cache(maxsize=1)
+def answer_text(text: str, question: str = "") -> str | None:
+    """Return the part of a model's answer that is read, in its plain form.
+
+    None where its reasoning never ends.
+
+    Args:
+        text: A model's answer.
+        question: The question as it was asked, where it is known.
+    """
+    answer = strip_reasoning(text)
+    if answer is None:
+        return None
+    if question:
+        answer = _without_question(answer, question)
+    if len(answer) > _LONGEST:
+        answer = tail(_without_next_turn(answer))
+    for step in CUTS:
+        answer = step.apply(answer)
+    answer = tail(plain_text(tail(answer)))
+    return patterns.CALL.sub(r"Answer: \1", answer)
+
+
+def _without_question(answer: str, question: str) -> str:
+    """Take away the sentences of the question that an answer says again.
+
+    One that an answer is, as a whole, stays: so does an option's.
+    """
+    sentences = patterns.SENTENCE_OF_QUESTION.findall(question)[:_MOST_REPEATED]
+    whole = answer.strip(" .\n")
+    for sentence in sorted(map(str.strip, sentences), key=len, reverse=True):
+        if len(sentence) >= _SHORTEST_REPEATED and sentence in answer and sentence.strip(" .") != whole:
+            answer = answer.replace(sentence, "\n")
+    return answer

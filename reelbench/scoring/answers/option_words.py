@@ -1,0 +1,217 @@
+"""Know a question's options: their letters, and by which words each is said."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from reelbench.registry.rows import LETTERS
+from reelbench.scoring.answers import patterns, texts
+from reelbench.scoring.answers.vocabulary import NOUNS, WORDS, phrases
+
+_GRAMMAR = frozenset("XxYHICcRSJNOWKTVUFq.,iD")
+_NOUNS = frozenset(NOUNS)
+_YES = frozenset(phrases("yes"))
+_NO = frozenset(phrases("no"))
+_WORDS_OF_NUMBERS = {word: str(number) for number, word in enumerate(WORDS["numbers"])}
+
+
+class OwnWords(NamedTuple):
+    """The place of an option's own words in a text, and its letter.
+
+    `is_grammar` is True of words that have a part in sentences ("No"), `is_number` of a number.
+    """
+
+    start: int
+    end: int
+    letter: str
+    is_grammar: bool
+    is_number: bool
+
+
+@dataclass(frozen=True)
+class _Option:
+    letter: str
+    plain: str
+    pattern: "re.Pattern[str] | None"
+    is_grammar: bool
+    is_number: bool
+
+
+class OptionWords:
+    """The options of a question.
+
+    Args:
+        options: Their texts; the first is A.
+    """
+
+    def __init__(self, options: Sequence[str]) -> None:
+        self.plain = [texts.plain_text(option).strip() for option in options]
+        self.letters = LETTERS[: len(self.plain)]
+        self.circled = any(map(patterns.CIRCLED.search, options))
+        self.squeezed = [squeezed(option) for option in self.plain]
+
+    @cached_property
+    def numbers(self) -> list[str | None]:
+        """The number that each option is, if it is one."""
+        return [number(option) for option in self.plain]
+
+    @cached_property
+    def nouns(self) -> bool:
+        """False where an option says "Image B" itself: an answer which says so means its words."""
+        for option in self.plain:
+            for noun, token in pairwise(texts.tokens(option)):
+                if is_noun(noun) and len(token.text) == 1 and token.text.isalpha():
+                    return False
+        return True
+
+    @cached_property
+    def _options(self) -> list[_Option]:
+        others = [_words_in_other_languages(option, self.plain) for option in self.plain]
+        options: list[_Option] = []
+        for letter, plain, synonyms in zip(self.letters, self.plain, others, strict=True):
+            kinds = {token.kind for token in texts.tokens(plain)}
+            is_letter = len(plain) == 1 and plain.isalpha() and plain.isascii()
+            is_grammar = is_letter or bool(synonyms) or kinds <= _GRAMMAR
+            is_number = patterns.NUMBER_ALONE.fullmatch(plain) is not None
+            pattern = _own_pattern(plain)
+            if synonyms:
+                pattern = _pattern_of_any(synonyms)
+            options.append(_Option(letter, plain, pattern, is_grammar, is_number))
+        return options
+
+    def occurrences(self, text: str) -> list[OwnWords]:
+        """Return the places of options' own words, without those within a longer option's."""
+        low = text.lower() if text.isascii() else None
+        hits: list[OwnWords] = []
+        for option in self._options:
+            if option.pattern is None or (low is not None and _lacks_word(low, option)):
+                continue
+            for match in option.pattern.finditer(text):
+                hits.append(
+                    OwnWords(
+                        match.start(),
+                        match.end(),
+                        option.letter,
+                        option.is_grammar,
+                        option.is_number,
+                    )
+                )
+        hits.sort(key=lambda hit: (hit.start, -hit.end))
+        outermost: list[OwnWords] = []
+        for hit in hits:
+            last = outermost[-1] if outermost else None
+            if not last or hit.start >= last.end:
+                outermost.append(hit)
+            elif hit[:2] == last[:2]:
+                # The words of two options are neither's.
+                outermost[-1] = last._replace(letter=last.letter + hit.letter)
+        return outermost
+
+    def equal_to(self, text: str) -> list[str]:
+        """Return the letters of the options of which a text is the own words and nothing else."""
+        whole = squeezed(text)
+        equal: list[str] = []
+        for option, words in zip(self._options, self.squeezed, strict=True):
+            is_equal = words == whole
+            if option.is_grammar and not is_equal and option.pattern:
+                is_equal = option.pattern.fullmatch(text.strip(" .!。,")) is not None
+            if not whole or not is_equal:
+                continue
+            if option.plain[-1:].isdigit():  # of a number the sign counts too
+                if not option.pattern or not option.pattern.search(text):
+                    continue
+            equal.append(option.letter)
+        return equal
+
+    def answers_alone(self, text: str) -> bool:
+        """Return True of an option's words that are a part of the grammar: yes, no, never."""
+        equal = self.equal_to(text)
+        return any(option.letter in equal and option.is_grammar for option in self._options)
+
+    def begins_with_own_words(self, letter: str, text: str, at: int) -> bool:
+        """Return True where the own words of a letter's option begin at a place of a text."""
+        place = self.letters.find(letter)
+        pattern = self._options[place].pattern if place >= 0 else None
+        return pattern is not None and pattern.match(text, at) is not None
+
+
+@lru_cache(maxsize=64)
+def option_words(options: tuple[str, ...]) -> OptionWords:
+    """Return the words of a question's options, made once for all its answers."""
+    return OptionWords(options)
+
+
+def is_noun(token: texts.Token) -> bool:
+    """Return True of a noun of the things that options may be: caption, sentence, image."""
+    return token.text.casefold() in _NOUNS
+
+
+def number(text: str) -> str | None:
+    """Return a whole number's digits, also of its English word."""
+    text = text.strip().rstrip(".").casefold()
+    return _WORDS_OF_NUMBERS.get(text) or (text if re.fullmatch(r"\d{1,9}", text) else None)
+
+
+def squeezed(text: str) -> str:
+    """Return a text's words in small letters, without signs."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _words_in_other_languages(option: str, options: Sequence[str]) -> frozenset[str]:
+    """Return what says the same as a "yes" or "no", where the options are just these two."""
+    low = [text.rstrip(".").casefold() for text in options]
+    options_yes = [text for text in low if text in _YES]
+    options_no = [text for text in low if text in _NO]
+    if len(options_yes) != 1 or len(options_no) != 1:
+        return frozenset()
+    option = option.rstrip(".").casefold()
+    if option in options_yes:
+        return _YES - _NO
+    return _NO - _YES if option in options_no else frozenset()
+
+
+def _pattern_of_any(phrases: frozenset[str]) -> re.Pattern[str]:
+    longest_first = sorted(phrases, key=len, reverse=True)
+    joined = "|".join(map(re.escape, longest_first))
+    return re.compile(f"{patterns.WORD_STARTS.pattern}(?:{joined}){patterns.WORD_ENDS.pattern}", re.IGNORECASE)
+
+
+def _lacks_word(low: str, option: _Option) -> bool:
+    """Return True where a text in small letters lacks a word of an option.
+
+    A pattern takes longer to search than this.
+    """
+    if option.is_grammar or not option.plain.isascii():
+        return False
+    return not all(word in low for word in re.findall(r"\w+", option.plain.lower()))
+
+
+def _own_pattern(option: str) -> "re.Pattern[str] | None":
+    """Return a pattern of the option's words, whole and in order, whatever stands between."""
+    words = re.findall(r"\w+", option)
+    if not words:
+        return None
+    before = patterns.WORD_STARTS.pattern
+    after = patterns.WORD_ENDS.pattern
+    if patterns.UNSPACED_SIGN.match(words[0][0]):
+        before = ""
+    if patterns.UNSPACED_SIGN.match(words[-1][-1]):
+        after = ""
+    flags = re.IGNORECASE
+    # A number is no part of another, and its sign belongs to it.
+    if words[0][0].isdigit():
+        signed = re.search(r"-\s?$", option[: option.index(words[0])])
+        before = r"-\s?" if signed else before + r"(?<![.-])(?<!\d,)"
+    if words[-1][-1].isdigit():
+        after += r"(?![.,:/]\d)"
+    if len(words) == 1 and len(words[0]) == 1 and words[0].isascii() and words[0].isalpha():
+        # In small letters, or before another word, it is an article or a word.
+        flags = re.NOFLAG
+        after = r"(?!\w)(?!['’ \t]+[a-z])"
+    # An order may be written without its brackets: (2)(1)(3) is 213.
+    is_order = len(words) > 1 and all(len(word) == 1 and word.isdigit() for word in words)
+    joint = r"[\W_]{0,8}" if is_order else r"[\W_]{1,8}"
+    return re.compile(before + joint.join(map(re.escape, words)) + after, flags)
