@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reelbench.scoring.answers.scored import Given, flags, parse, parse_all, reread
     from reelbench.scoring.answers.spans import is_span, is_span_word, read_span, read_spans
 
-VERSION = 4
+VERSION = 5
 """The version of the readings; every change that reads any answer otherwise raises it."""
 
 __all__ = [

@@ -85,7 +85,7 @@ class Answer:
 
     @cached_property
     def taken_back(self) -> int:
-        """The token of the last word that takes back what is stated before it, or -1."""
+        """The token of the last word that takes something back, or -1."""
         return _retraction(self.sentences)
 
 
@@ -96,49 +96,69 @@ class Answer:
 def heads(answer: Answer) -> Candidates:
     """Collect heads: `Answer: B`, `【答案】B`; `Answer: none of them` states none."""
     sentences = answer.sentences
-    stated = _stated(sentences, "HEAD")
+    letters = _stated_letters(sentences, "HEAD")
     for match in patterns.NO_ANSWER.finditer(sentences.kinds):
-        stated[match.end() - 1] = None
-    return [Candidate(at, letter) for at, letter in stated.items() if at > answer.taken_back]
+        letters[match.end() - 1] = None
+    return [Candidate(at, letter) for at, letter in letters.items() if at > answer.taken_back]
 
 
 def statements(answer: Answer) -> Candidates:
     """Collect statements: `The answer is B`, `B is correct`; several verdicts state several."""
     sentences = answer.sentences
-    places = [match.start(match.lastgroup or 0) for match in patterns.VERDICT_ON_ONE.finditer(sentences.kinds)]
-    places = [at for at in places if not sentences.is_denied(at, at)]
-    several = len({sentences.letter(at) for at in places}) > 1
-    verdicts = [Candidate(at, None if several else sentences.letter(at)) for at in places]
-    stated = _stated(sentences, "STATEMENT")
-    for at in answer.question_lists & stated.keys():
-        if sentences.kinds[max(0, at - 6) : at].endswith((":", ":\n")) and not patterns.NAMES_ANSWER.search(sentences.kinds, max(0, at - 10), at):
-            del stated[at]
-    if stated and max(stated) < answer.taken_back:
-        stated[answer.taken_back] = None
-    return [*(Candidate(at, letter) for at, letter in stated.items()), *verdicts]
+    letters = _stated_letters(sentences, "STATEMENT")
+    for at in answer.question_lists & letters.keys():
+        if _opens_list(sentences, at):
+            del letters[at]
+    if letters and max(letters) < answer.taken_back:
+        letters[answer.taken_back] = None
+    letters |= _verdicts(sentences)
+    return [Candidate(at, letter) for at, letter in letters.items()]
 
 
-def _stated(sentences: Sentences, name: str) -> dict[int, str | None]:
+def _opens_list(sentences: Sentences, at: int) -> bool:
+    """Return True behind a colon that names no answer: Correct is: A, B, …"""
+    before = sentences.kinds[max(0, at - 10) : at]
+    return before.endswith((":", ":\n")) and "N" not in before
+
+
+def _verdicts(sentences: Sentences) -> dict[int, str | None]:
+    """Return the letters in verdicts on one option, by their tokens."""
+    letters: dict[int, str | None] = {}
+    for match in patterns.VERDICT_ON_ONE.finditer(sentences.kinds):
+        at = match.start(match.lastgroup or 0)
+        if not sentences.is_denied(at, at):
+            letters[at] = sentences.letter(at)
+    if len(set(letters.values())) > 1:
+        return dict.fromkeys(letters)
+    return letters
+
+
+def _stated_letters(sentences: Sentences, name: str) -> dict[int, str | None]:
     """Return the letters that the patterns of a name state, by their tokens."""
     kinds = sentences.kinds
-    stated: dict[int, str | None] = {}
+    letters: dict[int, str | None] = {}
     for pattern in patterns.several(name):
         match = pattern.search(kinds)
         while match:
             at = match.start("letter")
-            start = at if pattern.pattern[0] in "XW[" else match.start()
+            start = at if pattern.pattern[0] in "W[" else match.start()
             is_said = sentences.letter(at) and not _is_somebodys(sentences, match.start())
             if is_said and not sentences.is_denied(min(start, at), at):
-                stated[at] = None if _is_open(sentences, at) else sentences.letter(at)
+                letters[at] = _letter(sentences, at)
             match = pattern.search(kinds, match.start() + 1)
-    return stated
+    return letters
+
+
+def _letter(sentences: Sentences, at: int) -> str | None:
+    """Return the letter of a token; None where it is one of several."""
+    return None if _is_open(sentences, at) else sentences.letter(at)
 
 
 def _is_somebodys(sentences: Sentences, at: int) -> bool:
     """Return True where an answer or a choice is that of somebody in the film."""
-    if sentences.kinds[at] not in "NVP":
-        return False
     token = sentences.tokens[at]
+    if token.kind not in "NV" or token.text.lower().startswith("i "):
+        return False
     before = sentences.text[max(0, token.start - 40) : token.start]
     if patterns.PERSON_BEFORE.search(before):
         return True
@@ -176,8 +196,8 @@ def _is_contradicted(sentences: Sentences, at: int) -> bool:
     match = patterns.OTHER_WORDS_BEHIND.match(sentences.kinds, at + 1)
     if match is None:
         return False
-    other = sentences.letter(match.end() - 1)
-    return bool(other) and sentences.letter(at) not in other
+    said_letter = sentences.letter(match.end() - 1)
+    return bool(said_letter) and sentences.letter(at) not in said_letter
 
 
 def _retraction(sentences: Sentences) -> int:
@@ -286,7 +306,7 @@ def _behind_keys(  # noqa: PLR0911 - a form a line
 
 
 def last_lines(answer: Answer) -> Candidates:
-    """Collect the last line where it is a letter alone and no other line is another."""
+    """Collect the last line: a letter alone, where no line is another."""
     sentences = answer.sentences
     lines = list(patterns.LINE.finditer(sentences.kinds))
     if len(lines) < 2:
@@ -318,16 +338,17 @@ def labels(answer: Answer) -> Candidates:
     They are lines, or sentences and clauses.
     """
     sentences = answer.sentences
-    if answer.taken_back >= 0 and not any(kind in LETTER_KINDS for kind in sentences.kinds[answer.taken_back :]):
-        return [Candidate(answer.taken_back, None)] if any(kind in LETTER_KINDS for kind in sentences.kinds) else []
+    if answer.taken_back >= 0 and not _has_letter(sentences.kinds[answer.taken_back :]):
+        is_named_before = _has_letter(sentences.kinds)
+        return [Candidate(answer.taken_back, None)] if is_named_before else []
     places = _line_labels(sentences) or _lone_labels(sentences)
     places = [at for at in places if _is_named_by_is(sentences, at)] or places
-    question_lists = answer.question_lists
-    return [
-        Candidate(at, None if _is_open(sentences, at) else sentences.letter(at))
-        for at in places
-        if at not in question_lists
-    ]
+    places = [at for at in places if at not in answer.question_lists]
+    return [Candidate(at, _letter(sentences, at)) for at in places]
+
+
+def _has_letter(kinds: str) -> bool:
+    return any(kind in LETTER_KINDS for kind in kinds)
 
 
 def _question_lists(sentences: Sentences, options: OptionWords) -> set[int]:
@@ -447,7 +468,8 @@ def own_words(answer: Answer) -> Candidates:
     options = answer.options
     equal = options.equal_to(answer.prose)
     if equal:
-        return [Candidate(0, equal[0] if len(equal) == 1 else None)]
+        letter = equal[0] if len(equal) == 1 else None
+        return [Candidate(0, letter)]
     first = _of_first_sentence(answer.prose, options)
     if first:
         return [Candidate(0, first)]
@@ -513,6 +535,6 @@ def counts(answer: Answer) -> Candidates:
 
 
 def _is_count(match: re.Match[str], prose: str) -> bool:
-    """Return True of a number; "one" is rather a pronoun, unless it is all that is said."""
+    """Return True of a number; "one" is one only where it stands alone."""
     is_pronoun = match[0].lower() == "one" and match[0] != prose.strip(".")
     return number(match[0]) is not None and not is_pronoun

@@ -5,7 +5,6 @@ the marks of a turn, and by the columns `question`, `explanation`, `example`, `f
 `answer` of the table of words.
 """
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
@@ -13,9 +12,12 @@ from typing import NamedTuple
 from reelbench.scoring.answers import patterns
 from reelbench.scoring.answers.reasoning import strip_reasoning
 from reelbench.scoring.answers.texts import TAIL, plain_text, tail
+from reelbench.scoring.answers.vocabulary import phrases
 
 _SHORTEST_REPEATED = 12
 _MOST_REPEATED = 200
+_EXAMPLE_WORDS = (*phrases("example"), *phrases("format"))
+_ARTICLES = frozenset("AEIOUY")
 _LONGEST = 2 * TAIL  # of a longer text only the end is read, and a made-up turn ends it
 
 
@@ -29,6 +31,9 @@ class Cut(NamedTuple):
 
 def _without_examples(text: str) -> str:
     """Take away examples of the form that an answer is to have."""
+    low = text.lower()
+    if not any(word in low for word in _EXAMPLE_WORDS):  # quicker than the pattern
+        return text
     return patterns.EXAMPLE.sub("\n", text)
 
 
@@ -67,8 +72,11 @@ def _without_explanation(text: str) -> str:
     explained = patterns.EXPLAINED.match(text)
     if explained is None:
         return text
-    is_article = explained["joint"] == " " and explained["word"].islower() and explained["word"].isascii()
-    return text if is_article else text[: explained.end("letter")]
+    word = explained["word"]
+    may_be_article = explained["joint"] == " " and explained["letter"] in _ARTICLES
+    if may_be_article and word.isascii() and word.islower():
+        return text
+    return text[: explained.end("letter")]
 
 
 CUTS: tuple[Cut, ...] = (
@@ -111,6 +119,10 @@ def _without_question(answer: str, question: str) -> str:
     sentences = patterns.SENTENCE_OF_QUESTION.findall(question)[:_MOST_REPEATED]
     whole = answer.strip(" .\n")
     for sentence in sorted(map(str.strip, sentences), key=len, reverse=True):
-        if len(sentence) >= _SHORTEST_REPEATED and sentence in answer and sentence.strip(" .") != whole:
+        if (
+            len(sentence) >= _SHORTEST_REPEATED
+            and sentence in answer
+            and sentence.strip(" .") != whole
+        ):
             answer = answer.replace(sentence, "\n")
     return answer

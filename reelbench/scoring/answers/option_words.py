@@ -60,7 +60,7 @@ class OptionWords:
 
     @cached_property
     def nouns(self) -> bool:
-        """False where an option says "Image B" itself: an answer which says so means its words."""
+        """False where an option says "Image B" itself: then its words are meant."""
         for option in self.plain:
             for noun, token in pairwise(texts.tokens(option)):
                 if is_noun(noun) and len(token.text) == 1 and token.text.isalpha():
@@ -69,9 +69,13 @@ class OptionWords:
 
     @cached_property
     def _options(self) -> list[_Option]:
-        others = [_words_in_other_languages(option, self.plain) for option in self.plain]
+        synonyms_of_options = [
+            _words_in_other_languages(option, self.plain) for option in self.plain
+        ]
         options: list[_Option] = []
-        for letter, plain, synonyms in zip(self.letters, self.plain, others, strict=True):
+        for letter, plain, synonyms in zip(
+            self.letters, self.plain, synonyms_of_options, strict=True
+        ):
             kinds = {token.kind for token in texts.tokens(plain)}
             is_letter = len(plain) == 1 and plain.isalpha() and plain.isascii()
             is_grammar = is_letter or bool(synonyms) or kinds <= _GRAMMAR
@@ -87,18 +91,10 @@ class OptionWords:
         low = text.lower() if text.isascii() else None
         hits: list[OwnWords] = []
         for option in self._options:
-            if option.pattern is None or (low is not None and _lacks_word(low, option)):
-                continue
-            for match in option.pattern.finditer(text):
-                hits.append(
-                    OwnWords(
-                        match.start(),
-                        match.end(),
-                        option.letter,
-                        option.is_grammar,
-                        option.is_number,
-                    )
-                )
+            is_absent = low is not None and _lacks_word(low, option)
+            if option.pattern and not is_absent:
+                matches = option.pattern.finditer(text)
+                hits.extend(_place(match, option) for match in matches)
         hits.sort(key=lambda hit: (hit.start, -hit.end))
         outermost: list[OwnWords] = []
         for hit in hits:
@@ -111,7 +107,7 @@ class OptionWords:
         return outermost
 
     def equal_to(self, text: str) -> list[str]:
-        """Return the letters of the options of which a text is the own words and nothing else."""
+        """Return the letters of the options whose own words a text is, no more."""
         whole = squeezed(text)
         equal: list[str] = []
         for option, words in zip(self._options, self.squeezed, strict=True):
@@ -120,19 +116,19 @@ class OptionWords:
                 is_equal = option.pattern.fullmatch(text.strip(" .!。,")) is not None
             if not whole or not is_equal:
                 continue
-            if option.plain[-1:].isdigit():  # of a number the sign counts too
-                if not option.pattern or not option.pattern.search(text):
-                    continue
-            equal.append(option.letter)
+            # Of a number the sign counts too.
+            is_number = option.plain[-1:].isdigit()
+            if not is_number or (option.pattern and option.pattern.search(text)):
+                equal.append(option.letter)
         return equal
 
     def answers_alone(self, text: str) -> bool:
-        """Return True of an option's words that are a part of the grammar: yes, no, never."""
+        """Return True of an option's words such as yes, no or never."""
         equal = self.equal_to(text)
         return any(option.letter in equal and option.is_grammar for option in self._options)
 
     def begins_with_own_words(self, letter: str, text: str, at: int) -> bool:
-        """Return True where the own words of a letter's option begin at a place of a text."""
+        """Return True where a letter's own words begin at a place of a text."""
         place = self.letters.find(letter)
         pattern = self._options[place].pattern if place >= 0 else None
         return pattern is not None and pattern.match(text, at) is not None
@@ -161,7 +157,7 @@ def squeezed(text: str) -> str:
 
 
 def _words_in_other_languages(option: str, options: Sequence[str]) -> frozenset[str]:
-    """Return what says the same as a "yes" or "no", where the options are just these two."""
+    """Return the synonyms of a "yes" or "no" where the options have both."""
     low = [text.rstrip(".").casefold() for text in options]
     options_yes = [text for text in low if text in _YES]
     options_no = [text for text in low if text in _NO]
@@ -176,7 +172,13 @@ def _words_in_other_languages(option: str, options: Sequence[str]) -> frozenset[
 def _pattern_of_any(phrases: frozenset[str]) -> re.Pattern[str]:
     longest_first = sorted(phrases, key=len, reverse=True)
     joined = "|".join(map(re.escape, longest_first))
-    return re.compile(f"{patterns.WORD_STARTS.pattern}(?:{joined}){patterns.WORD_ENDS.pattern}", re.IGNORECASE)
+    before = patterns.WORD_STARTS.pattern
+    after = patterns.WORD_ENDS.pattern
+    return re.compile(f"{before}(?:{joined}){after}", re.IGNORECASE)
+
+
+def _place(match: re.Match[str], option: _Option) -> OwnWords:
+    return OwnWords(match.start(), match.end(), option.letter, option.is_grammar, option.is_number)
 
 
 def _lacks_word(low: str, option: _Option) -> bool:
@@ -211,6 +213,8 @@ def _own_pattern(option: str) -> "re.Pattern[str] | None":
         # In small letters, or before another word, it is an article or a word.
         flags = re.NOFLAG
         after = r"(?!\w)(?!['’ \t]+[a-z])"
+    if option[-1] in "?？؟":  # a question that an option asks is part of it
+        after += r"(?:\s?[?？؟])?"
     # An order may be written without its brackets: (2)(1)(3) is 213.
     is_order = len(words) > 1 and all(len(word) == 1 and word.isdigit() for word in words)
     joint = r"[\W_]{0,8}" if is_order else r"[\W_]{1,8}"

@@ -41,7 +41,7 @@ def read_option(text: str, options: Sequence[str], *, question: str = "") -> str
 
 
 def _with_answer_marks(text: str, options: OptionWords) -> str:
-    """Write "Answer:" for the "A:" that answers a "Q:", not for option A with its words."""
+    """Write "Answer:" for the "A:" that answers a "Q:", not for option A."""
 
     def mark(match: re.Match[str]) -> str:
         is_option = options.begins_with_own_words("A", text, match.end())

@@ -13,12 +13,18 @@ from reelbench.scoring.answers.vocabulary import COLUMNS, KINDS, TIMES, WORDS, p
 
 _REFERENCE = re.compile(r"\(\?&(words |keys |)([^()]+)\)")
 _THAI = 0x0E00  # from here on, scripts are written without spaces
-_LISTS = {name: words for name, words in TIMES.items()} | {
-    name: [re.escape(phrase) for phrase in phrases(name)]
-    for name, column in COLUMNS.items()
-    if not column.times
-}
-_NAMES = {name.upper(): "|".join(words) for name, words in _LISTS.items()} | {
+
+
+def _lists() -> dict[str, list[str]]:
+    """Return the lists of words by their names."""
+    lists = dict(TIMES)
+    for name, column in COLUMNS.items():
+        if not column.times:
+            lists[name] = [re.escape(phrase) for phrase in phrases(name)]
+    return lists
+
+
+_NAMES = {name.upper(): "|".join(words) for name, words in _lists().items()} | {
     "COPULAS": "|".join(WORDS["copulas"]),
     "SUFFIXES": "|".join(WORDS["suffixes"]),
     "COPULA": "|".join(KINDS["C"]),

@@ -19,9 +19,7 @@ _SAYS_NO = frozenset(("no", "not", "never", "nothing", "neither"))
 _AFTER_NO = frozenset(WORDS["after_no"])
 _LONGEST_CLAUSE = 200  # tokens before a letter in which something may deny it
 # No article stands before these, so a letter before them is a letter.
-_BEHIND_NO_ARTICLE = frozenset(
-    TIMES["from"] + TIMES["between"] + WORDS["behind_no_article"]
-)
+_BEHIND_NO_ARTICLE = frozenset(TIMES["from"] + TIMES["between"] + WORDS["behind_no_article"])
 
 
 class Sentences:
@@ -199,9 +197,9 @@ def _with_letters(cut: list[Token], options: OptionWords) -> list[Token]:
 
 def _is_part_of_ratio(before: Sequence[Token]) -> bool:
     """Return True behind `H/`, a letter that is no option's: H/C is a ratio."""
-    if len(before) < 2 or before[-1].text != "/":
+    if not before or before[-1].text != "/":
         return False
-    first = before[-2]
+    first = before[max(0, len(before) - 2)]
     is_letter = len(first.text) == 1 and first.text.isalpha()
     return is_letter and not first.letter and first.end == before[-1].start
 
@@ -244,9 +242,7 @@ def _encloses(before: Token, token: Token, following: Token) -> bool:
     return (before.kind, following.kind) in {("(", ")"), ("q", "q")} and gap <= 1
 
 
-def _with_noun(
-    token: Token, marked: list[Token], behind: Sequence[Token], *, nouns: bool
-) -> Token:
+def _with_noun(token: Token, marked: list[Token], behind: Sequence[Token], *, nouns: bool) -> Token:
     """Return a letter's token with the noun before it, which is taken from `marked`.
 
     So of option B; of caption B where that is all.

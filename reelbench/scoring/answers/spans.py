@@ -94,9 +94,7 @@ def _chosen(spans: Sequence[list[float]], rule: SpanRule) -> list[float] | None:
     return spans[0] if rule != "stated" or len(distinct) == 1 else None
 
 
-def _spans(
-    text: str, length: float | None, fps: float | None, question: str
-) -> list[list[float]]:
+def _spans(text: str, length: float | None, fps: float | None, question: str) -> list[list[float]]:
     """Return the ranges of the form that decides: one, or those of one list."""
     answer = cut.answer_text(text, question)
     if answer is None:
@@ -238,10 +236,10 @@ def _of_literal(literal: Literal, text: str) -> list[float] | None:
         try:
             return _of_object(first)
         except _Unreadable:
-            stated = _stated_in_prose(text[literal.end :])
-            if not stated:
+            spans = _stated_in_prose(text[literal.end :])
+            if not spans:
                 raise
-            return stated[0]
+            return spans[0]
     if isinstance(first, list) and not literal.nested:
         return _pair(first)
     return None
@@ -534,7 +532,7 @@ def _openings(text: str) -> list[_Range]:
 
 
 def _ranges(text: str) -> list[_Range]:
-    """Return the ranges of times in a text; a unit at a list's end belongs to all of it."""
+    """Return the ranges in a text; a unit at a list's end is of all."""
     ranges: list[_Range] = []
     following: _Range | None = None
     for match in reversed(list(patterns.RANGE.finditer(text))[-_MOST_RANGES:]):

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 
 class Column(NamedTuple):
-    """A column of the table: its kind in statements, or the list of `times` that it joins."""
+    """A column of the table: its kind, or the list of `times` that it joins."""
 
     kind: str = ""
     times: str = ""

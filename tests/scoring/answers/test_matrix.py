@@ -1,0 +1,106 @@
+"""Every form of an answer in every language: the words are the table's, so no cell can be empty."""
+
+import pytest
+
+from reelbench.scoring.answers import read_option, read_span
+from reelbench.scoring.answers.vocabulary import COLUMNS, FURTHER_COLUMNS, LANGUAGES
+
+OPTIONS = ("red kites", "blue kites", "green kites", "white kites")
+# Languages whose words for "from" and "to" stand behind their numbers.
+POSTPOSED = frozenset(("ja", "ko", "hi", "mr", "bn", "ta", "te", "kn", "tr", "hu", "fi", "ur"))
+
+
+def _every(language, column, template):
+    """Return a template with every phrase of a column, its other places with the first of theirs."""
+    row = LANGUAGES[language]
+    first = {name: phrases[0] for name, phrases in row.items()}
+    return [template.format(**first | {column: phrase}) for phrase in row[column]]
+
+
+# Form -> the column whose phrases go through it, the text, and the letter that it states.
+FORMS = {
+    "a head": ("answer", "{answer}: B", "B"),
+    "a head in brackets": ("answer", "【{answer}】B", "B"),
+    "a head behind words": ("answer", "-\n{answer}: B\n", "B"),
+    "is": ("is", "{answer} {is} B.", "B"),
+    "an option": ("option", "{answer}: {option} B", "B"),
+    "a choice": ("choose", "{choose} B", "B"),
+    "a conclusion": ("so", "{so} B.", "B"),
+    "two options": ("or", "{answer}: A {or} B", None),
+    "a hedge": ("maybe", "{maybe} B.", None),
+    "a condition": ("if", "{if} B.", None),
+    "a wrong one": ("wrong", "B {wrong}.", None),
+    "the wrong one": ("wrong", "{wrong}: C", "C"),
+    "taken back": ("taken_back", "{answer}: A\n{taken_back} {answer}: B", "B"),
+    "a made-up question": ("question", "{answer}: B\n\n{question}: …?\n{answer}: C", "B"),
+    "a question behind a letter": ("question", "B {question}: …? {answer}: C", "B"),
+    "a made-up user": ("user", "B\n{user}: …\n{answer}: C", "B"),
+    "a line that asks": ("answer", "{answer}: B\n\n…?\n{answer}: C", "B"),
+    "an example": ("example", "{example}: {answer}: A", None),
+    "an example in brackets": ("example", "{example}[{answer}]A<eoa>。", None),
+    "an example, then an answer": ("example", "{example}: {answer}: A\n{answer}: C", "C"),
+    "a format": ("format", '{format}: "{answer}: A"', None),
+    "a format as an object": ("format", '{format}: {{"answer": "A"}}\n{answer}: C', "C"),
+    "an explanation": ("explanation", "B {explanation}: …, {answer}: C", "B"),
+    "an explanation on a line": ("explanation", "B\n{explanation}: …", "B"),
+    "somebody's answer": ("person", "{person} {answer}: B", None),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_form_is_read_in_every_language(language, form):
+    column, template, letter = FORMS[form]
+    texts = _every(language, column, template)
+    assert texts
+    assert {text: read_option(text, OPTIONS) for text in texts} == dict.fromkeys(texts, letter)
+
+
+@pytest.mark.parametrize("column", ["yes", "no", "none"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_word_of_denial_that_is_an_option_is_that_option(language, column):
+    row = LANGUAGES[language]
+    for phrase in row[column]:
+        options = {
+            "yes": (phrase, row["no"][0]),
+            "no": (row["yes"][0], phrase),
+            "none": ("red kites", phrase),
+        }[column]
+        letter = "A" if column == "yes" else "B"
+        texts = (phrase, f"{row['answer'][0]}: {phrase}", f"({letter}) {phrase}", f"{phrase}.")
+        assert {text: read_option(text, options) for text in texts} == dict.fromkeys(texts, letter)
+
+
+@pytest.mark.parametrize(("column", "seconds"), [("second", 1), ("minute", 60), ("hour", 3600)])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_unit_of_time(language, column, seconds):
+    for unit in LANGUAGES[language][column]:
+        assert read_span(f"3 {unit} - 12 {unit}") == [3 * seconds, 12 * seconds], unit
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_range_in_words(language):
+    row = LANGUAGES[language]
+    unit = row["second"][0]
+    for start in row["from"]:
+        for end in row["to"]:
+            text = f"{start} 3 {unit} {end} 12 {unit}"
+            if language in POSTPOSED:
+                text = f"3 {unit} {start} 12 {unit} {end}"
+            assert read_span(text) == [3, 12], text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_start_and_an_end(language):
+    row = LANGUAGES[language]
+    unit = row["second"][0]
+    for start in row["start"]:
+        for end in row["end"]:
+            text = f"{start}: 3 {unit}, {end}: 12 {unit}"
+            assert read_span(text) == [3, 12], text
+
+
+def test_no_language_lacks_a_column():
+    for language, row in LANGUAGES.items():
+        assert [name for name in COLUMNS if not row.get(name)] == [], language
+        assert set(row) <= set(COLUMNS) | set(FURTHER_COLUMNS), language
