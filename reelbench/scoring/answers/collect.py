@@ -116,7 +116,7 @@ def statements(answer: Answer) -> Candidates:
 
 
 def _opens_list(sentences: Sentences, at: int) -> bool:
-    """Return True behind a colon that names no answer: Correct is: A, B, …"""
+    """Return True behind a colon that names no answer (Correct is: A, B)."""
     before = sentences.kinds[max(0, at - 10) : at]
     return before.endswith((":", ":\n")) and "N" not in before
 
@@ -309,7 +309,7 @@ def last_lines(answer: Answer) -> Candidates:
     """Collect the last line: a letter alone, where no line is another."""
     sentences = answer.sentences
     lines = list(patterns.LINE.finditer(sentences.kinds))
-    if len(lines) < 2:
+    if len(lines) < 2:  # noqa: PLR2004
         return []
     alone: dict[str, int] = {}
     for line in lines:
@@ -360,7 +360,7 @@ def _question_lists(sentences: Sentences, options: OptionWords) -> set[int]:
             signed.append(at)
     count = len(options.letters)
     listed: set[int] = set()
-    if count < 2 or len(signed) < count:
+    if count < 2 or len(signed) < count:  # noqa: PLR2004
         return listed
     order = "".join(sentences.letter(at)[:1] for at in signed)
     start = order.find(options.letters)

@@ -60,7 +60,7 @@ def _without_next_turn(text: str) -> str:
 def _without_next_question(text: str) -> str:
     """Take away a question that is answered behind the answer: it is made up."""
     heads = list(patterns.HEAD_LINE.finditer(text))
-    if len(heads) < 2:
+    if len(heads) < 2:  # noqa: PLR2004
         return text
     first = heads[0]
     between = text[first.end() : heads[1].start()]
