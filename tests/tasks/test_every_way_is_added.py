@@ -74,9 +74,9 @@ def test_files(spec, way, references, added, tmp_path):
     own = spec.folder / "mini" / MINI_FILES[spec.id] if references else None
     score_files(spec.id, Inputs(path, own, split="mini"), tmp_path / "result", PLAIN)
     stored = added(tmp_path / "result")
-    assert stored.check.ids == "checked"
+    assert stored.filed_row.ids == "checked"
     # Without a judge the answers to open questions are not scored wholly.
-    assert stored.check.partial == partial or spec.judge
+    assert stored.filed_row.partial == partial or spec.judge
 
 
 @each_benchmark
@@ -105,7 +105,7 @@ def test_files_that_hold_less(name, answer, added, tmp_path):
         json.dumps([{"qid": row["id"], **answer} for row in loading.load(name, "mini")])
     )
     score_files(name, Inputs(path, split="mini"), tmp_path / "result", PLAIN)
-    assert added(tmp_path / "result").check.partial is None
+    assert added(tmp_path / "result").filed_row.partial is None
 
 
 @each_judged
@@ -141,8 +141,8 @@ def test_judged(spec, options, spoilt, added, tmp_path):
             model="org/m",
         )
     stored = added(tmp_path / "result")
-    assert bool(stored.check.partial) is spoilt
-    assert stored.check.stated == ("judge replies",)
+    assert bool(stored.filed_row.partial) is spoilt
+    assert stored.filed_row.stated == ("judge replies",)
 
 
 @pytest.mark.java
@@ -183,7 +183,7 @@ def test_tags_that_fit_or_not(of, tagged, others, added, tmp_path):
     counts = stored.result.counts
     assert counts.tags_without_question == len(others)
     assert counts.questions_without_tags == 12 - len(ids[tagged])
-    assert stored.check.stated == ("labels",)
+    assert stored.filed_row.stated == ("labels",)
 
 
 def test_of_a_run_with_several_tasks_those_get_tags_that_they_are_about(tmp_path):
@@ -218,7 +218,7 @@ def test_runs(spec, mini, added, tmp_path):
     logged_run(tmp_path / "run", spec, task)
     score_run(tmp_path / "run", None, PLAIN)
     stored = added(tmp_path / "run")
-    assert stored.check.ids == ("checked" if mini else "unchecked")
+    assert stored.filed_row.ids == ("checked" if mini else "unchecked")
 
 
 @each_benchmark
@@ -231,7 +231,7 @@ def test_limited_runs(spec, added, tmp_path):
     document["config"]["limit"] = 4
     (tmp_path / "run" / "1_results.json").write_text(json.dumps(document))
     score_run(tmp_path / "run", None, PLAIN)
-    assert added(tmp_path / "run").check.partial.startswith("--limit 4: 4 items")
+    assert added(tmp_path / "run").filed_row.partial.startswith("--limit 4: 4 items")
 
 
 # --- a run is completed in its own folder ---
@@ -290,8 +290,8 @@ def test_a_judge_completes_a_run_where_it_lies(judge, reelbench, tmp_path):
     assert added.returncode == 0, added.stderr
     stored = {one.result.benchmark.id: one for one in store.read(tmp_path / "store")}
     assert stored["moviecore"].result.judge.requested == "own-judge"
-    assert stored["moviecore"].check.partial is None
-    assert "12 judge_unavailable" in stored["curve"].check.partial
+    assert stored["moviecore"].filed_row.partial is None
+    assert "12 judge_unavailable" in stored["curve"].filed_row.partial
 
 
 def test_a_judged_copy_elsewhere_is_not_filed_beside_the_run(judge, reelbench, tmp_path):
