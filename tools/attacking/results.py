@@ -282,7 +282,9 @@ def shown(made: Board) -> dict[str, Any]:
 def told(made: Board) -> dict[tuple[str, str], bool]:
     """Return which pairs of honest rows are told apart, each in its own table."""
     filed = [row for row in made.entries if row.stored is not None and row.stored.videos is None]
-    ours = {row.key: row.model for row in filed if row.stored and row.stored.filed_row.account == OWNER}
+    ours = {
+        row.key: row.model for row in filed if row.stored and row.stored.filed_row.account == OWNER
+    }
     return {
         tuple(sorted((ours[a], ours[b]))): bool(pair.direction)
         for noise in made.noise.values()
