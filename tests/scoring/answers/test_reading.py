@@ -149,6 +149,8 @@ HOSTILE = {
     "reasoning": "<think>" * 20_000,
     "marks": "e" + "\u0315\u0300" * 20_000,
     "spaces": " " * 40_000 + "x",
+    "spaces on a later line": "x\n" + " " * 15_000 + "y",
+    "lines between ranges": "He walks from 1 to 2 s" + "\n" * 15_000 + "and runs from 3 to 4 s",
     "digits of many scripts": "".join(map(chr, range(0x660, 0x66A))) * 500 + "²³①",
 }
 
