@@ -35,7 +35,7 @@ DOCS = ROOT / "docs"
 SCHEMAS = {
     "result": Result,
     "sample": Sample,
-    "ledger": ledger.LedgerLine,
+    "ledger": ledger.Line,
     "about": About,
     "funnel": FunnelRecord,
 }

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import sha256_of_names
 from reelbench.base.workers import ALONE, Workers
+from reelbench.data import ownership
 from reelbench.leaderboard import (
     aliases,
     board_settings,
@@ -429,7 +430,7 @@ def _rank_groups(
         published_noise: Noise | None = None
         if group in withheld_tables:
             published_noise = withheld_tables[group].noise
-        elif hidden_totals.is_hidden(spec, group.split):
+        elif ownership.has_secret_answers(spec, group.split):
             published_noise = Noise({}, None)
         group_ranking = ranking.rank_group(spec, rows, models, published_noise)
         rankings.ranks.update(group_ranking.ranks)

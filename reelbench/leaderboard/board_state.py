@@ -275,14 +275,20 @@ def same_account(first: str | None, second: str | None) -> bool:
     return (first or "").casefold() == (second or "").casefold()
 
 
+def state_of(lines: Iterable[Line]) -> BoardState:
+    """Return the state after some lines of a ledger."""
+    state = BoardState()
+    state.apply(line.entry for line in lines if line.entry is not None)
+    return state
+
+
 class BoardLedger:
     """A store's ledger, together with the state that follows from it."""
 
     def __init__(self, store: Path) -> None:
         """Read a store's ledger; InputError where it is broken."""
         self._ledger = Ledger(store)
-        self.state = BoardState()
-        self.state.apply(self._ledger.entries)
+        self.state = state_of(self._ledger.lines)
 
     @contextmanager
     def locked(self) -> Generator[None]:

@@ -20,7 +20,7 @@ from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring import aggregation, comparison, result_files
+from reelbench.scoring import aggregation, comparison
 from reelbench.scoring.comparison import Difference
 from reelbench.stats import multiple_comparisons
 from reelbench.stats.agreement import cohen_kappa
@@ -121,8 +121,7 @@ def same_answers(stored: Iterable[StoredResult]) -> Iterator[list[StoredResult]]
             continue
         by_answers: dict[str, list[StoredResult]] = defaultdict(list)
         for result in sorted(results, key=_filing_order):
-            digest = result_files.answers_sha256(result.folder)
-            by_answers[digest].append(result)
+            by_answers[result.filed_row.answers].append(result)
         yield from by_answers.values()
 
 

@@ -13,7 +13,7 @@ from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import replacing_folder
 from reelbench.data.hub_write import Repository
 from reelbench.leaderboard import ledger, results_dataset, store
-from reelbench.leaderboard.board_state import BoardState
+from reelbench.leaderboard.board_state import state_of
 from reelbench.leaderboard.results_dataset import LEDGER_PATH, RESULTS
 
 
@@ -57,8 +57,7 @@ def _clone_folder(folder: Path, place: Path, note: Callable[[str], None]) -> int
             "its results are added one by one: `reelbench leaderboard add FOLDER --store STORE`"
         )
     lines = ledger.read_lines(ledger_file.read_bytes(), str(ledger_file))
-    state = BoardState()
-    state.apply(line.entry for line in lines if line.entry is not None)
+    state = state_of(lines)
     unfiled: set[str] = set()
     with replacing_folder(place) as aside:
         for path in _paths(folder):

@@ -19,15 +19,10 @@ _FACTS_OF_ANSWERS = ("calibrated", "calibration", "bound", "stated_score", "inte
 """Columns of a row that are made from the right answers."""
 
 
-def is_hidden(spec: BenchmarkSpec, split: str) -> bool:
-    """Return True where the right answers of a split are secret."""
-    return ownership.has_secret_answers(spec, split)
-
-
 def row_of_totals(row: BoardEntry) -> BoardEntry:
     """Return a run's row with nothing made from the answers but rounded totals."""
     stored = row.stored
-    if stored is None or not is_hidden(stored.spec, row.group.split):
+    if stored is None or not ownership.has_secret_answers(stored.spec, row.group.split):
         return row
     facts: dict[str, Any] = {}
     for name, value in row.facts.items():

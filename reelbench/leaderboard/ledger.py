@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Annotated, Any, Literal
+from typing import IO, Annotated, Literal
 
 from pydantic import AwareDatetime, Field, ValidationError
 
@@ -139,7 +139,7 @@ class Moved(_Entry):
 Entry = Filed | Checked | Removed | Restored | Renamed | Moved
 
 
-class LedgerLine(Record):
+class Line(Record):
     """A line of `ledger.jsonl`: an entry and its hash, and the chain after it.
 
     `entry` is null where its text was blanked. `sha256` is of the entry as JSON with sorted names
@@ -150,27 +150,10 @@ class LedgerLine(Record):
     sha256: str
     chain: str
 
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of the ledger: an entry, None where it was blanked, and two hashes."""
-
-    entry: Entry | None
-    sha256: str
-    chain: str
-
     @property
     def text(self) -> str:
         """The line as it stands in the file."""
-        entry = None
-        if self.entry is not None:
-            entry = _document(self.entry)
-        document = {"entry": entry, "sha256": self.sha256, "chain": self.chain}
-        return json.dumps(document, ensure_ascii=False) + "\n"
-
-
-def _document(entry: Entry) -> dict[str, Any]:
-    return entry.model_dump(mode="json")
+        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False) + "\n"
 
 
 def _digest(text: str) -> str:
@@ -179,7 +162,7 @@ def _digest(text: str) -> str:
 
 def entry_sha256(entry: Entry) -> str:
     """Return the hash of an entry."""
-    return _digest(json.dumps(_document(entry), sort_keys=True, separators=(",", ":")))
+    return _digest(json.dumps(entry.model_dump(mode="json"), sort_keys=True, separators=(",", ":")))
 
 
 def next_chain(chain: str, sha256: str) -> str:
@@ -207,7 +190,7 @@ def chained(entries: Iterable[tuple[Entry | None, str]], chain: str = START) -> 
     lines: list[Line] = []
     for entry, sha256 in entries:
         chain = next_chain(chain, sha256)
-        lines.append(Line(entry, sha256, chain))
+        lines.append(Line(entry=entry, sha256=sha256, chain=chain))
     return lines
 
 
@@ -246,14 +229,14 @@ def _parsed(data: bytes, where: str, first_number: int, chain: str) -> _Parsed:
 def _read_line(raw_line: bytes, place: str) -> Line:
     advice = "get the file again from where it was whole"
     try:
-        record = LedgerLine.model_validate(json.loads(raw_line))
+        line = Line.model_validate(json.loads(raw_line))
     except ValidationError as error:
         raise InputError(f"{place}: {first_wrong_field(error)}; {advice}") from None
     except (ValueError, RecursionError):
         raise InputError(f"{place}: is no JSON; {advice}") from None
-    if record.entry is not None and entry_sha256(record.entry) != record.sha256:
+    if line.entry is not None and entry_sha256(line.entry) != line.sha256:
         raise InputError(f"{place}: its entry was edited (the hash is another); {advice}")
-    return Line(record.entry, record.sha256, record.chain)
+    return line
 
 
 class Ledger:

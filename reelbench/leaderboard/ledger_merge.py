@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import ledger
-from reelbench.leaderboard.board_state import BoardState
+from reelbench.leaderboard.board_state import BoardState, state_of
 from reelbench.leaderboard.ledger import Checked, Entry, Filed, Line, Moved, Removed, Renamed
 
 _Subject = tuple[str, str]
@@ -30,8 +30,7 @@ def merge(own_lines: Sequence[Line], published_lines: Sequence[Line]) -> list[Li
     done_hashes: set[str] = set()
     for subject, entries in _by_subject(new_lines).items():
         done_hashes |= _done(entries, published_entries.get(subject, []))
-    state = BoardState()
-    state.apply(line.entry for line in published_lines if line.entry is not None)
+    state = state_of(published_lines)
     further: list[tuple[Entry | None, str]] = []
     for line in new_lines:
         if line.sha256 in done_hashes:

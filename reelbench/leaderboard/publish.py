@@ -370,8 +370,8 @@ class _Upload:
     def _note_unread(self, head: Head) -> None:
         """Say in a dry run what publishing would bring into the store first."""
         lines = publish_sync.published_lines(self.repository, head)
-        with_published = ledger_merge.merge(ledger.Ledger(self.store).lines, lines)
         own_lines = ledger.Ledger(self.store).lines
+        with_published = ledger_merge.merge(own_lines, lines)
         if with_published != own_lines:
             self.note(
                 f"{self.repository.page}: other maintainers published since; publishing brings "
@@ -630,7 +630,7 @@ class _Upload:
 
     def _leave_out_known(self, head: Head) -> None:
         """Leave out of a pull request what is there, newer there, or withdrawn there."""
-        published = publish_sync.state_of(publish_sync.published_lines(self.repository, head))
+        published = board_state.state_of(publish_sync.published_lines(self.repository, head))
         for entry in self.board.entries:
             stored = entry.stored
             if stored is None or stored.videos is not None:
@@ -735,7 +735,7 @@ class _Upload:
         own_keys = self._own_keys()
         for name, dataset_head in self._datasets(head).items():
             lines = publish_sync.published_lines(Repository(name, "dataset"), dataset_head)
-            lacking = sorted(publish_sync.state_of(lines).rows.keys() - own_keys)
+            lacking = sorted(board_state.state_of(lines).rows.keys() - own_keys)
             if lacking:
                 raise InputError(
                     f"{hub.page(name)} has {number_of(len(lacking), 'result')} that the store "

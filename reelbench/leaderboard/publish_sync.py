@@ -13,7 +13,7 @@ from reelbench.base.files import read_json, sha256_of, write_text, written_aside
 from reelbench.data import hub
 from reelbench.data.hub_write import Head, Repository, differs
 from reelbench.leaderboard import ledger, ledger_merge, results_dataset, row_life, store
-from reelbench.leaderboard.board_state import BoardLedger, BoardState, FiledRow
+from reelbench.leaderboard.board_state import BoardLedger, FiledRow, state_of
 from reelbench.leaderboard.results_dataset import LEDGER_PATH, RESULTS
 from reelbench.scoring import result_files
 
@@ -30,13 +30,6 @@ def published_lines(repository: Repository, head: Head) -> list[ledger.Line]:
         return []
     path = hub.download(repository.id, LEDGER_PATH, revision=str(head.commit))
     return ledger.read_lines(path.read_bytes(), f"{repository.page}, {LEDGER_PATH}")
-
-
-def state_of(lines: list[ledger.Line]) -> BoardState:
-    """Return the state after some lines."""
-    state = BoardState()
-    state.apply(line.entry for line in lines if line.entry is not None)
-    return state
 
 
 def sync(place: Path, repository: Repository, head: Head, folder: Path, note: Note) -> None:

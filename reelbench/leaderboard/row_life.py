@@ -10,7 +10,7 @@ from pathlib import Path
 
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import ledger, store
-from reelbench.leaderboard.board_state import BoardLedger, BoardState, FiledRow
+from reelbench.leaderboard.board_state import BoardLedger, BoardState, FiledRow, state_of
 from reelbench.leaderboard.ledger import Filed, Ledger, Moved, Removed, Renamed, Restored
 from reelbench.leaderboard.ledger_merge import in_words
 from reelbench.scoring import result_files
@@ -113,7 +113,7 @@ def _kept_folder(place: Path, removed: Removed) -> Path | None:
     """Return the folder with the withdrawn answers, None where they are not here."""
     for folder in sorted((place / store.REMOVED_FOLDER / removed.key).glob("*")):
         samples = result_files.read_samples(folder)
-        if store.answers_sha256(samples) == removed.answers:
+        if result_files.answers_sha256(samples) == removed.answers:
             return folder
     return None
 
@@ -202,8 +202,7 @@ def log(place: Path, key: str | None = None) -> Iterator[str]:
 
 def _models_of(book: Ledger, key: str | None) -> set[str]:
     """Return the names of a row's model, in small letters."""
-    state = BoardState()
-    state.apply(book.entries)
+    state = state_of(book.lines)
     models: set[str] = set()
     for entry in book.entries:
         if isinstance(entry, Filed) and entry.key == key:

@@ -46,7 +46,7 @@ from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.table_differences import Filed, FirstFiled
 from reelbench.registry import discovery
-from reelbench.registry.records import About, Metrics, Result, Sample
+from reelbench.registry.records import About, Metrics, Result
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, calibration_file, result_files
@@ -469,18 +469,12 @@ def _candidate(
         result=result,
         stated=verified.result,
         verified=verified.verified,
-        answers=answers_sha256(verified.samples),
+        answers=result_files.answers_sha256(verified.samples),
         samples_sha256=verified.files[result_files.SAMPLES_FILE],
         calibration_sha256=verified.files.get(calibration_file.FILE),
         rejudged=rejudged,
     )
     return Added(folder, "added", check=verified.verified, result=result, candidate=candidate)
-
-
-def answers_sha256(samples: Iterable[Sample]) -> str:
-    """Return the hash of the ids and predictions of some samples."""
-    answers = sorted([sample.id, json.dumps(sample.prediction)] for sample in samples)
-    return hashlib.sha256(json.dumps(answers).encode()).hexdigest()
 
 
 # --- where a result is filed ----------------------------------------------------------------------

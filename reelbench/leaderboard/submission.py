@@ -271,7 +271,7 @@ class _Tables:
             return None
         if store.same_bytes(added.source, result, self._path, self.state) is not None:
             return None
-        answers = store.answers_sha256(result_files.read_samples(added.source))
+        answers = result_files.answers_sha256(result_files.read_samples(added.source))
         removed = self.state.tombstone(key_of(result), result.model.id, answers)
         if removed is not None:
             return f"these answers were withdrawn on {removed.at:%Y-%m-%d}: {removed.reason}"

@@ -458,9 +458,9 @@ def _check_lists(row: dict[str, Any], where: str) -> None:
             bounds.hold(f"{where}: {name}", len(part), bounds.OF_ITEM)  # pyright: ignore[reportUnknownArgumentType]
 
 
-def answers_sha256(folder: Path) -> str:
+def answers_sha256(samples: Iterable[records.Sample]) -> str:
     """Return the sha256 of the answers: ids and predictions, in the ids' order."""
-    rows = sorted((sample.id, json.dumps(sample.prediction)) for sample in read_samples(folder))
+    rows = sorted((sample.id, json.dumps(sample.prediction)) for sample in samples)
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
 

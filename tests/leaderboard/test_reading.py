@@ -59,12 +59,12 @@ def test_a_planted_file_of_the_stated_name_is_not_taken_for_the_samples(
 @pytest.mark.parametrize("former", [None, "older\n"])
 def test_samples_that_a_killed_process_left_are_read_where_they_lie(former, rextime_run, reelbench):
     folder = rextime_run()
-    whole = result_files.answers_sha256(folder)
+    whole = result_files.answers_sha256(result_files.read_samples(folder))
     (folder / "samples.jsonl").rename(waiting := folder / f".samples.jsonl.{stated(folder)}.tmp")
     if former is not None:
         (folder / "samples.jsonl").write_text(former, encoding="utf-8")
     before = files_of(folder)
-    assert result_files.answers_sha256(folder) == whole
+    assert result_files.answers_sha256(result_files.read_samples(folder)) == whole
     assert reelbench("leaderboard", "check", folder).returncode == 0
     assert files_of(folder) == before
     assert hashlib.sha256(waiting.read_bytes()).hexdigest() == stated(folder)

@@ -11,6 +11,7 @@ import typer
 from reelbench.base.errors import InputError, ReelbenchError, first_of, number_of
 from reelbench.base.settings import home
 from reelbench.base.text_tables import p_value
+from reelbench.leaderboard.commands.rows import Submitter
 from reelbench.llm.defaults import CONCURRENCY
 from reelbench.terminal import console
 from reelbench.terminal.asking_options import (
@@ -130,14 +131,7 @@ def add(
             help="Check what is filed once more, with the data that is on this machine now.",
         ),
     ] = False,
-    account: Annotated[
-        str | None,
-        typer.Option(
-            "--account",
-            metavar="NAME",
-            help="Who handed it in; default: it is the board's maintainers' own.",
-        ),
-    ] = None,
+    account: Submitter = None,
     as_maintainer: Annotated[
         bool,
         typer.Option(

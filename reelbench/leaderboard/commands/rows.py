@@ -14,6 +14,15 @@ Keys = Annotated[
 ]
 Key = Annotated[str, typer.Argument(metavar="KEY", help="Key of a row.")]
 
+Submitter = Annotated[
+    str | None,
+    typer.Option(
+        "--account",
+        metavar="NAME",
+        help="Who handed it in; default: it is the board's maintainers' own.",
+    ),
+]
+
 
 def remove(
     keys: Keys,
@@ -88,14 +97,7 @@ def replace(
     ],
     *,
     store: Store,
-    account: Annotated[
-        str | None,
-        typer.Option(
-            "--account",
-            metavar="NAME",
-            help="Who handed it in; default: it is the board's maintainers' own.",
-        ),
-    ] = None,
+    account: Submitter = None,
     as_maintainer: Annotated[
         bool,
         typer.Option("--as-maintainer", help="Replace it even if another account submitted it."),

@@ -21,6 +21,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.files import sha256_of, write_jsonl, write_text
 from reelbench.base.values import as_text, is_number
+from reelbench.data import ownership
 from reelbench.data.redistribution import why_withheld
 from reelbench.judges.prompting import load_prompts
 from reelbench.leaderboard import hidden_totals
@@ -78,7 +79,7 @@ def export(
         else:
             why = why_withheld(result.spec, split)
             exported_result = result
-            if hidden_totals.is_hidden(result.spec, split):
+            if ownership.has_secret_answers(result.spec, split):
                 totals = hidden_totals.result_of_totals(result.spec, result.result)
                 exported_result = replace(result, result=totals)
             files = _write(
