@@ -15,7 +15,7 @@ import json
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,24 +107,13 @@ def board_calls(folder: Path, results: int) -> dict[str, int]:
     }
 
 
-def measured_board() -> dict[str, float]:
+def measured() -> dict[str, float]:
     """Return way -> calls for each further sample of a board."""
     with tempfile.TemporaryDirectory() as folder:
         board_calls(Path(folder, "first"), 1)  # what is imported once is imported now
         of_one = board_calls(Path(folder, "small"), 1)
         of_three = board_calls(Path(folder, "large"), 3)
     return {way: (of_three[way] - of_one[way]) / (2 * ITEMS) for way in of_one}
-
-
-MEASUREMENTS: tuple[Callable[[], dict[str, float]], ...] = (measured_board,)
-
-
-def measured() -> dict[str, float]:
-    """Return way -> calls for each sample, of all ways."""
-    calls: dict[str, float] = {}
-    for measure in MEASUREMENTS:
-        calls.update(measure())
-    return calls
 
 
 def bounds() -> dict[str, int]:

@@ -82,10 +82,7 @@ class TablePairs(Mapping[RowPair, PairedDifference]):
         self._first, self._second = np.triu_indices(len(self._keys), k=1)
         lowest = [run.lowest for run in runs.values()]
         self._values = np.array([_number(run.value) for run in lowest], dtype=np.float64)
-        self._tests = _Tests(list(runs.values()))
-        for pair in self._tests.not_tested_at_once():
-            first_key, second_key = self._keys_of(pair)
-            self._tests.put(pair, test_pair(first_key, second_key))
+        self._tests = _Tests(runs, test_pair)
         self._p_alone = self._tests.p()
         self._p = multiple_comparisons.adjusted_by_holm(self._p_alone)
         self._levels = multiple_comparisons.levels_of_holm(self._p_alone)
@@ -125,9 +122,6 @@ class TablePairs(Mapping[RowPair, PairedDifference]):
         before = first * (2 * len(self._keys) - first - 1) // 2
         return before + second - first - 1
 
-    def _keys_of(self, pair: int) -> RowPair:
-        return self._keys[self._first[pair]], self._keys[self._second[pair]]
-
     def _difference(self, pair: int) -> PairedDifference:
         tests = self._tests.of_pair(pair)
         interval = None
@@ -149,27 +143,23 @@ class _Tests:
     Runs on the same items are tested all at once. A pair with another run is tested alone.
     """
 
-    def __init__(self, runs: Sequence[AtBothEnds]) -> None:
-        first, second = np.triu_indices(len(runs), k=1)
-        alike = _on_the_same_items(runs)
-        is_alike = np.zeros(len(runs), dtype=bool)
+    def __init__(
+        self, runs: Mapping[str, AtBothEnds], test_pair: Callable[[str, str], Tests]
+    ) -> None:
+        keys = list(runs)
+        first, second = np.triu_indices(len(keys), k=1)
+        alike = _on_the_same_items(list(runs.values()))
+        is_alike = np.zeros(len(keys), dtype=bool)
         is_alike[alike] = True
-        self._at_once = np.flatnonzero(is_alike[first] & is_alike[second])
-        self._alone: dict[int, Tests] = {}
+        is_at_once = is_alike[first] & is_alike[second]
         self._count = len(first)
+        self._at_once = np.flatnonzero(is_at_once)
         self._matrices: list[PairedTests] = []
         if len(alike) > 1:
-            self._matrices = _tests_at_both_ends([runs[place] for place in alike])
-
-    def not_tested_at_once(self) -> list[int]:
-        """Return the places of the pairs that have to be tested alone."""
-        is_left = np.ones(self._count, dtype=bool)
-        is_left[self._at_once] = False
-        return np.flatnonzero(is_left).tolist()
-
-    def put(self, pair: int, tests: Tests) -> None:
-        """Keep the tests of a pair that was tested alone."""
-        self._alone[pair] = tests
+            self._matrices = _tests_at_both_ends([runs[keys[place]] for place in alike])
+        self._alone: dict[int, Tests] = {}
+        for pair in np.flatnonzero(~is_at_once).tolist():
+            self._alone[pair] = test_pair(keys[first[pair]], keys[second[pair]])
 
     def of_pair(self, pair: int) -> Tests:
         """Return a pair's tests.
@@ -236,7 +226,6 @@ def _tests_at_both_ends(runs: Sequence[AtBothEnds]) -> list[PairedTests]:
     """Test all pairs of runs at either end of their unscored items."""
     shape = runs[0].lowest
     lowest = _scores([run.lowest for run in runs])
-    highest = lowest
     ends = [(lowest, lowest)]
     if any(run.lowest is not run.highest for run in runs):
         highest = _scores([run.highest for run in runs])

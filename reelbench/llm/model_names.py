@@ -166,7 +166,7 @@ def _refuse_checkpoint(
 
 
 def _at_server(model: str, url: str | None, keys: Sequence[settings.Setting]) -> dict[str, Any]:
-    """Return the fields of a model at a server that is no provider's."""
+    """Return a model's fields at a server, with the first key that is set."""
     key = first_key(keys)
     return {"model": model, "url": url, "api_key": key.value, "key_from": key.variable}
 
@@ -192,15 +192,4 @@ def _at_provider(option: str, model: str, name: str, provider: Provider) -> dict
         if not setting.get():
             raise InputError(f"{option} {name}/{model}: set {setting.name}, {setting.about}")
         url = url.replace(f"{{{variable}}}", setting.get().rstrip("/"))
-    fields = {
-        "model": model,
-        "url": url,
-        "api_key": None,
-        "key_from": None,
-        "provider": name,
-    }
-    key = settings.PROVIDER_KEYS[name].get()
-    if key:
-        fields["api_key"] = key
-        fields["key_from"] = provider.key
-    return fields
+    return {**_at_server(model, url, [settings.PROVIDER_KEYS[name]]), "provider": name}

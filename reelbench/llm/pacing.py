@@ -259,7 +259,7 @@ class Pacer:
             return False
         if self._is_silent:
             return not self.in_flight
-        return self.in_flight < self.pace.limit
+        return self.has_room
 
     def _let_in(self) -> None:
         if not self.in_flight:

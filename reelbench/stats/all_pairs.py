@@ -7,12 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reelbench.stats import intervals, paired, student_t
-from reelbench.stats.intervals import Array, Bounds, standard_errors
-
-Places = NDArray[np.intp]
+from reelbench.stats.intervals import Array, Bounds, Places, standard_errors
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from reelbench.stats import student_t
 
 Array = NDArray[np.float64]
+Places = NDArray[np.intp]
 Method = Literal["percentile", "t", "wilson"]
 Bounds = tuple[float, float]
 UNBOUNDED: Bounds = (-math.inf, math.inf)

@@ -4,12 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reelbench.stats.intervals import Array
+from reelbench.stats.intervals import Array, Places
 from reelbench.stats.power import ALPHA
-
-Places = NDArray[np.intp]
 
 
 class _OrderedTests(NamedTuple):
@@ -31,15 +28,11 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
     A None (not tested) stays None and does not count as a test.
     """
-    return _with_none(adjusted_by_holm(np.array(p_values, dtype=np.float64)))
-
-
-def holm_levels(p_values: Sequence[float | None], *, alpha: float = ALPHA) -> list[float | None]:
-    """Return the level at which Holm's procedure tests each p value, in the same order.
-
-    A None (not tested) stays None and does not count as a test.
-    """
-    return _with_none(levels_of_holm(np.array(p_values, dtype=np.float64), alpha=alpha))
+    adjusted = adjusted_by_holm(np.array(p_values, dtype=np.float64))
+    numbers: list[float | None] = adjusted.tolist()
+    for place in np.flatnonzero(np.isnan(adjusted)):
+        numbers[place] = None
+    return numbers
 
 
 def adjusted_by_holm(p_values: Array) -> Array:
@@ -78,13 +71,6 @@ def _ordered_tests(p_values: Array) -> _OrderedTests:
     count = int(np.count_nonzero(~np.isnan(p_values)))
     places = np.argsort(p_values, kind="stable")[:count]  # NaNs stand last
     return _OrderedTests(places, p_values[places], np.arange(count, 0, -1, dtype=np.float64))
-
-
-def _with_none(values: Array) -> list[float | None]:
-    numbers: list[float | None] = values.tolist()
-    for place in np.flatnonzero(np.isnan(values)):
-        numbers[place] = None
-    return numbers
 
 
 class Pairs(NamedTuple):

@@ -101,6 +101,8 @@ def _regularized_beta(x: Numbers, complement: Numbers, a: float, b: float) -> Nu
         a: The first parameter.
         b: The second parameter.
     """
+    # The fraction needs some square root of its parameters in terms. It is worked out from the
+    # last one to the first, two a round: each divides all that follows.
     terms = 30 + int(4 * math.sqrt(max(a, b)))
     fraction: Numbers = 1.0
     for term in range(terms, 0, -1):

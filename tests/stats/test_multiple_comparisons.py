@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reelbench.stats.multiple_comparisons import Pairs, holm, holm_levels, rank_ranges
+from reelbench.stats.multiple_comparisons import Pairs, holm, levels_of_holm, rank_ranges
 
 
 def ranges_of(names, differences):
@@ -23,6 +23,12 @@ def test_holm_by_hand():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.6]) == [1, 1]
     assert holm([]) == []
+
+
+def holm_levels(p_values):
+    """Levels of p values of which one may be None, as `holm` has them."""
+    levels = levels_of_holm(np.array(p_values, dtype=np.float64)).tolist()
+    return [None if np.isnan(level) else level for level in levels]
 
 
 def test_levels_of_holms_steps_by_hand():

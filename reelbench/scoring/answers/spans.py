@@ -209,10 +209,10 @@ def _in_literals(text: str) -> list[list[float]]:
     literals = _innermost_last(find_literals(text))
     for place, literal in enumerate(literals):
         spans = _windows(literal.value) or _single(_of_literal(literal, text))
-        if not spans or literal.nested:
-            if spans:
-                return spans
+        if not spans:
             continue
+        if literal.nested:
+            return spans
         start = literal.start
         for earlier in literals[place + 1 :]:
             is_next = not earlier.nested and not re.search(r"[^\W\d_]", text[earlier.end : start])
