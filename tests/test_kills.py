@@ -149,7 +149,8 @@ class TestWrites:
 
         place = tmp_path / "store"
         killed(
-            *(("leaderboard", "add", tmp_path / letter, "--store", place) for letter in "AB"),
+            ("leaderboard", "add", tmp_path / "A", "--store", place),
+            ("leaderboard", "replace", tmp_path / "B", "--store", place),
             place,
             row,
         )

@@ -35,9 +35,14 @@ SERVER = {"http://localhost:8000/v1": "{server}"}  # the one that is not here on
 TAKEN = '{"span": [0, 5], "answer": "A"}'
 
 
+def served(call: Call) -> Answer:
+    """Answer as vLLM does, under the very name that was asked."""
+    return Answer(TAKEN, model=call.body["model"])
+
+
 def ranks_or_answers(call: Call) -> Answer:
     """Be the ranker of ACE, and the model under test."""
-    return ranker.play(call) if call.body["model"].startswith("llama") else Answer(TAKEN)
+    return ranker.play(call) if call.body["model"].startswith("llama") else served(call)
 
 
 def fails_once(call: Call) -> Answer:
@@ -66,7 +71,7 @@ class Recipe:
     """How a page is run here: what its server answers, what is put for its words, and files that it must leave."""
 
     leaves: tuple[str, ...]
-    script: Callable[[Call], Answer] = field(default_factory=lambda: always(TAKEN))
+    script: Callable[[Call], Answer] = served
     swaps: dict[str, str] = field(default_factory=dict)
     marks: tuple[pytest.MarkDecorator, ...] = ()
     needs: tuple[str, ...] = ()  # fixtures
@@ -118,7 +123,9 @@ RECIPES = {
     "leaderboard": Recipe(("site/index.html", "results/ledger.jsonl")),
     "add_benchmark": Recipe(
         ("card/README.md", "page/*.html", "store/ledger.jsonl", "out/hall/result.json"),
-        script=lambda call: Answer('{"score": 4}' if "<answer" in call.user else "B"),
+        script=lambda call: Answer(
+            '{"score": 4}' if "<answer" in call.user else "B", model=call.body["model"]
+        ),
     ),
     "make_benchmark": Recipe(
         ("discussed/funnel.json", "tide.html", "moments/rextime.json", "tags.jsonl", "profile/*"),

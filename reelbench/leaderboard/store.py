@@ -651,8 +651,13 @@ class _Refiling:
 
     @property
     def says_the_same(self) -> bool:
-        """True where the row's result says all that the new one says."""
-        if self.old_result is None:
+        """True where the row's files are as they were filed and say all that the new ones say.
+
+        Files of the new answers without an entry are of a command that was ended between them.
+        """
+        if self.old_result is None or self.row.answers != self.candidate.answers:
+            return False
+        if _changed_file(self.row, self.store / self.row.key, self.store) is not None:
             return False
         return self.old_result.model_dump() == self.result.model_dump()
 
