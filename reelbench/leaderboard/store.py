@@ -228,7 +228,7 @@ def add(
         filing: Who files them; by default the board's maintainers, now.
         workers: Results of one key go to one worker.
     """
-    results = _read_results(result_files.folders(path))
+    results = _read_results(_folders_of_rows(path))
     filing = filing or Filing()
     board = BoardLedger(store)
     not_filed = _judged_elsewhere(results)
@@ -244,6 +244,23 @@ def add(
     outcomes = list(not_filed.values())
     outcomes += (_filed_or_refused(added, store, board, filing) for added in verified)
     return _with_notes_on_tables(outcomes, store, board.state)
+
+
+def _folders_of_rows(path: Path) -> list[Path]:
+    """Return the folders with a result in `path`, without those of replaced or removed answers."""
+    folders = result_files.folders(path)
+    if not path.is_dir():
+        return folders
+    rows = [folder for folder in folders if not _is_earlier(folder.relative_to(path))]
+    if not rows:
+        raise InputError(f"{path}: has replaced answers alone; name the folder of one of them")
+    return rows
+
+
+def _is_earlier(below: Path) -> bool:
+    """Return True of `replaced/KEY/HASH` and `removed/KEY/HASH`, in a store or a dataset."""
+    folders_above = below.parts[: -(_DEPTH + 1)]
+    return folders_above[-1:] in ((REPLACED_FOLDER,), (REMOVED_FOLDER,))
 
 
 def _filed_or_refused(added: Added, store: Path, board: BoardLedger, filing: Filing) -> Added:
@@ -373,7 +390,7 @@ def check(*paths: Path, workers: Workers = ALLOTTED) -> list[Added]:
     refused: list[Added] = []
     for path in paths:
         try:
-            folders |= dict.fromkeys(result_files.folders(path))
+            folders |= dict.fromkeys(_folders_of_rows(path))
         except InputError as error:
             if not path.is_dir():
                 raise

@@ -234,3 +234,18 @@ def test_a_broken_line_ends_and_a_torn_one_is_cut(place, reelbench, rextime_run,
     store.add(rextime_run("three", model="org/three"), place)
     assert len(Ledger(place).lines) == (4 if which == "blanked" else 3)
     assert Ledger(place).torn == 0
+
+
+def test_a_copy_of_a_dataset_is_added_without_the_answers_that_were_replaced(
+    hub, place, rextime_run, tmp_path
+):
+    store.add(rextime_run("mended", model="org/one", right=9), place, filing=Filing(replaces=True))
+    publishing.publish(place, dataset=DATASET)
+    copy = tmp_path / "copy"
+    for path, content in hub.repos["dataset", DATASET].files().items():
+        (copy / path).parent.mkdir(parents=True, exist_ok=True)
+        (copy / path).write_bytes(content)
+    assert list((copy / "results" / "replaced").rglob("result.json"))
+    outcomes = store.add(copy, place, filing=Filing("bob"))
+    assert [added.outcome for added in outcomes] == ["same", "same"]
+    assert [added.outcome for added in store.check(copy)] == ["same", "same"]

@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import publish as publishing
-from reelbench.leaderboard import store
+from reelbench.leaderboard import row_life, store
 from reelbench.leaderboard.publish import PublishOptions
 
 SPACE, DATASET = "museum/reelbench-board", "museum/reelbench-results"
@@ -161,6 +161,22 @@ def test_kept_rows_are_not_lost_and_not_set_back(filed, tmp_path, reelbench):
     file.write_text(text.replace(f'"date": "{year}-', '"date": "2020-'))
     assert publishing.publish(again, dataset=DATASET)[0].done == "unchanged"
     assert file.read_text() == text
+
+
+def test_a_row_that_comes_back_is_not_lost_by_another_maintainers_older_copy(
+    hub, published, tmp_path, reelbench
+):
+    [row] = [row for row in store.read(published) if row.result.model.id == "org/three"]
+    row_life.remove([row.key], published, "looked at again")
+    publishing.publish(published, dataset=DATASET)
+    other = rebuilt(tmp_path, reelbench)
+    row_life.restore(row.key, published)
+    publishing.publish(published, dataset=DATASET)
+    kept = "results/withheld/pantry.json"
+    with_it = hub.repos["dataset", DATASET].files()[kept]
+    assert row.key.encode() in with_it
+    publishing.publish(other, dataset=DATASET)
+    assert hub.repos["dataset", DATASET].files()[kept] == with_it
 
 
 def test_a_file_that_is_none_is_one_line(published, reelbench):
