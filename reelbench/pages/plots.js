@@ -8,21 +8,34 @@
   const FONT = "11px system-ui, sans-serif";
   const LINE = 22;
 
+  const ISOLATED = "unicode-bidi: isolate"; // writing directions that a name may switch on end with it
+
   let pen = null; // a canvas takes its time
-  const wide = (text) => {
+  /** How wide a text is in pixels, with a little to spare for other fonts. */
+  const wide = (text, font = FONT) => {
     pen ??= document.createElement("canvas").getContext("2d");
-    pen.font = FONT;
+    pen.font = font;
     return pen.measureText(text).width * 1.06;
   };
+  /** Text in lines of at most `width` pixels, broken between words. */
+  function wrapped(text, width, size = 11, weight = 400) {
+    const font = `${weight} ${size}px system-ui, sans-serif`;
+    const lines = [];
+    for (const word of text.split(" ").filter(Boolean)) {
+      const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
+      if (lines.length && wide(longer, font) <= width) lines[lines.length - 1] = longer;
+      else lines.push(word);
+    }
+    return lines;
+  }
   /** Text cut to a width. */
   function cut(text, width) {
     let end = text.length;
     while (end > 4 && wide(text.slice(0, end)) > width) end -= Math.ceil((end - 4) / 8);
     return end < text.length ? `${text.slice(0, end - 1).trimEnd()}…` : text;
   }
-  // Writing directions that a name may switch on end with it.
   const put = (x, y, text, attributes) =>
-    svg("text", { x: x.toFixed(1), y: y.toFixed(1), style: "unicode-bidi: isolate", ...attributes }, text);
+    svg("text", { x: x.toFixed(1), y: y.toFixed(1), style: ISOLATED, ...attributes }, text);
   const line = (x1, y1, x2, y2, kind) =>
     svg("line", { x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1), class: kind });
   const canvas = (width, height, ...parts) =>
@@ -409,13 +422,14 @@
     drawn.clear();
   }
   /**
-   * A card with a chart: {id, title, about, draw(width) -> {nodes, rows, n}, whole (as wide as the page)}; `n` is what of
-   * `about` is known only once it is drawn.
+   * A card with a chart: {id, title, about, draw(width) -> {nodes, rows, n}, whole (as wide as the page), source}; `n` is
+   * what of `about` is known only once it is drawn, `source` what stands under the chart in a file alone.
    */
-  function figure({ id, title, about, draw, whole }) {
+  function figure({ id, title, about, draw, whole, source = "" }) {
     const place = h("div", { class: "plot", id: `chart-${id}`, role: "group", "aria-label": title });
     const words = h("p", { text: about });
     drawn.set(place, { draw, about, words });
+    const file = () => standalone(place, { title, about: words.textContent, source });
     const take = (kind, work) =>
       h("button", { type: "button", class: "link", "aria-label": `${title} as ${kind}`, onclick: work }, kind);
     const card = h(
@@ -427,8 +441,8 @@
       h(
         "p",
         { class: "take" },
-        take("SVG", () => save(standalone(place, title, words.textContent), "image/svg+xml", `${id}.svg`)),
-        take("PNG", async () => save(await pngOf(standalone(place, title, words.textContent)), "image/png", `${id}.png`)),
+        take("SVG", () => save(file(), "image/svg+xml", `${id}.svg`)),
+        take("PNG", async () => save(await pngOf(file()), "image/png", `${id}.png`)),
         take("CSV", () => save(csv(drawn.get(place).rows), "text/csv;charset=utf-8", `${id}.csv`)),
       ),
     );
@@ -446,18 +460,25 @@
       page.theme = theme;
     }
   }
-  function copied(place, title, about) {
+  function copied(place, { title, about, source }) {
     const live = place.querySelector("svg[data-marks]"),
       copy = live.cloneNode(true);
     const [all, copies] = [live, copy].map((root) => [...root.querySelectorAll("*")]);
     all.forEach((element, i) => {
       const style = getComputedStyle(element);
       for (const name of LOOKS) copies[i].setAttribute(name, style.getPropertyValue(name));
-      for (const name of ["tabindex", "data-tip", "class"]) copies[i].removeAttribute(name);
+      // A file has none of the page's variables, which a style may name.
+      for (const name of ["tabindex", "data-tip", "class", "style"]) copies[i].removeAttribute(name);
+      if (element.tagName === "text") copies[i].style.cssText = ISOLATED;
     });
     const { width, height } = live.viewBox.baseVal,
       ink = getComputedStyle(place).color;
-    let y = 42;
+    const lines = (text, from, size = 11) =>
+      wrapped(text, width - 16, size).map((one, i) =>
+        put(8, from + i * 16, one, { fill: ink, opacity: 0.75, style: `font: ${size}px system-ui, sans-serif; ${ISOLATED}` }),
+      );
+    const said = lines(about, 38);
+    let y = 26 + said.length * 16;
     const key = [...place.querySelectorAll(".legend li")].map((item) => {
       const shape = item.querySelector("path"),
         style = getComputedStyle(shape);
@@ -466,13 +487,16 @@
       return [path, put(28, y, item.textContent, { fill: ink })];
     });
     const top = y + 14;
+    const from = lines(source, top + height + 16, 10);
+    const tall = top + height + (from.length ? from.length * 16 + 10 : 0);
     const root = svg(
       "svg",
-      { xmlns: "http://www.w3.org/2000/svg", width, height: height + top, viewBox: `0 0 ${width} ${height + top}`, style: `font: ${FONT}` },
-      svg("rect", { width, height: height + top, fill: getComputedStyle(place.closest(".card")).backgroundColor }),
+      { xmlns: "http://www.w3.org/2000/svg", width, height: tall, viewBox: `0 0 ${width} ${tall}`, style: `font: ${FONT}` },
+      svg("rect", { width, height: tall, fill: getComputedStyle(place.closest(".card")).backgroundColor }),
       put(8, 20, title, { fill: ink, style: "font: 600 14px system-ui, sans-serif" }),
-      put(8, 38, cut(about, width - 16), { fill: ink, opacity: 0.75 }),
+      said,
       key.flat(),
+      from,
     );
     copy.setAttribute("y", top);
     root.append(copy);
@@ -506,5 +530,5 @@
     setTimeout(() => URL.revokeObjectURL(url), 1000);
   }
 
-  Object.assign(globalThis.Plots, { powers, months, bars, lanes, radars, heat, matrix, points, figure, clear, csv, save, pngOf });
+  Object.assign(globalThis.Plots, { powers, months, bars, lanes, radars, heat, matrix, points, figure, clear, csv, save, pngOf, wide, wrapped });
 })();

@@ -49,7 +49,7 @@ def test_rows_of_one_line_fill_the_first_screen(page_of, twenty, address):
             boxes = page.locator("table.rows tbody tr").evaluate_all(
                 "(rows) => rows.map((row) => row.getBoundingClientRect())"
             )
-            assert {box["height"] for box in boxes} == {44}
+            assert {box["height"] for box in boxes} == {40}
             assert sum(box["bottom"] <= height for box in boxes) >= least
             assert page.locator(".scroll").evaluate(
                 "(box) => box.scrollWidth <= box.clientWidth"
@@ -126,6 +126,34 @@ def test_a_reader_unticks_a_benchmark_and_sees_the_order_on_the_others(page_of, 
         shows(page, "c", "b", "a")
         page.get_by_role("button", name="Rank on all").click()
         expect(ranks).to_have_text(["1", "1", "1"])
+
+
+@pytest.mark.parametrize("width", [360, 390, 768, 1024, 1280, 1440, 1920])
+def test_every_menu_opens_inside_the_window(page_of, twenty, width):
+    with page_of(twenty, width=width) as page:
+        page.set_viewport_size({"width": width, "height": 900})
+        shows(page, *(f"{LONG}{n}" for n in range(20)))
+        for button in page.locator("details.menu > summary").all():
+            button.click()
+            box = page.locator("details.menu[open] .pop").bounding_box()
+            assert 0 <= box["x"]
+            assert box["x"] + box["width"] <= width
+            page.keyboard.press("Escape")
+
+
+def test_skip_goes_to_the_table_and_a_wrong_address_says_so(page_of, twenty):
+    from playwright.sync_api import expect
+
+    with page_of(twenty, "#/rextime") as page:
+        shows(page, *(f"{LONG}{n}" for n in range(20)))
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        expect(page.locator("table.rows")).to_be_focused()
+        assert page.url.endswith("#/rextime")
+    with page_of(twenty, "#/rextim") as page:
+        expect(page.locator(".banner")).to_have_text(
+            "There is no page rextim here. This is the overall table."
+        )
 
 
 def test_the_order_over_all_is_the_one_of_the_board(page_of, twenty):

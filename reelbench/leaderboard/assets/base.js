@@ -66,6 +66,14 @@ globalThis.Reelbench = (() => {
   function groupName(g) {
     return [splitName(g), judgement(g), g.version > 1 && `version ${g.version}`, g.listed].filter(Boolean).join(" · ");
   }
+  /** Where a file that leaves the page is from: what it shows, the board, the runs (of one group), the newest date. */
+  function sourceLine(what = [], g = null) {
+    const ran = data.rows.filter((row) => row.source === "run" && (!g || data.groups[row.group] === g)).length;
+    const address = /^https?:/.test(location.protocol) && location.href.split("#")[0];
+    return [...what, "Reelbench", address, `${count(ran)} runs recomputed`, data.newest && `newest of ${data.newest.slice(0, 10)}`]
+      .filter(Boolean)
+      .join(" · ");
+  }
   const benchmarkOf = (row) => benchmarks.get(group(row).benchmark);
   const apart = (row) => ["baseline", "human", "community"].includes(row.source);
   /** A declared column's value: some are sent once for the whole group. */
@@ -272,6 +280,7 @@ globalThis.Reelbench = (() => {
     judgeName,
     scoredBy,
     groupName,
+    sourceLine,
     splitName,
     judgement,
     benchmarkOf,

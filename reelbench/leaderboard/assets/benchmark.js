@@ -114,6 +114,7 @@
             name: b.id,
             whole: true,
             picture: () => ({
+              g,
               title: `${b.title}${g ? `, ${R.groupName(g)}` : ""}`,
               words: (g?.headline || []).map((part, i) => (i % 2 ? R.brief(part) : part)).join(""),
               of: (row) => ({ rank: row.rank, range: row.rank_range, model: row.model }),

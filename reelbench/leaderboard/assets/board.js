@@ -243,14 +243,24 @@
     for (const [i, tab] of [...$("tabs").children].entries()) tab.ariaCurrent = TABS[i][0] === page ? "page" : null;
     if (R.pages.has(page)) R.pages.get(page)(main, name);
     else if (R.benchmarks.has(page)) R.benchmarkPage(main, R.benchmarks.get(page));
-    else if (page === "overall" || R.pages.size) overallPage();
-    else return R.more().then(render, (error) => main.replaceChildren(R.note(error.message)));
+    else if (page === "overall") overallPage();
+    else if (R.pages.size) {
+      overallPage();
+      main.querySelector("h1").parentElement.after(h("p", { class: "card banner" }, "There is no page ", bdi(page), " here. This is the overall table."));
+    } else return R.more().then(render, (error) => main.replaceChildren(R.note(error.message)));
     const title = main.querySelector("h1")?.textContent;
     document.title = title ? `${title} · Reelbench` : "Reelbench leaderboard";
     $("tabs").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
     tabsCut();
   }
   R.render = render;
+  // The address is the page's own, so a link to a place in it would leave the page.
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    const table = main.querySelector("table") || main;
+    table.tabIndex = -1;
+    table.focus();
+  });
   addEventListener("hashchange", () => {
     const before = R.address.page + R.address.name;
     render();

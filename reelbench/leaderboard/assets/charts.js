@@ -284,7 +284,9 @@
     ]
       .map((make) => make(context))
       .filter(Boolean);
-    holder.replaceChildren(...made.map(figure));
+    const { b, g } = context;
+    const source = R.sourceLine([b.title, g && R.groupName(g)], g);
+    holder.replaceChildren(...made.map((one) => figure({ ...one, source })));
     return made.length;
   };
 })();

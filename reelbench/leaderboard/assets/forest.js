@@ -255,7 +255,6 @@
     const newest = most(runs.filter((row) => row.date).map((row) => Date.parse(row.date)));
     const day = Number.isFinite(newest) && new Date(newest).toUTCString().slice(5, 16).replace(/^0/, "");
     const s = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
-    const next = "Click a row to compare the others with it";
     const doubts = R.doubts(runs); // which a reader must know at once
     return h(
       "ul",
@@ -267,10 +266,9 @@
         videos > 0 && s(videos, "video"),
         published.length > 0 && `${s(published.length, "published number")} quoted, settings differ`,
         day && `Newest run ${day}`,
-        runs.length > 1 && next,
       ]
         .filter(Boolean)
-        .map((text) => h("li", { class: text === next ? "next" : null, text })),
+        .map((text) => h("li", { text })),
     );
   }
   /** How to read the plot, with what is in it. */
@@ -282,6 +280,7 @@
       "p",
       { class: "key" },
       sign(`score${ends ? " with its own 95 % interval, over videos" : ""}`, [ends && "ends", "dot"].filter(Boolean)),
+      h("span", { class: "next of-scores" }, "Click a row to compare the others with it"),
       has("baseline") && sign("floor (no looking)", ["rule baseline"]),
       has("human") && sign("people", ["rule human"]),
       ends && sign("difference from the pinned, adjusted 95 % interval (Holm)", [], "of-pin"),

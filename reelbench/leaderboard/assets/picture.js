@@ -2,9 +2,12 @@
 "use strict";
 (() => {
   const R = globalThis.Reelbench;
-  const { data, svg } = R;
+  const { svg } = R;
+  const { wide, wrapped } = globalThis.Plots;
   const MOST = 25; // rows
-  const [ROW, LEFT, NAME, LANE] = [32, 74, 330, 210];
+  const [ROW, LEFT, LANE, EDGE] = [32, 74, 210, 24];
+  const NARROWEST = 330; // of the names' column, so that a headline has room
+  const VALUE = 62; // from a lane's left to its track
   const INK = { ink: "#17181c", soft: "#5b6070", line: "#e6e7ee", dot: "#4f46e5", above: "#047857", under: "#b45309", level: "#5b6070", rule: "#b45309", human: "#047857", zero: "#5b6070" };
   const put = (x, y, text, size, attributes) => svg("text", { x, y, fill: INK.ink, style: `font: ${size} system-ui, sans-serif; unicode-bidi: isolate`, ...attributes }, text);
   const rule = (x1, y1, x2, y2, stroke, width = 1, dashes) => svg("line", { x1, y1, x2, y2, stroke, "stroke-width": width, "stroke-dasharray": dashes });
@@ -22,42 +25,54 @@
       svg("circle", { cx: at(one.value), cy: y, r: 3.6, fill: one.hollow ? "#fff" : colour, stroke: colour, "stroke-width": 1.6 }),
     ];
   }
-  /** The picture as SVG text: {title, words (the headline), rows, lanes, ticked, of (a row's {rank, range, model})}. */
-  function drawn({ title, words, rows, lanes, ticked, of }) {
+  /** The picture as SVG text: {title, words (the headline), rows, lanes, ticked, of (a row's {rank, range, model}), g}. */
+  function drawn({ title, words, rows, lanes, ticked, of, g }) {
     const [base] = ticked;
     const shown = [...(base ? [base] : []), ...rows.filter((row) => row !== base)].slice(0, MOST);
-    const width = LEFT + NAME + lanes.length * LANE + 24,
-      top = 112,
-      height = top + shown.length * ROW + 58;
-    const parts = [svg("rect", { width, height, fill: "#fff" }), put(24, 36, title, "700 20px"), put(24, 58, words.length * 6.4 > width - 48 ? `${words.slice(0, Math.floor((width - 60) / 6.4))}…` : words, "13px", { fill: INK.soft })];
+    const names = shown.map((row) => wide(of(row).model, "600 13px system-ui, sans-serif"));
+    const name = Math.ceil(Math.max(NARROWEST, ...names) + 30);
+    const width = LEFT + name + lanes.length * LANE + EDGE;
+    const titles = wrapped(title, width - 2 * EDGE, 20, 700);
+    const headline = wrapped(words, width - 2 * EDGE, 13);
+    const [first] = lanes.map((lane) => wrapped(lane.title, LANE - 12, 12.5, 600).length).sort((p, q) => q - p);
+    const said = [...titles.map((text, i) => put(EDGE, 36 + i * 24, text, "700 20px")), ...headline.map((text, i) => put(EDGE, 34 + titles.length * 24 + i * 18, text, "13px", { fill: INK.soft }))];
+    const top = 34 + titles.length * 24 + headline.length * 18 + 18 + (first || 1) * 15 + 18;
+    const bounded = shown.some((row) => lanes.some((lane) => lane.drawn(row, ticked)?.bound));
+    const how = wrapped(
+      `Whiskers: ${base ? "adjusted 95 % intervals over videos (Holm, all pairs); hollow: can’t be told apart" : "each score’s own 95 % interval over videos; small numbers: range of ranks, adjusted 95 % (Holm, all pairs)"}.${bounded ? " † lower bound: some questions have no score." : ""}`,
+      width - 2 * EDGE,
+    );
+    const from = wrapped(R.sourceLine([], g), width - 2 * EDGE);
+    const foot = top + shown.length * ROW + 26;
+    const height = foot + (how.length + from.length) * 16 + 6;
+    const parts = [svg("rect", { width, height, fill: "#fff" }), ...said];
     lanes.forEach((lane, k) => {
-      const x = LEFT + NAME + k * LANE + 62,
-        wide = LANE - 84;
+      const x = LEFT + name + k * LANE + VALUE,
+        across = LANE - 84;
       const one = shown.map((row) => lane.drawn(row, ticked)).find(Boolean);
-      parts.push(put(x - 56, top - 30, lane.title, "600 12.5px"), put(x - 56, top - 15, one?.by != null || (base && one) ? "minus the first row" : lane.unit(), "10.5px", { fill: INK.soft }));
+      const heads = wrapped(lane.title, LANE - 12, 12.5, 600);
+      parts.push(...heads.map((text, i) => put(x - VALUE + 6, top - 15 - (heads.length - i) * 15, text, "600 12.5px")), put(x - VALUE + 6, top - 15, one?.by != null || (base && one) ? "minus the first row" : lane.unit(), "10.5px", { fill: INK.soft }));
       const steps = one ? [one.steps[0], ...(one.steps.includes(0) && one.steps[0] < 0 ? [0] : []), one.steps.at(-1)] : [];
       for (const step of new Set(steps))
-        parts.push(put(x + (wide * (step - one.steps[0])) / (one.steps.at(-1) - one.steps[0]), top - 2, String(step).replace("-", "−"), "10px", { fill: INK.soft, "text-anchor": "middle" }));
+        parts.push(put(x + (across * (step - one.steps[0])) / (one.steps.at(-1) - one.steps[0]), top - 2, String(step).replace("-", "−"), "10px", { fill: INK.soft, "text-anchor": "middle" }));
     });
     shown.forEach((row, i) => {
       const y = top + i * ROW + ROW / 2 + 4,
         { rank, range, model } = of(row);
       const [org, ...rest] = model.includes("/") ? model.split("/") : ["", model];
       parts.push(rule(24, y - ROW / 2, width - 24, y - ROW / 2, INK.line), put(44, y + 4, rank ?? "–", "650 13px", { "text-anchor": "end" }), put(50, y + 4, range || "", "10px", { fill: INK.soft }));
-      const name = put(LEFT + 14, y + 4, "", "13px");
-      name.append(svg("tspan", { fill: INK.soft }, org ? `${org}/` : ""), svg("tspan", { "font-weight": 600 }, rest.join("/")));
-      parts.push(name);
+      const called = put(LEFT + 14, y + 4, "", "13px");
+      called.append(svg("tspan", { fill: INK.soft }, org ? `${org}/` : ""), svg("tspan", { "font-weight": 600 }, rest.join("/")));
+      parts.push(called);
       lanes.forEach((lane, k) => {
         const one = lane.drawn(row, ticked),
-          x = LEFT + NAME + k * LANE;
-        parts.push(put(x + 52, y + 4, one ? `${one.text}${one.bound ? "†" : ""}` : "–", one ? "650 12.5px" : "12px", { "text-anchor": "end" }));
-        if (one) parts.push(...track(one, x + 62, y, LANE - 84));
+          x = LEFT + name + k * LANE;
+        parts.push(put(x + VALUE - 10, y + 4, one ? `${one.text}${one.bound ? "†" : ""}` : "–", one ? "650 12.5px" : "12px", { "text-anchor": "end" }));
+        if (one) parts.push(...track(one, x + VALUE, y, LANE - 84));
       });
     });
-    const source = [/^https?:/.test(location.protocol) && location.href.split("#")[0], "Reelbench", `${R.count(data.rows.filter((row) => row.source === "run").length)} runs recomputed`, data.newest && `newest of ${data.newest.slice(0, 10)}`].filter(Boolean);
-    const bounded = shown.some((row) => lanes.some((lane) => lane.drawn(row, ticked)?.bound));
-    const how = `Whiskers: ${base ? "adjusted 95 % intervals over videos (Holm, all pairs); hollow: can’t be told apart" : "each score’s own 95 % interval over videos; small numbers: range of ranks, adjusted 95 % (Holm, all pairs)"}.${bounded ? " † lower bound: some questions have no score." : ""}`;
-    parts.push(put(24, height - 28, how, "11px", { fill: INK.soft }), put(24, height - 12, source.join(" · "), "11px", { fill: INK.soft }));
+    const lines = [...how, ...from];
+    parts.push(...lines.map((text, i) => put(EDGE, foot + i * 16, text, "11px", { fill: INK.soft })));
     const root = svg("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` }, parts);
     return new XMLSerializer().serializeToString(root);
   }

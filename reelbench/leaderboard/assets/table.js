@@ -298,10 +298,17 @@
 
   // --- what stands above it ---
   /** A button that opens what `make()` gives: made when it is first pressed. */
+  const EDGE = 8; // pixels between a menu and the window
+  /** Move what opens under a button into the window, however the buttons wrapped. */
+  function inWindow(pop) {
+    pop.style.right = "";
+    const { left } = pop.getBoundingClientRect();
+    if (left < EDGE) pop.style.right = `${left - EDGE}px`;
+  }
   function menu(title, make, kind = "") {
     const pop = h("div", { class: "pop" });
     const fill = () => pop.firstChild || pop.append(...make().filter(Boolean));
-    return h("details", { class: `menu ${kind}` }, h("summary", { class: "tool", onclick: fill }, title), pop);
+    return h("details", { class: `menu ${kind}`, ontoggle: () => inWindow(pop) }, h("summary", { class: "tool", onclick: fill }, title), pop);
   }
   for (const kind of ["click", "focusin"])
     document.addEventListener(kind, (event) => {
