@@ -141,6 +141,7 @@ class Member:
             low=self._scale.low,
             high=self._scale.high,
             bare_integer=self._prompts.bare_integer,
+            answer=item.text,
         )
         again = self._prompts.again
         cursors: Cursors = {}

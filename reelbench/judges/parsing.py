@@ -1,22 +1,31 @@
 """Read a score from a judge's reply: strictly, or not at all.
 
-A reply counts only as a whole: one JSON or Python dictionary with an integer `score` in range, or,
-where the prompt asks for it, one integer. One closed block of reasoning may stand before it. A
-number in a sentence, a boolean, `"4"`, `4.0`, a key that is there twice, or a reply that was cut
-short is not a score: what a judge did not plainly say is never guessed.
+One JSON or Python object with an integer `score` in range counts, whatever words stand around it
+(`4.0` is 4, `Score` is `score`), or, where the prompt asks for it, one integer and nothing else.
+One closed block of reasoning may stand before it.
+
+Two scores that differ are none. One that the judge only quotes is none of its own: it stands in
+quotation marks, in a quoted line, in a tag of the prompt, or the answer that is judged claims it
+for itself; then the reply has to be the object and nothing else. A number in a sentence, a boolean,
+`"4"`, `4.5`, a key that is there twice, or a reply that was cut short is no score either: what a
+judge did not plainly say is never guessed.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from reelbench.base.values import is_array, is_object
 from reelbench.llm.reading import MAX_CHARACTERS as MAX_REPLY
-from reelbench.llm.reading import dictionary
+from reelbench.llm.reading import dictionary, objects_in
 
 MAX_CHARACTERS = 20_000
 """Longest verdict that is read, without the reasoning before it."""
 
-_FENCE = re.compile(r"```(?:json|python|py)?[ \t]*\n?(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(
+    r"(?P<marks>```|`)(?:json|python|py)?[ \t]*\n?(?P<inside>.*?)\n?[ \t]*(?P=marks)",
+    re.DOTALL | re.IGNORECASE,
+)
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,3}")  # in ASCII
 
 _GPT_OSS_CLOSING = (  # its verdict stands in a channel too
@@ -43,10 +52,20 @@ def _any_of(patterns: Iterable[tuple[str, str]]) -> re.Pattern[str]:
 
 _OPENING = _any_of((name, opening) for name, (opening, _) in _MARKS.items())
 _CLOSING = _any_of((name, closing) for name, (_, closing) in _MARKS.items())
-_END_OF_TURN = re.compile(r"<\|(?:return|end)\|>\s*\Z")
+_END_OF_TURN = re.compile(r"\s*(?:<\|[a-z_]{2,20}\|>|</s>|<end_of_turn>)\s*\Z")
+
+_KEY = "score"
+_KEY_WORD = re.compile(_KEY, re.IGNORECASE)
+_QUOTED_LINE = re.compile(r"\s*>")
+_TAG_OF_PROMPT = re.compile(r"<(/?)(?:question|reference|answer) [0-9a-f]{8,}>")
+_OPENING_QUOTES = "“„‘«‹「『"
+_CLOSING_QUOTES = "”’»›」』"
+_SHORT_QUOTES = ("'", "`")
 
 
-def parse_score(reply: str | None, low: int, high: int, *, bare_integer: bool) -> int | None:
+def parse_score(
+    reply: str | None, low: int, high: int, *, bare_integer: bool, answer: str = ""
+) -> int | None:
     """Return the score in a reply's text; None where it is not plainly there.
 
     Args:
@@ -54,31 +73,130 @@ def parse_score(reply: str | None, low: int, high: int, *, bare_integer: bool) -
         low: The lowest score.
         high: The highest score.
         bare_integer: An integer and nothing else is a score, too.
+        answer: The answer that is judged. A score that it claims for itself is not the judge's.
     """
     if reply is None or len(reply) > MAX_REPLY:
         return None
-    score = _value_of_score(reply, bare_integer=bare_integer)
+    score = _score_of_whole(reply, bare_integer=bare_integer)
     if score is None:
-        verdict = after_reasoning(reply)
+        verdict = _verdict(reply)
         if verdict is not None:
-            score = _value_of_score(verdict, bare_integer=bare_integer)
-    if type(score) is int and low <= score <= high:
+            score = _score_of_whole(verdict, bare_integer=bare_integer)
+            if score is None:
+                score = _score_among_words(verdict, answer)
+    if score is not None and low <= score <= high:
         return score
     return None
 
 
-def _value_of_score(text: str, *, bare_integer: bool) -> Any:  # noqa: ANN401 - any value
-    """Return the value under `score`, or a whole text's integer; else None."""
+def _verdict(reply: str) -> str | None:
+    """Return a reply without its block of reasoning; None where that can't be told apart."""
+    verdict = reply
+    if _OPENING.search(reply) or _CLOSING.search(reply):
+        verdict = after_reasoning(reply)
+        if verdict is None or _OPENING.search(verdict) or _CLOSING.search(verdict):
+            return None
+    return verdict if len(verdict) <= MAX_CHARACTERS else None
+
+
+def _score_of_whole(text: str, *, bare_integer: bool) -> int | None:
+    """Return the score of a text that is one object or integer alone."""
     if len(text) > MAX_CHARACTERS:
         return None
-    text = text.strip().removeprefix("\ufeff").strip()
+    text = _END_OF_TURN.sub("", text).strip().removeprefix("\ufeff").strip()
     fenced = _FENCE.fullmatch(text)
     if fenced is not None:
-        text = fenced[1].strip()
+        text = fenced["inside"].strip()
     if bare_integer and _INTEGER.fullmatch(text):
         return int(text)
-    values = dictionary(text) or {}
-    return values.get("score")
+    value = dictionary(text)
+    if value is None:
+        return None
+    return _agreed(list(_scores_in(value)))
+
+
+def _score_among_words(text: str, answer: str) -> int | None:
+    """Return the score of the objects in a text that are no quotations."""
+    scores: list[Any] = []
+    end = 0
+    quotes = 0
+    for place in objects_in(text):
+        quotes += text.count('"', end, place.start)
+        if place.end is None:
+            return None  # it was cut short
+        is_quoted = _is_quoted(text, place.start, place.end, quotes)
+        end = place.end
+        if is_quoted:
+            continue
+        if place.value is not None:
+            scores.extend(_scores_in(place.value))
+        elif _KEY_WORD.search(text, place.start, place.end):
+            return None  # a score that can't be read
+    score = _agreed(scores)
+    if score is not None and _claims(answer, score):
+        return None
+    return score
+
+
+def _scores_in(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any literal
+    """Yield all values under the key `score`, those of inner objects too."""
+    if is_object(value):
+        for key, inner in value.items():
+            if isinstance(key, str) and key.lower() == _KEY:
+                yield inner
+            else:
+                yield from _scores_in(inner)
+    elif is_array(value):
+        for inner in value:
+            yield from _scores_in(inner)
+
+
+def _agreed(scores: list[Any]) -> int | None:
+    """Return the whole number that all scores are; None where there is none."""
+    numbers = [_whole_number(score) for score in scores]
+    if len(set(numbers)) != 1:
+        return None
+    return numbers[0]
+
+
+def _whole_number(value: Any) -> int | None:  # noqa: ANN401 - any literal
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if type(value) is int else None
+
+
+def _is_quoted(text: str, start: int, end: int, quotes: int) -> bool:
+    """Return True where quotation marks, a quoted line or a tag enclose a place.
+
+    Args:
+        text: A judge's text.
+        start: Where the place begins.
+        end: Where it ends.
+        quotes: The straight quotation marks before it.
+    """
+    line = text.rfind("\n", 0, start) + 1
+    if _QUOTED_LINE.match(text, line, start):
+        return True
+    before = text[:start]
+    tags = _TAG_OF_PROMPT.findall(before)
+    if tags and not tags[-1]:
+        return True
+    if quotes % 2 or _is_opened(before):
+        return True
+    marks = {before[-1:], text[end : end + 1]}
+    return len(marks) == 1 and marks.issubset(_SHORT_QUOTES)
+
+
+def _is_opened(before: str) -> bool:
+    """Return True where the last quotation mark with a side opens a quotation."""
+    opening = max(map(before.rfind, _OPENING_QUOTES))
+    closing = max(map(before.rfind, _CLOSING_QUOTES))
+    return opening > closing
+
+
+def _claims(answer: str, score: int) -> bool:
+    """Return True where an answer speaks of a score of its own."""
+    return re.search(rf"score\D{{0,20}}{score}(?!\d)", answer, re.IGNORECASE) is not None
 
 
 def after_reasoning(reply: str) -> str | None:

@@ -170,7 +170,9 @@ def _reading_faults(judge: JudgeSpec, record: JudgeRecord, sample: Sample) -> It
     """Yield the replies whose text reads otherwise than is recorded."""
     bare_integer = takes_bare_integer(record.prompt, judge)
     for reply in sample.judge_replies:
-        score = parse_score(reply.raw, judge.low, judge.high, bare_integer=bare_integer)
+        score = parse_score(
+            reply.raw, judge.low, judge.high, bare_integer=bare_integer, answer=sample.text
+        )
         if reply.score != score:
             yield (
                 f"the judge's reply on {reply.criterion} is recorded as {reply.score}, "

@@ -109,13 +109,10 @@ def beside_dictionary(text: str) -> TextAndDictionary:
     last = last_dictionary(text)
     if last is None:
         return TextAndDictionary(text.strip(), None)
-    start = _start_of(text, 0)
-    while start is not None:
-        end = _end_of(text, start) or len(text)
-        if dictionary(text[start:end]) == last:
-            around = f"{text[:start].rstrip()}\n{text[end:].lstrip()}"
+    for place in objects_in(text):
+        if place.value == last:
+            around = f"{text[: place.start].rstrip()}\n{text[place.end :].lstrip()}"
             return TextAndDictionary(_EMPTY_FENCE.sub("", around).strip(), last)
-        start = _start_of(text, end)
     return TextAndDictionary(text.strip(), last)
 
 
@@ -164,6 +161,32 @@ def dictionary(text: str) -> dict[Any, Any] | None:
     return None
 
 
+class ObjectPlace(NamedTuple):
+    """An object in a text, by its place.
+
+    The end is None where the object was cut short; the value where it can't be read.
+    """
+
+    start: int
+    end: int | None
+    value: dict[Any, Any] | None
+
+
+def objects_in(text: str) -> Iterator[ObjectPlace]:
+    """Yield the objects of a text, in order and without those inside others.
+
+    One that was cut short is the last: what follows stands inside it.
+    """
+    start = _start_of(text, 0)
+    while start is not None:
+        end = _end_of(text, start)
+        if end is None:
+            yield ObjectPlace(start, None, None)
+            return
+        yield ObjectPlace(start, end, dictionary(text[start:end]))
+        start = _start_of(text, end)
+
+
 def _depth(text: str) -> int:
     """Return the deepest nesting of a text's brackets, those in strings too."""
     level = 0
@@ -193,18 +216,11 @@ def _dictionaries(text: str) -> list[dict[Any, Any]]:
     if whole is not None:
         return [whole]
     values: list[dict[Any, Any]] = []
-    place = 0
-    for _ in range(_TRIES):
-        start = _start_of(text, place)
-        if start is None:
-            break
-        end = _end_of(text, start)
-        if end is None:
-            return values  # it was cut short: what follows stands inside it
-        value = dictionary(text[start:end])
-        if value is not None:
-            values.append(value)
-        place = end
+    for place in islice(objects_in(text), _TRIES):
+        if place.end is None:
+            return values
+        if place.value is not None:
+            values.append(place.value)
     for ending in _endings(text):
         value = dictionary(ending)
         if value is not None:
