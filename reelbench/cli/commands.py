@@ -250,6 +250,11 @@ COMMANDS = {
         ),
         examples=("rextime",),
     ),
+    "data lint": CommandEntry(
+        place="reelbench.cli.lint:lint",
+        summary="Find faults in a benchmark's rows, without media, a model or a network",
+        examples=("rextime_mini", "rextime --split val --json"),
+    ),
     "make page": CommandEntry(
         place="reelbench.studio.commands.make:page",
         summary="Write a page of one video's discussion",

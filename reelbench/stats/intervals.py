@@ -204,6 +204,31 @@ def confidence_interval(
     if method == "percentile":
         return percentiles(draws)
     error, freedom = with_runs(standard_error(draws, clusters), clusters - 1, runs)
+    return interval_of_error(value, error, freedom, clusters, bounds=bounds, method=method)
+
+
+def interval_of_error(
+    value: float,
+    error: float,
+    freedom: int,
+    clusters: int,
+    *,
+    bounds: Bounds = UNBOUNDED,
+    method: Method = METHOD,
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of a statistic whose standard error over clusters is known.
+
+    Args:
+        value: The statistic.
+        error: Its standard error.
+        freedom: The error's degrees of freedom.
+        clusters: The clusters (videos) that take part in it.
+        bounds: The least and the most that it can be.
+        method: `t` or `wilson`, as in `confidence_interval`.
+
+    Returns:
+        Its two ends; None where there is no spread and the method needs one.
+    """
     t = student_t.quantile(0.975, freedom)
     if method == "wilson" and bounds != UNBOUNDED:
         return _wilson_interval(value, error, t, clusters, bounds)
@@ -283,6 +308,32 @@ def with_runs(error: float, freedom: int, *runs: Sequence[float]) -> tuple[float
         return error, freedom
     terms = [variance**2 / dof for variance, dof in zip(variances, freedoms, strict=True)]
     return math.sqrt(total), max(1, math.floor(total**2 / math.fsum(terms)))
+
+
+def share_over_clusters(values: Array, clusters: Places) -> Estimate:
+    """Return a mean of values in 0 to 1 with its `wilson` interval over clusters.
+
+    As `mean_over_clusters`, with the standard error of a ratio of sums in place of a bootstrap's:
+    for many clusters the two are the same, and this one takes no time.
+
+    Args:
+        values: A number in 0 to 1 an item.
+        clusters: The number of each item's cluster, from 0.
+
+    Raises:
+        ValueError: There is no value.
+    """
+    if not len(values):
+        raise ValueError("a mean needs at least one value")
+    value = float(np.mean(values))
+    sizes = np.bincount(clusters)
+    count = int(np.count_nonzero(sizes))
+    if count < MIN_CLUSTERS:
+        return Estimate(value, None)
+    residuals = np.bincount(clusters, values - value, len(sizes))
+    error = math.sqrt(float((residuals**2).sum()) * count / (count - 1)) / len(values)
+    ci95 = interval_of_error(value, error, count - 1, count, bounds=(0, 1))
+    return Estimate(value, ci95)
 
 
 def mean_over_clusters(

@@ -1,0 +1,116 @@
+"""`reelbench data lint`: faults in a benchmark's rows."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from reelbench import __version__
+from reelbench.base.errors import first_of, number_of, visible
+from reelbench.base.text_tables import interval, number, p_value
+from reelbench.cli.data import Data, Name
+from reelbench.terminal import console
+from reelbench.terminal.option_groups import Json, Split
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reelbench.tasks.lint.benchmark_lint import BenchmarkLint
+    from reelbench.tasks.lint.findings import Fault
+    from reelbench.tasks.lint.linter import Measure, RuleResult
+
+_SHOWN_FAULTS = 5  # of a rule
+
+
+def lint(name: Name, *, split: Split = None, data: Data = None, as_json: Json = False) -> None:
+    """Find faults in a benchmark's rows, without media, a model or a network.
+
+    Nothing is fetched. What is shown are ids, rules and numbers, and no text of a row: logs of CI
+    are public. Exits with 0 where nothing is found, and with 1 where something is.
+    """
+    from reelbench.tasks.lint import benchmark_lint
+
+    report = benchmark_lint.lint_benchmark(name, split, data)
+    if as_json:
+        console.write_json(benchmark_lint.document(report, __version__))
+    else:
+        _show(report)
+    for reason in report.absent.values():
+        console.note(f"not linted: {reason}")
+    if report.findings:
+        raise typer.Exit(1)
+
+
+def _show(report: "BenchmarkLint") -> None:
+    for linted in report.splits:
+        questions = number_of(linted.rows, "question")
+        line = f"{report.spec.id} {linted.name}: {questions} on {number_of(linted.videos, 'video')}"
+        if linted.unreadable:
+            rows = number_of(linted.unreadable, "further row")
+            line += f"; {rows} can't be read (`reelbench check` says why)"
+        console.write(line)
+    for result in report.results:
+        for fault in result.faults[:_SHOWN_FAULTS]:
+            console.write(_fault_line(result, fault))
+        if len(result.faults) > _SHOWN_FAULTS:
+            more = len(result.faults) - _SHOWN_FAULTS
+            console.write(f"{result.rule.name}: and {more:,} more; --json has all")
+    _show_measures(report.results)
+    console.write(_summary(report))
+
+
+def _fault_line(result: "RuleResult", fault: "Fault") -> str:
+    first = fault.rows[0]
+    ids = list(dict.fromkeys(question.id for question in fault.rows))
+    return visible(f"{result.rule.name}: {first.split} {first_of(ids)}: {fault.what}")
+
+
+def _show_measures(results: "Sequence[RuleResult]") -> None:
+    """Print the ways to choose an option, and how far chance explains each."""
+    table = console.table(
+        "Ways to choose an option without understanding it",
+        "rule",
+        "split",
+        "way",
+        "#rows",
+        "#videos",
+        "#% right",
+        "#chance",
+        "#95 % interval",
+        "#p (Holm)",
+        "",
+    )
+    for result in results:
+        for measure in result.measures:
+            table.add_row(result.rule.name, *_cells(measure))
+    if table.row_count:
+        console.show(table)
+
+
+def _cells(measure: "Measure") -> list[str]:
+    ends = None
+    if measure.test.estimate.ci95 is not None:
+        ends = [100 * end for end in measure.test.estimate.ci95]
+    mark = ""
+    if measure.is_finding:
+        mark = "finding"
+    return [
+        measure.split,
+        measure.way.what,
+        f"{measure.rows:,}",
+        f"{measure.videos:,}",
+        number(100 * measure.test.value, 1),
+        number(100 * measure.test.chance, 1),
+        interval(ends, 1),
+        p_value(measure.p_adjusted),
+        mark,
+    ]
+
+
+def _summary(report: "BenchmarkLint") -> str:
+    counts: list[str] = []
+    for result in report.results:
+        if result.findings:
+            counts.append(f"{result.rule.name} {result.findings:,}")
+    if not counts:
+        return f"nothing found by {number_of(len(report.results), 'rule')}"
+    return f"{number_of(report.findings, 'finding')}: {', '.join(counts)}"

@@ -1,0 +1,150 @@
+"""Questions as the rules see them, whatever benchmark they are from."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reelbench.registry import rows as registry_rows
+from reelbench.registry.row_columns import CLIP
+from reelbench.registry.rows import LETTERS, Row
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.stats.intervals import Array
+from reelbench.stats.option_guesses import RightPlaces
+
+Window = tuple[float, float]
+"""Start and end, in seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question and all that a rule may look at.
+
+    Attributes:
+        id: Its id.
+        split: Its split.
+        videos: Media keys of its videos.
+        text: The question.
+        language: Its language.
+        options: Its options; none where it is answered otherwise.
+        right: The places of the right options, from 0; none where they are hidden.
+        answer: The right answer in words, where there are no options.
+        spans: The right windows.
+        clip: The part of the video that is shown, where the row states one.
+        duration: The video's length in seconds, where the row states it.
+        labels: `facet: label` of each of its labels.
+    """
+
+    id: str
+    split: str
+    videos: tuple[str, ...]
+    text: str
+    language: str = "en"
+    options: tuple[str, ...] = ()
+    right: tuple[int, ...] = ()
+    answer: str = ""
+    spans: tuple[Window, ...] = ()
+    clip: Window | None = None
+    duration: float | None = None
+    labels: tuple[str, ...] = ()
+
+    @property
+    def plain_options(self) -> tuple[str, ...]:
+        """The options with case and spaces aside."""
+        return tuple(plain(option) for option in self.options)
+
+
+def plain(text: str) -> str:
+    """Return a text in small letters, with single spaces between its words."""
+    return " ".join(text.split()).casefold()
+
+
+def questions_of(spec: BenchmarkSpec, split: str, rows: Iterable[Row]) -> list[Question]:
+    """Return the questions of a split's rows."""
+    facets = [facet.name for facet in spec.facets if facet.in_rows]
+    return [_question(spec, split, row, facets) for row in rows]
+
+
+def _question(spec: BenchmarkSpec, split: str, row: Row, facets: Sequence[str]) -> Question:
+    labels: list[str] = []
+    for facet in facets:
+        labels += [f"{facet}: {label}" for label in row.get(facet, ())]
+    answer = ""
+    right: tuple[int, ...] = ()
+    options = tuple(row.get("options") or ())
+    if options:
+        right = tuple(LETTERS.index(letter) for letter in row["answer"])
+    else:
+        answer = row.get("answer") or ""
+    spans: list[Window] = []
+    if spec.asks_span:
+        ends = row["span"]
+        spans = list(zip(ends[::2], ends[1::2], strict=True))
+    clip: Window | None = None
+    if row.get(CLIP.name):
+        start, end = row[CLIP.name]
+        clip = (start, end)
+    return Question(
+        id=row["id"],
+        split=split,
+        videos=tuple(registry_rows.videos(row)),
+        text=row["question"],
+        language=row["language"],
+        options=options,
+        right=right,
+        answer=answer,
+        spans=tuple(spans),
+        clip=clip,
+        duration=row.get("duration") or None,
+        labels=tuple(labels),
+    )
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The questions of a split that have one right option, and the places of these.
+
+    Attributes:
+        questions: The questions.
+        right: The places of their right options.
+        plain_options: Their options, case and spaces aside.
+    """
+
+    questions: Sequence[Question]
+    right: RightPlaces
+    plain_options: Sequence[tuple[str, ...]]
+
+    @classmethod
+    def of(cls, questions: Iterable[Question]) -> "Choices":
+        """Return those of some questions; there may be none."""
+        choices = [question for question in questions if len(question.right) == 1]
+        places = [question.right[0] for question in choices]
+        counts = [len(question.options) for question in choices]
+        videos = [question.videos[0] for question in choices]
+        right = RightPlaces(
+            np.array(places, dtype=np.intp), np.array(counts, dtype=np.intp), videos
+        )
+        return cls(choices, right, [question.plain_options for question in choices])
+
+    def no_worth(self) -> Array:
+        """Return a table of zeros: questions x places of options."""
+        most = max(map(len, self.plain_options), default=0)
+        return np.zeros((len(self.questions), most))
+
+    def with_options_of_their_own(self) -> NDArray[np.bool_]:
+        """Return a mask of the questions whose options aren't those of many others.
+
+        `yes` and `no` are asked for their meaning: their lengths and commas say nothing.
+        """
+        sets = [frozenset(options) for options in self.plain_options]
+        numbers: dict[frozenset[str], int] = {}
+        for options in sets:
+            numbers[options] = numbers.get(options, 0) + 1
+        many = max(_FEWEST_ALIKE, _SHARE_ALIKE * len(sets))
+        return np.array([numbers[options] < many for options in sets], dtype=np.bool_)
+
+
+_SHARE_ALIKE = 0.05
+_FEWEST_ALIKE = 5
+"""Questions with the same options from which on these are the benchmark's, not the question's."""
