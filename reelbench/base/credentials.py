@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from reelbench.base.errors import InputError
+from reelbench.base.secret_traces import SecretTraces, is_like_a_key
 from reelbench.base.values import is_array, is_object, texts_in
 
 # A query or a fragment ends with the word: a key may stand behind a comma in it.
@@ -26,9 +27,6 @@ _WORD = (
 _SECRET_NAME = re.compile(rf"{_WORD}(s?)((?:_(?:{_BESIDE}|\d*))*)(_.*)?", re.DOTALL)
 _NAME_CHARACTERS = 200  # of a name's end, which is looked at
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # in `dbPassword`
-
-_LIKE_A_KEY = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])[^\s<>/]{12,}")
-"""The form of most keys: letters and digits, in one word."""
 
 # In a text that holds an object (`{'Authorization': 'Bearer …'}`), and what may stand behind a
 # scheme of its own.
@@ -73,7 +71,7 @@ def is_secret(name: str, value: Any = None) -> bool:  # noqa: ANN401 - any JSON 
     by_name = _is_secret_name(name)
     texts = list(texts_in(value))
     if by_name is None:
-        return any(map(_LIKE_A_KEY.fullmatch, texts))
+        return any(map(is_like_a_key, texts))
     if not by_name:
         return False
     return value is None or bool(texts)
@@ -84,7 +82,7 @@ def _is_pair(name: object, value: object) -> bool:
     if not (isinstance(name, str) and isinstance(value, str)):
         return False
     last_word = value.rpartition(" ")[2]
-    return _is_secret_name(name) is True and _LIKE_A_KEY.fullmatch(last_word) is not None
+    return _is_secret_name(name) is True and is_like_a_key(last_word)
 
 
 def known_secrets() -> Iterator[tuple[str, str]]:
@@ -101,47 +99,54 @@ def known_secrets() -> Iterator[tuple[str, str]]:
 
 
 class _EnvironmentSecrets:
-    """The values of `known_secrets`, looked for again where the environment has changed."""
+    """The traces of `known_secrets`, made again where the environment has changed."""
 
     def __init__(self) -> None:
         self._environment: dict[object, object] = {}
-        self._values: list[str] = []
+        self._all = SecretTraces([])
+        self._keys = SecretTraces([])
 
-    def values(self) -> list[str]:
-        """Return the values, in the environment's order."""
+    def all(self) -> SecretTraces:
+        """Return the traces of every value."""
+        self._update()
+        return self._all
+
+    def keys(self) -> SecretTraces:
+        """Return the traces of the values that are made like keys."""
+        self._update()
+        return self._keys
+
+    def _update(self) -> None:
         # The undecoded environment: it is compared for each answer, and decoding takes 50 times
         # as long.
         environment: dict[object, object] = getattr(os.environ, "_data")  # noqa: B009
-        if environment != self._environment:
-            self._environment = dict(environment)
-            self._values = [value for _, value in known_secrets()]
-        return self._values
+        if environment == self._environment:
+            return
+        self._environment = dict(environment)
+        values = [value for _, value in known_secrets()]
+        self._all = SecretTraces(values)
+        self._keys = SecretTraces(filter(is_like_a_key, values))
 
 
 _environment_secrets = _EnvironmentSecrets()
 
 
-def without(text: str, secrets: Iterable[str] | None = None, mark: str = HIDDEN) -> str:
-    """Return `text` with `mark` in the place of each secret.
+def traces_of_all() -> SecretTraces:
+    """Return the traces of every secret value of the environment."""
+    return _environment_secrets.all()
 
-    A secret counts in small and in capital letters, whole or parted by spaces.
 
-    Args:
-        text: Any text.
-        secrets: By default the keys that the environment holds.
-        mark: Text in place of a secret.
+def traces_of_keys() -> SecretTraces:
+    """Return the traces of the environment's values that are made like keys.
+
+    They alone are looked for in answers, replies and names: a password may be any word.
     """
-    if secrets is None:
-        secrets = _environment_secrets.values()
-    bare_text: str | None = None
-    for secret in secrets:
-        bare_secret = "".join(secret.split())
-        if bare_text is None:
-            bare_text = "".join(text.split()).lower()
-        if bare_secret.lower() in bare_text:
-            pattern = r"\s*".join(map(re.escape, bare_secret))
-            text = re.sub(pattern, mark, text, flags=re.IGNORECASE)
-    return text
+    return _environment_secrets.keys()
+
+
+def without(text: str) -> str:
+    """Return `text` with `***` in the place of each secret value of the environment."""
+    return traces_of_all().masked(text, HIDDEN)
 
 
 def without_credentials(text: str) -> str:
@@ -149,12 +154,7 @@ def without_credentials(text: str) -> str:
     return _ADDRESS.sub(lambda match: _bare_address(match[0]), text)
 
 
-def without_secrets(
-    value: Any,  # noqa: ANN401 - any JSON value
-    *,
-    words: bool = True,
-    secrets: Sequence[str] | None = None,
-) -> Any:  # noqa: ANN401 - as the value
+def without_secrets(value: Any, *, words: bool = True) -> Any:  # noqa: ANN401 - any JSON value
     """Return a JSON value without secrets, at any depth.
 
     Secrets are what is named like one, and what addresses and texts hold. Numbers, truth values
@@ -163,25 +163,24 @@ def without_secrets(
     Args:
         value: Any JSON value.
         words: If False, a text is somebody's answer, and stays.
-        secrets: By default the keys that the environment holds.
     """
-    if secrets is None:
-        secrets = _environment_secrets.values()
     if is_object(value):
-        return _object_without_secrets(value, words=words, secrets=secrets)
+        return _object_without_secrets(value, words=words)
     if is_array(value):
-        return _array_without_secrets(value, words=words, secrets=secrets)
+        return _array_without_secrets(value, words=words)
     if not (isinstance(value, str) and words):
         return value
+    return _text_without_secrets(value, traces_of_all())
+
+
+def _text_without_secrets(text: str, traces: SecretTraces) -> str:
     text = _IN_TEXT.sub(
-        lambda match: f"{match[1] or match[2] or match[3]}{HIDDEN}", without_credentials(value)
+        lambda match: f"{match[1] or match[2] or match[3]}{HIDDEN}", without_credentials(text)
     )
-    return _KEY.sub(HIDDEN, without(text, secrets))
+    return _KEY.sub(HIDDEN, traces.masked(text, HIDDEN))
 
 
-def _object_without_secrets(
-    value: Mapping[str, Any], *, words: bool, secrets: Sequence[str]
-) -> dict[str, Any]:
+def _object_without_secrets(value: Mapping[str, Any], *, words: bool) -> dict[str, Any]:
     # In `{"name": "X-Api-Key", "value": "…"}` one value is the name of the secret in another.
     name_in_value = _first_secret_name(value.values()) if words else None
     result: dict[str, Any] = {}
@@ -190,8 +189,9 @@ def _object_without_secrets(
             continue
         if isinstance(part, str | list | dict) and is_secret(str(name), part):
             continue
-        bare_name = without_secrets(name, secrets=secrets)
-        result[bare_name] = without_secrets(part, words=words, secrets=secrets)
+        # A password may be any word, a field's name too: only what is made like a key goes.
+        bare_name = _text_without_secrets(name, traces_of_keys())
+        result[bare_name] = without_secrets(part, words=words)
     return result
 
 
@@ -202,16 +202,14 @@ def _first_secret_name(values: Iterable[object]) -> str | None:
     return None
 
 
-def _array_without_secrets(
-    value: Sequence[Any], *, words: bool, secrets: Sequence[str]
-) -> list[Any]:
+def _array_without_secrets(value: Sequence[Any], *, words: bool) -> list[Any]:
     result: list[Any] = []
     before: Any = ""
     for part in value:
         if words and _is_pair(before, part):
             result.append(HIDDEN)
         else:
-            result.append(without_secrets(part, words=words, secrets=secrets))
+            result.append(without_secrets(part, words=words))
         before = part
     return result
 
@@ -221,7 +219,7 @@ def refuse_in_words(what: str, text: str) -> None:
 
     Unlike `refuse_secrets` it takes a query and a fragment: a film's number, a place on a page.
     """
-    has_secret = _KEY.search(text) is not None or without(text) != text
+    has_secret = _KEY.search(text) is not None or traces_of_all().are_in(text)
     for address in _ADDRESS.findall(text):
         has_user = re.search("://[^/?#]*@", address) is not None
         has_secret = has_secret or has_user or _IN_TEXT.search(address) is not None

@@ -22,7 +22,7 @@ from typing import IO, Any
 from urllib.parse import quote
 
 from reelbench.base import bounds
-from reelbench.base.credentials import known_secrets, without
+from reelbench.base.credentials import traces_of_all, traces_of_keys
 from reelbench.base.errors import InputError
 from reelbench.base.values import is_array, is_object
 
@@ -169,16 +169,25 @@ def write_json(path: Path | str, document: object) -> None:
 
 
 def json_text(document: object) -> str:
-    """Return a JSON document as `write_json` writes it, without the environment's keys."""
-    return without(json.dumps(document, ensure_ascii=False, indent=1)) + "\n"
+    """Return a JSON document as `write_json` writes it, without the environment's secrets."""
+    text = json.dumps(document, ensure_ascii=False, indent=1)
+    if traces_of_all().may_be_in_json(text):
+        from reelbench.base.clean_documents import clean_document
+
+        text = json.dumps(clean_document(document), ensure_ascii=False, indent=1)
+    return text + "\n"
 
 
 def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
     """Write one JSON object per line to `path` in one step, without the environment's keys."""
-    keys = [key for _, key in known_secrets()]
+    traces = traces_of_keys()
     with open_aside(path) as file:
         for row in rows:
-            line = without(json.dumps(row, ensure_ascii=False), keys)
+            line = json.dumps(row, ensure_ascii=False)
+            if traces.may_be_in_json(line):
+                from reelbench.base.clean_documents import clean_row
+
+                line = json.dumps(clean_row(row), ensure_ascii=False)
             file.write(f"{line}\n")
 
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from errno import EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS
 from typing import NamedTuple, cast
 
-from reelbench.base.credentials import known_secrets, without
+from reelbench.base.credentials import known_secrets
 from reelbench.base.errors import InputError, ReelbenchError, cut_in_the_middle
 from reelbench.base.files import LONGEST_NAME
+from reelbench.base.secret_traces import SecretTraces
 from reelbench.cli.program import FLAGS, assembled
 from reelbench.terminal import console, synonyms
 from reelbench.terminal.option_groups import before_dashes
@@ -63,7 +64,7 @@ def main() -> None:
 def _check_secrets(arguments: Sequence[str]) -> None:
     """Raise InputError where an argument holds the value of a secret."""
     for name, value in known_secrets():
-        if any(without(word, [value]) != word for word in arguments):
+        if any(map(SecretTraces([value]).are_in, arguments)):
             raise InputError(
                 f"the command line holds the value of {name}, and results record it; leave it out"
             )

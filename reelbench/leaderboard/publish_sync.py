@@ -132,7 +132,7 @@ def _take_beside(folder: Path, place: Path) -> None:
 
 
 def _is_newer(file: Path, own_file: Path) -> bool:
-    """Return True of rows as they are published, and of an imported board that is newer."""
+    """Return True of published rows, and of a newer imported board."""
     if file.parent.name == store.ROWS_FOLDER:
         # A store never writes such a file: its own is a copy of an earlier published one.
         return True

@@ -668,7 +668,7 @@ class _Refiling:
 
     @property
     def says_the_same(self) -> bool:
-        """True where the row's files are as they were filed and say all that the new ones say.
+        """True where the filed files are whole and say all that the new ones say.
 
         Files of the new answers without an entry are of a command that was ended between them.
         """

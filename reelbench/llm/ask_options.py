@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
 from reelbench.base import bounds, settings
-from reelbench.base.credentials import refuse_in_words, refuse_secrets, without
+from reelbench.base.credentials import refuse_in_words, refuse_secrets
 from reelbench.base.errors import InputError
+from reelbench.base.secret_traces import SecretTraces, is_like_a_key
 from reelbench.base.settings import home
 from reelbench.llm.defaults import (
     CACHE_FILE,
@@ -35,7 +36,6 @@ SHORTEST_SECRET = 12
 
 _LIMITS = ("max_tokens", "max_completion_tokens")
 
-_HALF = 16  # characters of a part of a key that no other text has
 _COMPLETIONS = "/chat/completions"
 
 
@@ -130,8 +130,6 @@ class AskOptions:
     """Why the key that there is isn't sent; None where it is, or there is none."""
     secrets: tuple[str, ...] = field(init=False, repr=False, compare=False)
     """Texts that must never be shown: the key, and the values in the URL's query."""
-    halves: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    """Either half of the long ones among them: a server may repeat a part."""
 
     def __post_init__(self) -> None:
         option = self.option
@@ -148,7 +146,6 @@ class AskOptions:
         self._hold_back_key()
         secrets = self._secret_texts()
         object.__setattr__(self, "secrets", secrets)
-        object.__setattr__(self, "halves", _halves(secrets))
         refuse_secrets(f"{option}-extra", dict(self.extra))
         if self.batch and self.local:
             raise InputError(
@@ -358,13 +355,11 @@ class AskOptions:
 
         It is for error lines, logs and records; a reply is never edited.
         """
-        words: list[str] = []
-        for word in without(text, self.secrets, "[key]").split(" "):
-            if any(half in word for half in self.halves):
-                words.append("[key]")
-            else:
-                words.append(word)
-        return " ".join(words)
+        return SecretTraces(self.secrets).masked(text, "[key]")
+
+    def is_repeated_in(self, reply: str) -> bool:
+        """Return True where a reply holds a key, whole, in part or encoded."""
+        return SecretTraces(filter(is_like_a_key, self.secrets)).are_in(reply)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -380,15 +375,6 @@ class ServedModelOptions(AskOptions):
     def url_option(self) -> str:
         """The command-line option that names the model's server."""
         return "--base-url"
-
-
-def _halves(secrets: tuple[str, ...]) -> tuple[str, ...]:
-    """Return both halves of each secret, where they are long."""
-    halves: list[str] = []
-    for secret in secrets:
-        middle = len(secret) // 2
-        halves += [secret[:middle], secret[middle:]]
-    return tuple(half for half in halves if len(half) >= _HALF)
 
 
 def cache_place() -> Path | str:

@@ -423,8 +423,7 @@ def reply_in(body: Any, options: AskOptions, seconds: float | None) -> Reply:  #
             f"{options.who} at {options.host} broke its reply off: {reason}", maybe_paid=True
         )
     if text is not None:
-        secrets = (*options.secrets, *options.halves)
-        if any(secret in text for secret in secrets):  # it would be published
+        if options.is_repeated_in(text):  # it would be published
             raise RejectedError(
                 f"a reply of {options.who} at {options.host} repeats the key, so it is not kept"
             )

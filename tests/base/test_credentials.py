@@ -1,6 +1,7 @@
 """What is taken for a key, and where none may stand: names in all their forms, words that people say, files."""
 
 import json
+from base64 import b64encode, urlsafe_b64encode
 
 import pytest
 
@@ -169,6 +170,93 @@ def test_what_is_written_holds_no_key_of_the_environment(tmp_path, monkeypatch):
         "prediction": "it is ***",
         "n": 1,
     }
+
+
+LONG_KEY = 'sk-Live-"7\\hQ2mXv9pLw4Zt8RkB3nYc6J'
+TRACES = {
+    "whole": LONG_KEY,
+    "in capitals": LONG_KEY.upper(),
+    "parted by line breaks": "\n".join(LONG_KEY),
+    "parted by a rare blank": "\x1f".join(LONG_KEY),
+    "without its edges": LONG_KEY[2:-2],
+    "its first half": LONG_KEY[:16],
+    "its last half": LONG_KEY[-16:],
+    "encoded": b64encode(LONG_KEY.encode()).decode(),
+    "encoded behind a user": b64encode(f"ada:{LONG_KEY}".encode()).decode(),
+    "encoded behind another": b64encode(f"ad:{LONG_KEY}".encode()).decode(),
+    "encoded for an address": urlsafe_b64encode(f"a:{LONG_KEY}\n".encode()).decode(),
+}
+
+
+@pytest.mark.parametrize("said", TRACES.values(), ids=TRACES)
+def test_no_trace_of_a_long_key_is_written_in_an_answer_or_a_document(said, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", LONG_KEY)
+    words = f"it is {said} or so"
+    files.write_jsonl(tmp_path / "a.jsonl", [{"prediction": {"deep": [words]}}])
+    files.write_json(tmp_path / "a.json", {"label": words})
+    [row] = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    document = json.loads((tmp_path / "a.json").read_text())
+    for text in (row["prediction"]["deep"][0], document["label"], without(words)):
+        assert text.startswith("it is ")
+        assert "***" in text
+        assert text.endswith(" or so")
+        assert len(text) < len("it is  or so") + 12
+
+
+@pytest.mark.parametrize("said", [LONG_KEY[:15], "A sk-live", "prediction"])
+def test_what_is_no_trace_of_a_key_stays(said, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", LONG_KEY)
+    assert without(said) == said
+
+
+def test_a_password_that_is_a_word_goes_from_settings_and_not_from_answers(tmp_path, monkeypatch):
+    monkeypatch.setenv("POSTGRES_PASSWORD", "swordfish")
+    files.write_jsonl(tmp_path / "a.jsonl", [{"prediction": "a swordfish"}])
+    files.write_json(tmp_path / "a.json", {"label": "a Sword Fish", "swordfish": 1})
+    assert json.loads((tmp_path / "a.jsonl").read_text()) == {"prediction": "a swordfish"}
+    assert json.loads((tmp_path / "a.json").read_text()) == {"label": "a ***", "swordfish": 1}
+
+
+def test_a_dummy_of_a_server_without_keys_is_none(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "EMPTY")
+    files.write_json(tmp_path / "a.json", {"label": "EMPTY"})
+    assert json.loads((tmp_path / "a.json").read_text()) == {"label": "EMPTY"}
+
+
+WORDS_OF_A_RESULT = (
+    "prediction",
+    "unscored",
+    "benchmark",
+    "accuracy",
+    "accuracy_at_iou_0.5",
+    "recall_at_0.3",
+    "correct_at_iou_0.5",
+    "samples_sha256",
+    "declaration",
+    "breakdowns",
+    "parse_failed",
+    "percentile",
+    "Accuracy",
+)
+
+
+@pytest.mark.parametrize("word", WORDS_OF_A_RESULT)
+def test_a_password_that_is_a_word_of_ours_changes_no_result(word, tmp_path, monkeypatch):
+    """Where `POSTGRES_PASSWORD` was `prediction`, every sample had `"***": "A"`."""
+    item = Item(id="a", video="v", target={"text": "jar"}, prediction={word: "jar"})
+    assert item.prediction == {word: "jar"}
+    sample = item.sample(None, {"correct": 1.0}).model_dump(mode="json")
+    document = {
+        "benchmark": {"declaration": {"metrics": [{"name": "accuracy", "title": "Accuracy"}]}},
+        "metrics": {word: 1.0},
+        "statistics": {"interval": "percentile"},
+        "state": "unscored",
+    }
+    monkeypatch.setenv("POSTGRES_PASSWORD", word)
+    files.write_jsonl(tmp_path / "a.jsonl", [sample])
+    files.write_json(tmp_path / "a.json", document)
+    assert json.loads((tmp_path / "a.jsonl").read_text()) == sample
+    assert json.loads((tmp_path / "a.json").read_text()) == document
 
 
 def test_a_column_of_a_prediction_that_is_named_like_a_key_is_not_kept():

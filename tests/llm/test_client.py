@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import ssl
 import subprocess
+from base64 import b64encode
 
 import pytest
 
@@ -108,7 +109,18 @@ KEY = "sk-proj-0123456789abcdefghijABCDEFGHIJ98"
 
 
 @pytest.mark.parametrize(
-    "part", [KEY, KEY[:-1], KEY[1:], f"stop {KEY[:-1]}", KEY[: len(KEY) // 2 + 1]]
+    "part",
+    [
+        KEY,
+        KEY[:-1],
+        KEY[1:],
+        KEY[2:-2],
+        KEY.upper(),
+        " ".join(KEY),
+        f"stop {KEY[:-1]}",
+        KEY[: len(KEY) // 2 + 1],
+        b64encode(f"Basic:{KEY}".encode()).decode(),
+    ],
 )
 def test_no_part_of_a_key_is_kept_of_what_a_server_says(part):
     """A server is sent the key, and what it says of its reply is published."""
@@ -118,6 +130,7 @@ def test_no_part_of_a_key_is_kept_of_what_a_server_says(part):
     told = f"{reply.finish} {reply.returned}"
     assert "[key]" in told
     assert not any(KEY[at : at + 12] in told for at in range(len(KEY) - 11))
+    assert b64encode(KEY.encode()).decode()[4:20] not in told
     body["choices"][0]["message"]["content"] = f"It is {part}."
     with pytest.raises(client.RejectedError, match="repeats the key"):
         client.reply_in(body, options, None)

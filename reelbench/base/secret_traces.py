@@ -1,0 +1,166 @@
+"""Traces of secret values in texts: a whole value, a long part of a key, or its base64.
+
+They count in small and in capital letters, whole or parted by blanks.
+"""
+
+import base64
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+LEAST_PART = 16
+"""Characters in a row of a long key, or of its base64, that no other text has."""
+
+_CHUNK = LEAST_PART // 2  # each part of `LEAST_PART` characters has one of the chunks whole
+_LONGEST_KEY = 4_096  # characters of a key that is searched for in parts
+_LIKE_A_KEY = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])[^\s<>/]{12,}")
+_JSON_ESCAPE = re.compile(r'\\(?:[nrtf]|u000b|u001[c-f]|(["\\]))')  # blanks, and themselves
+_OFFSETS = (0, 1, 2)  # bytes before a key in what is encoded: three make four letters
+
+
+def is_like_a_key(text: str) -> bool:
+    """Return True of the form of most keys: letters and digits, in one word."""
+    return _LIKE_A_KEY.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A text whose longer parts are traces of a secret.
+
+    Attributes:
+        text: In small letters, without blanks.
+        least: So many in a row.
+        chunks: Each place in the text -> the part that begins there. Where none of them is in
+            another text, no trace is.
+    """
+
+    text: str
+    least: int
+    chunks: tuple[tuple[int, str], ...]
+
+
+def _forms(secret: str) -> Iterator[_Form]:
+    bare_secret = "".join(secret.split())
+    is_long_key = is_like_a_key(secret) and LEAST_PART <= len(bare_secret) <= _LONGEST_KEY
+    if not is_long_key:
+        whole = bare_secret.lower()
+        yield _Form(whole, len(whole), ((0, whole),))
+        return
+    texts = {bare_secret.lower()}
+    for encoded in _encodings(bare_secret.encode("utf-8", "surrogateescape")):
+        texts.add(encoded.lower())
+    for text in sorted(texts):
+        if len(text) >= LEAST_PART:
+            places = range(0, len(text) - _CHUNK + 1, _CHUNK)
+            chunks = tuple((place, text[place : place + _CHUNK]) for place in places)
+            yield _Form(text, LEAST_PART, chunks)
+
+
+def _encodings(secret: bytes) -> Iterator[str]:
+    """Yield the base64 of a secret at each place in what is encoded."""
+    for offset in _OFFSETS:
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            letters = encode(bytes(offset) + secret).decode("ascii").rstrip("=")
+            # The letters at both edges hold bits of what stands beside the secret, too.
+            first = -(-offset * 8 // 6)
+            end = (offset + len(secret)) * 8 // 6
+            yield letters[first:end]
+
+
+class SecretTraces:
+    """The traces of some secrets, to be looked for in texts."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        self._forms: list[_Form] = []
+        for secret in secrets:
+            self._forms += _forms(secret)
+        self._chunks: list[str] = []
+        for form in self._forms:
+            self._chunks += [chunk for _, chunk in form.chunks]
+
+    def are_in(self, text: str) -> bool:
+        """Return True where a trace is in a text."""
+        return bool(self._spans(text))
+
+    def may_be_in_json(self, text: str) -> bool:
+        """Return False where a JSON text has no trace; True is a guess."""
+        if not self._chunks:
+            return False
+        if "\\" in text:
+            text = _JSON_ESCAPE.sub(r"\1", text)
+        bare_text = "".join(text.split()).lower()
+        return any(chunk in bare_text for chunk in self._chunks)
+
+    def masked(self, text: str, mark: str) -> str:
+        """Return a text with `mark` in the place of each trace."""
+        parts: list[str] = []
+        end = 0
+        for first, last in self._spans(text):
+            parts += [text[end:first], mark]
+            end = last + 1
+        parts.append(text[end:])
+        return "".join(parts)
+
+    def _spans(self, text: str) -> list[tuple[int, int]]:
+        """Return the places of the first and last characters of all traces, in order."""
+        if not self._forms:
+            return []
+        bare_text = "".join(text.split()).lower()
+        runs: list[tuple[int, int]] = []
+        for form in self._forms:
+            runs += _runs(form, bare_text)
+        if not runs:
+            return []
+        places = _places_of_bare(text)
+        spans: list[tuple[int, int]] = []
+        for start, stop in sorted(runs):
+            first = places[start]
+            last = places[stop - 1]
+            if spans and first <= spans[-1][1]:
+                spans[-1] = (spans[-1][0], max(last, spans[-1][1]))
+            else:
+                spans.append((first, last))
+        return spans
+
+
+def _runs(form: _Form, bare_text: str) -> Iterator[tuple[int, int]]:
+    """Yield where enough characters in a row of a form stand in a text."""
+    for offset, chunk in form.chunks:
+        searched = 0
+        while True:
+            place = bare_text.find(chunk, searched)
+            if place < 0:
+                break
+            start = place - _shared_before(form.text[:offset], bare_text, place)
+            after = offset + len(chunk)
+            stop = place + len(chunk)
+            stop += _shared_after(form.text[after:], bare_text, stop)
+            if stop - start >= form.least:
+                yield start, stop
+            searched = place + 1
+
+
+def _shared_before(part: str, text: str, end: int) -> int:
+    """Count the last characters of a part that stand in a text before a place."""
+    count = 0
+    while count < min(len(part), end) and part[-1 - count] == text[end - 1 - count]:
+        count += 1
+    return count
+
+
+def _shared_after(part: str, text: str, start: int) -> int:
+    """Count the first characters of a part that stand in a text behind a place."""
+    count = 0
+    while count < min(len(part), len(text) - start) and part[count] == text[start + count]:
+        count += 1
+    return count
+
+
+def _places_of_bare(text: str) -> list[int]:
+    """Return the place in a text of each character of its bare form."""
+    places: list[int] = []
+    for place, character in enumerate(text):
+        if not character.isspace():
+            # A capital letter may have two characters for a small one.
+            places += [place] * len(character.lower())
+    return places
