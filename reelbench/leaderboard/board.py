@@ -3,6 +3,7 @@
 It is made from a store and the specs alone.
 """
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ from reelbench.leaderboard.board_settings import BoardSettings
 from reelbench.leaderboard.board_state import BoardState
 from reelbench.leaderboard.bridge import Bridge, as_json, bridges_of, by_other_judges, relation
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value, run_entry
+from reelbench.leaderboard.missing_columns import Note, with_columns
 from reelbench.leaderboard.overall import ModelKey, Overall
 from reelbench.leaderboard.ranking import Noise
 from reelbench.leaderboard.rows_only import Table
@@ -43,6 +45,8 @@ from reelbench.scoring import aggregation
 from reelbench.scoring.shortcuts import Shortcuts, column_of, shortcuts
 from reelbench.scoring.value_bounds import is_left_out, with_unscored_at
 from reelbench.scoring.videos import videos_had
+
+log = logging.getLogger("reelbench")
 
 _Document = dict[str, Any]
 """Plain data, for JSON."""
@@ -160,11 +164,25 @@ class Board:
 
 
 def make(
-    path: Path, *, published: bool = True, workers: Workers = ALONE, common: Sequence[str] = ()
+    path: Path,
+    *,
+    published: bool = True,
+    workers: Workers = ALONE,
+    common: Sequence[str] = (),
+    note: Note = log.info,
 ) -> Board:
-    """Read a store and make the leaderboard; for `common` see `on_common_videos`."""
+    """Read a store and make the leaderboard.
+
+    Args:
+        path: The store.
+        published: Also take published numbers.
+        workers: They read the files.
+        common: See `on_common_videos`.
+        note: Called with a line where the store's columns had to be made.
+    """
     left_out: dict[str, str] = {}
     results = store.read(path, workers, left_out=left_out.__setitem__)
+    results = with_columns(results, path, workers, note)
     try:
         return _make(path, results, left_out, published=published, common=common)
     except Exception:

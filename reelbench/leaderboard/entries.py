@@ -11,12 +11,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from reelbench.base import bounds
-from reelbench.base.files import read_text
 from reelbench.judges.identity import judge_as_answered, other_than_requested
 from reelbench.leaderboard.community import Community
 from reelbench.leaderboard.identity import models_other_than_asked
-from reelbench.leaderboard.standing import Standing, bound_in_words, of_runs, standing, stated_score
+from reelbench.leaderboard.standing import (
+    Standing,
+    bound_in_words,
+    of_runs,
+    standing,
+    stated_score,
+    usage_of,
+)
 from reelbench.leaderboard.store import StoredResult, refusal_of
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.records import (
@@ -29,13 +34,12 @@ from reelbench.registry.records import (
     MetricValue,
     PresetRecord,
     Result,
-    Sample,
     SettingsRecord,
 )
 from reelbench.registry.sampling import SUBTITLED
 from reelbench.registry.spec import BenchmarkSpec, Mean, MeanOf, Metric
 from reelbench.registry.splits import is_mini
-from reelbench.scoring import calibration_file, result_files, runs
+from reelbench.scoring import calibration_file, runs
 from reelbench.stats import intervals
 
 Kind = Literal["run", "published", "community", "baseline", "human"]
@@ -596,18 +600,20 @@ def _mean_usage(stored: StoredResult) -> dict[str, float | None]:
     Raises:
         InputError: If the samples can't be read.
     """
-    samples: list[Sample] = []
-    for run in stored.each:
-        text = read_text(run.folder / result_files.SAMPLES_FILE, most=bounds.SAMPLES_BYTES)
-        if '"tokens"' in text or '"seconds"' in text:
-            samples += result_files.read_samples(run.folder)
-    if not samples:
+    usages = [usage_of(run) for run in stored.each]
+    prompts: list[int] = []
+    completions: list[int] = []
+    seconds: list[float] = []
+    for usage in usages:
+        prompts += usage.tokens.get("prompt", [])
+        completions += usage.tokens.get("completion", [])
+        seconds += usage.seconds
+    if not prompts and not completions and not seconds:
         return {}
-    tokens = [sample.tokens or {} for sample in samples]
     return {
-        "tokens_in": _mean([counts["prompt"] for counts in tokens if "prompt" in counts]),
-        "tokens_out": _mean([counts["completion"] for counts in tokens if "completion" in counts]),
-        "seconds": _mean([sample.seconds for sample in samples if sample.seconds is not None]),
+        "tokens_in": _mean(prompts),
+        "tokens_out": _mean(completions),
+        "seconds": _mean(seconds),
     }
 
 

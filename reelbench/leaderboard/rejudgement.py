@@ -25,7 +25,7 @@ from reelbench.leaderboard.bridge import same_answers
 from reelbench.leaderboard.identity import asked_of
 from reelbench.leaderboard.rejudge import write_anew
 from reelbench.leaderboard.rereading import is_current
-from reelbench.leaderboard.standing import ranked_samples
+from reelbench.leaderboard.standing import whole_samples
 from reelbench.leaderboard.store import StoredResult
 from reelbench.llm.budget import Budget
 from reelbench.registry.reasons import UNANSWERED, Reason
@@ -246,7 +246,7 @@ class Rejudgement:
                 f"{spec.version}; score its answers again first"
             )
             return None
-        samples = ranked_samples(source)
+        samples = whole_samples(source)
         rows = self._known_rows.rows_of(source.result)
         try:
             asked_items = against_data.as_asked(spec, samples, rows, source.key)

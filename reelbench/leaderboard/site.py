@@ -28,6 +28,7 @@ from reelbench.leaderboard import columns, headline, overall, ranking
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count, means_of
 from reelbench.leaderboard.exports import tables
+from reelbench.leaderboard.missing_columns import Note
 from reelbench.leaderboard.overall import Overall
 from reelbench.leaderboard.ranking import Noise
 from reelbench.leaderboard.store import public
@@ -75,6 +76,7 @@ def build(
     workers: Workers = ALONE,
     common: Sequence[str] = (),
     url: str | None = None,
+    note: Note = log.info,
 ) -> Board:
     """Write the site for a store, in one step, and return what it shows.
 
@@ -85,6 +87,7 @@ def build(
         workers: They write the runs.
         common: See `board.on_common_videos`.
         url: Where it will be served, for a posted link's picture.
+        note: Called with a line where the store's columns had to be made.
 
     Raises:
         InputError: If the address is without http:// or https://.
@@ -92,7 +95,7 @@ def build(
     """
     if url is not None and not re.fullmatch(r"https?://[^\s\"'<>]+", url):
         raise InputError(f"--url {url}: give the whole address where the page will be, https://…")
-    board = boards.make(store, published=published, workers=workers, common=common)
+    board = boards.make(store, published=published, workers=workers, common=common, note=note)
     is_site = (out / "data" / "board.js").is_file()
     if out.exists() and not is_site and any(out.iterdir()):
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from reelbench.base.files import sha256_of_names
+from reelbench.base import bounds
+from reelbench.base.files import read_text, sha256_of_names
 from reelbench.judges.identity import judges_under_several_ids
-from reelbench.leaderboard import rereading
+from reelbench.leaderboard import rereading, sample_columns
 from reelbench.leaderboard.identity import models_that_answered
+from reelbench.leaderboard.sample_columns import Usage
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue, Sample
@@ -65,11 +67,44 @@ class _ReadSamples(NamedTuple):
 
 
 def ranked_samples(stored: StoredResult) -> list[Sample]:
-    """Return a result's samples as today's rules read them.
+    """Return a result's samples as today's rules read them, with what boards need of them.
 
-    Where these can't read them on this machine, the samples are as filed.
+    Where these can't read them on this machine, the samples are as filed. Answers and judges'
+    replies may be absent (`sample_columns`).
     """
     return _read(stored).samples
+
+
+def whole_samples(stored: StoredResult) -> list[Sample]:
+    """Return a result's samples as `ranked_samples` does, with all of their fields."""
+    runs_of_files = tuple(replace(run, columns=None) for run in stored.runs)
+    return _read(replace(stored, columns=None, runs=runs_of_files)).samples
+
+
+def _filed_samples(stored: StoredResult) -> list[Sample]:
+    """Return a result's samples as they are filed, from their columns where these are whole."""
+    if stored.columns is not None:
+        data = stored.columns.read()
+        if data is not None:
+            return sample_columns.samples_of(data)
+    return list(result_files.read_samples(stored.folder))
+
+
+def usage_of(stored: StoredResult) -> Usage:
+    """Return the usage of a result's items.
+
+    Raises:
+        InputError: The samples can't be read.
+    """
+    if stored.columns is not None:
+        data = stored.columns.read()
+        if data is not None:
+            return sample_columns.usage_in(data)
+    path = stored.folder / result_files.SAMPLES_FILE
+    text = read_text(path, most=bounds.SAMPLES_BYTES)
+    if '"tokens"' in text or '"seconds"' in text:
+        return sample_columns.usage_of(result_files.read_samples(stored.folder))
+    return Usage({}, [])
 
 
 def of_runs(several: Sequence[StoredResult]) -> StoredResult:
@@ -79,7 +114,7 @@ def of_runs(several: Sequence[StoredResult]) -> StoredResult:
     """
     first = several[0]
     results = [run.result for run in several]
-    samples = [list(result_files.read_samples(run.folder)) for run in several]
+    samples = [_filed_samples(run) for run in several]
     result, _ = runs.together(first.spec, results, samples)
     reasons = [run.filed_row.partial for run in several if run.filed_row.partial]
     partial = reasons[0] if reasons else None
@@ -90,7 +125,7 @@ def of_runs(several: Sequence[StoredResult]) -> StoredResult:
 def _read(stored: StoredResult) -> _ReadSamples:
     if stored.runs:
         return _read_runs(stored)
-    samples = list(result_files.read_samples(stored.folder))
+    samples = _filed_samples(stored)
     if stored.videos is not None:
         samples = [sample for sample in samples if sample.video in stored.videos]
     if rereading.is_current(stored.result):

@@ -2,6 +2,7 @@
 
     ledger.jsonl
     <org>__<model>/<revision>/<benchmark>/<settings-hash>/result.json, samples.jsonl
+    .columns/<hash of samples.jsonl>.parquet            what boards need of it (`store_columns`)
     replaced/<key>/<start of a hash>/                   what a corrected run took the place of
     removed/<key>/<start of a hash>/                    what was withdrawn; it is never published
 
@@ -29,7 +30,14 @@ from reelbench.base.files import read_json, replacing_folder, sha256_of
 from reelbench.base.values import texts_in, without_folders
 from reelbench.base.workers import ALLOTTED, ALONE, Workers
 from reelbench.data import ownership
-from reelbench.leaderboard import aliases, board_settings, board_state, ledger, marks
+from reelbench.leaderboard import (
+    aliases,
+    board_settings,
+    board_state,
+    ledger,
+    marks,
+    sample_columns,
+)
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.board_state import (
     NOT_FILED_YET,
@@ -44,9 +52,10 @@ from reelbench.leaderboard.mismatches import MismatchError
 from reelbench.leaderboard.recompute import AHEAD, date_of, verify
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
+from reelbench.leaderboard.store_columns import ColumnsFile, StoreColumns
 from reelbench.leaderboard.table_differences import Filed, FirstFiled
 from reelbench.registry import discovery
-from reelbench.registry.records import About, Metrics, Result
+from reelbench.registry.records import About, Metrics, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, calibration_file, result_files
@@ -124,6 +133,7 @@ class _Candidate:
         samples_sha256: The hash of its samples.
         calibration_sha256: The hash of people's scores, where it has some.
         rejudged: What came of asking its judge again.
+        columns: The columns of its samples; None where it has none.
     """
 
     result: Result
@@ -133,6 +143,7 @@ class _Candidate:
     samples_sha256: str
     calibration_sha256: str | None
     rejudged: Rejudged | None
+    columns: bytes | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +185,7 @@ class StoredResult:
             (`leaderboard.rows_only`).
         runs: The results that it is made of, where it is several runs taken together
             (`standing.of_runs`).
+        columns: Where set, what boards need of its samples.
     """
 
     key: str
@@ -186,6 +198,7 @@ class StoredResult:
     videos: frozenset[str] | None = field(default=None, repr=False)
     withheld: str | None = None
     runs: "tuple[StoredResult, ...]" = field(default=(), repr=False)
+    columns: ColumnsFile | None = field(default=None, compare=False, repr=False)
 
     @property
     def spec(self) -> BenchmarkSpec:
@@ -240,9 +253,13 @@ def add(
     if rejudge is not None:
         workers = ALONE
     work = partial(_candidate, rejudge=rejudge, about=about)
-    verified = _spread(work, to_file, workers)
     outcomes = list(not_filed.values())
-    outcomes += (_filed_or_refused(added, store, board, filing) for added in verified)
+    columns = StoreColumns(store)
+    with columns.saved():
+        for verified in _spread(work, to_file, workers):
+            added = _filed_or_refused(verified, store, board, filing)
+            outcomes.append(added)
+            _keep_columns(verified.candidate, added, columns)
     return _with_notes_on_tables(outcomes, store, board.state)
 
 
@@ -261,6 +278,13 @@ def _is_earlier(below: Path) -> bool:
     """Return True of `replaced/KEY/HASH` and `removed/KEY/HASH`, in a store or a dataset."""
     folders_above = below.parts[: -(_DEPTH + 1)]
     return folders_above[-1:] in ((REPLACED_FOLDER,), (REMOVED_FOLDER,))
+
+
+def _keep_columns(candidate: _Candidate | None, added: Added, columns: StoreColumns) -> None:
+    """Write the columns of a result that was filed, where it has some."""
+    if candidate is None or candidate.columns is None or added.outcome == "refused":
+        return
+    columns.write(candidate.samples_sha256, candidate.columns)
 
 
 def _filed_or_refused(added: Added, store: Path, board: BoardLedger, filing: Filing) -> Added:
@@ -490,8 +514,16 @@ def _candidate(
         samples_sha256=verified.files[result_files.SAMPLES_FILE],
         calibration_sha256=verified.files.get(calibration_file.FILE),
         rejudged=rejudged,
+        columns=_columns_of(result, verified.samples),
     )
     return Added(folder, "added", check=verified.verified, result=result, candidate=candidate)
+
+
+def _columns_of(result: Result, samples: Sequence[Sample]) -> bytes | None:
+    """Return the columns of a result that may have some."""
+    if is_secret(result) or not is_current(result):
+        return None
+    return sample_columns.as_parquet(samples)
 
 
 # --- where a result is filed ----------------------------------------------------------------------
@@ -874,7 +906,27 @@ def read(
         else:
             left_out(row.key, read_result)
     first = FirstFiled((result.filed for result in stored), board_settings.read(store))
-    return [replace(result, differs=first.differs(result.filed)) for result in stored]
+    columns = StoreColumns(store)
+    return [
+        replace(result, differs=first.differs(result.filed), columns=known_columns(result, columns))
+        for result in stored
+    ]
+
+
+def known_columns(stored: StoredResult, columns: StoreColumns) -> ColumnsFile | None:
+    """Return the columns of a result's samples that this machine wrote; None without any."""
+    samples_sha256 = hash_for_columns(stored)
+    return None if samples_sha256 is None else columns.of(samples_sha256)
+
+
+def hash_for_columns(stored: StoredResult) -> str | None:
+    """Return the hash of a result's samples; None where it may have no columns.
+
+    That is where its answers are secret, and where today's rules read them otherwise.
+    """
+    if stored.benchmark is None or not is_current(stored.result) or is_secret(stored.result):
+        return None
+    return stored.filed_row.files.get(result_files.SAMPLES_FILE)
 
 
 def with_name(result: Result, state: BoardState) -> Result:

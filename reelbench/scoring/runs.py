@@ -109,7 +109,7 @@ def _average_item(samples: Sequence[Sample]) -> SampleOfRuns:
         scores = [sample.scores[column] for sample in samples if column in sample.scores]
         if len(scores) == len(samples):
             means[column] = fmean(scores)
-    fields = {name: getattr(template, name) for name in Sample.model_fields}
+    fields = dict(template)
     fields["scores"] = means
     fields["of_runs"] = [sample.scores for sample in samples]
     return SampleOfRuns.from_checked(fields)

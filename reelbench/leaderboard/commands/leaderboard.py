@@ -181,8 +181,9 @@ def add(
 
 def _check_again(store: Path, workers: "Workers", *, write: bool) -> None:
     """Check a store's rows again, and say how many marks rise and fall."""
-    from reelbench.leaderboard import recheck
+    from reelbench.leaderboard import missing_columns, recheck
 
+    missing_columns.make(store, workers, console.note)
     changes = recheck.changed_marks(store, workers)
     for change in changes[:_SHOWN]:
         console.note(f"{change.direction}: {change.row.key}: {change.why}")
@@ -434,7 +435,13 @@ def build(
     from reelbench.leaderboard import site
 
     board = site.build(
-        store, out, published=published, workers=spread, common=common or (), url=url
+        store,
+        out,
+        published=published,
+        workers=spread,
+        common=common or (),
+        url=url,
+        note=console.note,
     )
     for key, why in board.left_out.items():
         _tell_left_out(key, why)

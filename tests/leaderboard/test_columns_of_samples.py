@@ -1,0 +1,179 @@
+"""Boards read columns of a store's samples; they give what the samples give, and nobody can forge them."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import reelbench
+from reelbench.base.workers import Workers
+from reelbench.leaderboard import board, site, store
+from reelbench.leaderboard.sample_columns import as_parquet, samples_of, usage_in, usage_of
+from reelbench.leaderboard.store_columns import FOLDER
+from reelbench.registry.records import Sample
+from reelbench.scoring import aggregation, result_files
+from tests.program import app
+
+KEPT = ("id", "video", "state", "reason", "flags", "facets", "scores", "tokens", "seconds")
+
+
+def _sample(name, **fields):
+    scored = {
+        "id": name,
+        "video": "v",
+        "prediction": "A",
+        "target": {"answer": "A"},
+        "state": "scored",
+    }
+    return Sample.model_validate(scored | fields)
+
+
+def _columns(path):
+    return sorted((path / FOLDER).glob("*.parquet"))
+
+
+def _files(folder):
+    return {
+        path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+@pytest.fixture
+def two_runs(rextime_run, tmp_path):
+    """A store of two models, one of them without an answer to a question."""
+    for name, right in (("one", 6), ("two", 3)):
+        store.add(rextime_run(name, model=f"org/{name}", right=right), tmp_path / "store")
+    return tmp_path / "store"
+
+
+def test_columns_have_every_number_of_the_samples_to_the_bit():
+    samples = [
+        _sample("ä \u202e\x00", scores={"iou": 0.1 + 0.2, "right": -0.0, "tiny": 5e-324}),
+        _sample("b", scores={"iou": 2 / 3}, facets={"topic": ["x", "y"], "level": ["1"]}),
+        _sample("c", flags=["parse_failed"], scores={"right": 0.0}, tokens={"prompt": 2**53 - 1}),
+        _sample("d", state="unscored", reason="media_missing", prediction=None, seconds=0.1),
+    ]
+    read = samples_of(as_parquet(samples))
+    for before, after in zip(samples, read, strict=True):
+        for name in KEPT:
+            assert repr(getattr(after, name)) == repr(getattr(before, name))
+    assert usage_in(as_parquet(samples)) == usage_of(samples)
+    assert samples_of(as_parquet([])) == []
+
+
+def test_a_field_that_columns_lack_is_an_error_and_no_empty_value():
+    [sample] = samples_of(as_parquet([_sample("a")]))
+    with pytest.raises(AttributeError):
+        _ = sample.prediction
+
+
+@pytest.mark.usefixtures("few_videos")
+def test_a_site_is_the_same_from_columns_and_from_samples(two_runs, tmp_path):
+    added = _columns(two_runs)
+    assert len(added) == 2
+    site.build(two_runs, tmp_path / "from_columns")
+    for path in added:
+        path.unlink()
+    (two_runs / FOLDER).rmdir()
+    (two_runs / FOLDER).write_text("no folder can be made here")
+    site.build(two_runs, tmp_path / "from_samples")
+    assert _files(tmp_path / "from_columns") == _files(tmp_path / "from_samples")
+
+
+def test_columns_that_are_missing_are_made_with_the_same_bytes_by_one_process_and_by_two(two_runs):
+    before = _files(two_runs / FOLDER)
+    for workers in (Workers(1), Workers(2)):
+        for path in _columns(two_runs):
+            path.unlink()
+        said = []
+        board.make(two_runs, workers=workers, note=said.append)
+        assert said == [f"{two_runs / FOLDER}: columns of 2 results made"]
+        assert _files(two_runs / FOLDER) == before
+    board.make(two_runs, note=said.append)
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("forge", ["bit", "scores", "home"])
+def test_columns_that_this_machine_did_not_write_are_not_read(two_runs, monkeypatch, forge):
+    before = _files(two_runs / FOLDER)
+    metrics = [entry.metrics for entry in board.make(two_runs, published=False).entries]
+    path = _columns(two_runs)[0]
+    data = path.read_bytes()
+    if forge == "bit":
+        path.write_bytes(data[:100] + bytes([data[100] ^ 1]) + data[101:])
+    else:
+        better = [
+            sample.model_copy(update={"scores": dict.fromkeys(sample.scores, 1.0)})
+            for sample in samples_of(data)
+        ]
+        path.write_bytes(as_parquet(better))
+    if forge == "home":
+        # A store that came from elsewhere brings columns, and no word of this machine on them.
+        monkeypatch.setenv("REELBENCH_HOME", str(two_runs.parent / "another_home"))
+    said = []
+    after = board.make(two_runs, published=False, note=said.append)
+    assert [entry.metrics for entry in after.entries] == metrics
+    assert _files(two_runs / FOLDER) == before
+    made = 2 if forge == "home" else 1
+    assert said[-1].endswith(f"columns of {made} result{'s' * (made > 1)} made")
+    if forge != "home":
+        assert said[0].startswith(f"{path}: its bytes are not those that were written")
+
+
+def test_check_names_columns_that_were_changed(two_runs):
+    path = _columns(two_runs)[0]
+    data = path.read_bytes()
+    path.write_bytes(data + b"!")
+    done = CliRunner().invoke(app, ["leaderboard", "check", "--store", str(two_runs)])
+    assert f"{path}: its bytes are not those that were written; it is made again" in done.stderr
+    assert path.read_bytes() == data
+
+
+def test_columns_of_samples_that_changed_hands_go_with_the_samples(two_runs, rextime_run):
+    better = rextime_run("better", model="org/two", right=5)
+    [added] = store.add(better, two_runs, filing=store.Filing(replaces=True))
+    assert added.outcome == "replaced"
+    rows = board.make(two_runs, published=False).entries
+    of_two = next(row for row in rows if row.model == "org/two")
+    samples = list(result_files.read_samples(added.place))
+    recomputed = aggregation.aggregate(of_two.stored.spec, samples).metrics
+    assert of_two.metrics == recomputed
+
+
+def test_secret_answers_have_no_columns(tmp_path):
+    folder = tmp_path / "cellar"
+    folder.mkdir()
+    rows = [
+        {
+            "id": f"q{number}",
+            "video": f"v{number}",
+            "q": f"What is {number}?",
+            "a": f"word {number}",
+        }
+        for number in range(12)
+    ]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "benchmark.yaml").write_text(
+        "id: cellar\ntitle: Cellar\nkind: exact\nsource: {file: rows.jsonl}\n"
+        "columns: {id: id, video: video, question: q, answer: a}\n"
+        "languages: [en]\nlicence: cc-by-4.0\nhidden_answers: true\n"
+    )
+    answers = [{"id": row["id"], "prediction": row["a"]} for row in rows]
+    reelbench.score(str(folder), answers, model="org/one").save(tmp_path / "run")
+    [added] = store.add(tmp_path / "run", tmp_path / "store")
+    assert added.outcome == "added", added.why
+    site.build(tmp_path / "store", tmp_path / "site")
+    assert not _columns(tmp_path / "store")
+
+
+def test_a_link_in_the_place_of_the_columns_is_not_followed(two_runs, tmp_path):
+    folder = two_runs / FOLDER
+    folder.rename(tmp_path / "elsewhere")
+    before = _files(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    for path in (tmp_path / "elsewhere").iterdir():
+        path.write_bytes(b"no columns")
+    results = store.read(two_runs)
+    assert [result.columns for result in results] == [None, None]
+    board.make(two_runs)
+    assert _files(tmp_path / "elsewhere") == dict.fromkeys(before, b"no columns")
