@@ -57,10 +57,10 @@ _END_OF_TURN = re.compile(r"\s*(?:<\|[a-z_]{2,20}\|>|</s>|<end_of_turn>)\s*\Z")
 _KEY = "score"
 _KEY_WORD = re.compile(_KEY, re.IGNORECASE)
 _QUOTED_LINE = re.compile(r"\s*>")
-_TAG_OF_PROMPT = re.compile(r"<(/?)(?:question|reference|answer) [0-9a-f]{8,}>")
+_TAG_OF_PROMPT = re.compile(r"<(?P<closes>/?)(?:question|reference|answer) [0-9a-f]{8,}>")
 _OPENING_QUOTES = "“„‘«‹「『"
-_CLOSING_QUOTES = "”’»›」』"
-_SHORT_QUOTES = ("'", "`")
+_QUOTATION_MARK = re.compile(f"[{_OPENING_QUOTES}”’»›」』]")
+_SHORTLY_QUOTED = re.compile(r"(['`]).*\1", re.DOTALL)
 
 
 def parse_score(
@@ -118,15 +118,16 @@ def _score_of_whole(text: str, *, bare_integer: bool) -> int | None:
 def _score_among_words(text: str, answer: str) -> int | None:
     """Return the score of the objects in a text that are no quotations."""
     scores: list[Any] = []
+    quotations = _Quotations()
+    text = "\n" + text  # its first line begins like any other
     end = 0
-    quotes = 0
     for place in objects_in(text):
-        quotes += text.count('"', end, place.start)
         if place.end is None:
             return None  # it was cut short
-        is_quoted = _is_quoted(text, place.start, place.end, quotes)
+        quotations.read_on(text[end : place.start])
+        is_marked = _SHORTLY_QUOTED.fullmatch(text[max(0, place.start - 1) : place.end + 1])
         end = place.end
-        if is_quoted:
+        if quotations.is_open or is_marked:
             continue
         if place.value is not None:
             scores.extend(_scores_in(place.value))
@@ -165,33 +166,38 @@ def _whole_number(value: Any) -> int | None:  # noqa: ANN401 - any literal
     return value if type(value) is int else None
 
 
-def _is_quoted(text: str, start: int, end: int, quotes: int) -> bool:
-    """Return True where quotation marks, a quoted line or a tag enclose a place.
+class _Quotations:
+    """The quotations that are open in a judge's text, read piece by piece.
 
-    Args:
-        text: A judge's text.
-        start: Where the place begins.
-        end: Where it ends.
-        quotes: The straight quotation marks before it.
+    They are opened by quotation marks, by a quoted line (`>`), or by a tag of the prompt.
     """
-    line = text.rfind("\n", 0, start) + 1
-    if _QUOTED_LINE.match(text, line, start):
-        return True
-    before = text[:start]
-    tags = _TAG_OF_PROMPT.findall(before)
-    if tags and not tags[-1]:
-        return True
-    if quotes % 2 or _is_opened(before):
-        return True
-    marks = {before[-1:], text[end : end + 1]}
-    return len(marks) == 1 and marks.issubset(_SHORT_QUOTES)
 
+    def __init__(self) -> None:
+        self._straight_marks = 0
+        self._mark_is_open = False
+        self._line_is_quoted = False
+        self._tag_is_open = False
 
-def _is_opened(before: str) -> bool:
-    """Return True where the last quotation mark with a side opens a quotation."""
-    opening = max(map(before.rfind, _OPENING_QUOTES))
-    closing = max(map(before.rfind, _CLOSING_QUOTES))
-    return opening > closing
+    def read_on(self, words: str) -> None:
+        """Read the words between two objects."""
+        self._straight_marks += words.count('"')
+        for mark in _QUOTATION_MARK.finditer(words):
+            self._mark_is_open = mark[0] in _OPENING_QUOTES
+        for tag in _TAG_OF_PROMPT.finditer(words):
+            self._tag_is_open = not tag["closes"]
+        line = words.rpartition("\n")[2]
+        if line != words:
+            self._line_is_quoted = _QUOTED_LINE.match(line) is not None
+
+    @property
+    def is_open(self) -> bool:
+        """True where what stands here is quoted."""
+        return (
+            self._straight_marks % 2 == 1
+            or self._mark_is_open
+            or self._line_is_quoted
+            or self._tag_is_open
+        )
 
 
 def _claims(answer: str, score: int) -> bool:

@@ -39,9 +39,11 @@ def read_again(
         answering = Answering.parse(settings.answering or "")
         return option_scores.parse(sample.option_scores, prediction, answering)
     options = None
-    if row is not None and "options" in row:
-        options = row["options"]
-    reading = answers.reread(spec, prediction, options, timing(row))
+    question = ""
+    if row is not None:
+        options = row.get("options")
+        question = row["question"]
+    reading = answers.reread(spec, prediction, options, timing(row), question)
     if isinstance(prediction, Mapping):
         is_complete = getattr(import_object(spec.formats), "reread", None) is not None
     else:

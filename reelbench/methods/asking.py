@@ -563,7 +563,8 @@ class _Run:
         return read.parsed
 
     def _read(self, row: Row, text: str) -> Prediction:
-        return answered(self.questions.spec, text, row.get("options", ()), timing(row))
+        options = row.get("options", ())
+        return answered(self.questions.spec, text, options, timing(row), row["question"])
 
 
 def _sample_fields(results: "Sequence[AskResult[str]]", texts: Sequence[str]) -> dict[str, Any]:

@@ -303,7 +303,7 @@ def with_texts(answers: Answers, texts: Mapping[str, str]) -> list[Item]:
             items.append(item)
             continue
         timing = questions.timings.get(item.id, UNTIMED)
-        reading = answered(questions.spec, text, item.options, timing)
+        reading = answered(questions.spec, text, item.options, timing, item.question)
         reason = reading.reason
         if reason is None and item.reason == Reason.ANSWERS_HIDDEN:
             reason = item.reason

@@ -102,4 +102,5 @@ def _answer(fn: Function, questions: QuestionSet, row: Row, media: Shown) -> Pre
         raise TypeError(
             f"the function returned a {type(text).__name__} for {row['id']!r}, expected text"
         )
-    return answered(questions.spec, valid_text(text), row.get("options", ()), timing(row))
+    options = row.get("options", ())
+    return answered(questions.spec, valid_text(text), options, timing(row), row["question"])

@@ -186,7 +186,7 @@ class EarlierResult:
         if not is_read or not isinstance(sample.prediction, str) or self.result.answers == VERSION:
             return item
         timing = questions.timings.get(sample.id, UNTIMED)
-        answer = answered(questions.spec, sample.prediction, options, timing)
+        answer = answered(questions.spec, sample.prediction, options, timing, question)
         return item.model_copy(update={"parsed": answer.parsed, "flags": answer.flags})
 
     def settings(self, settings: SettingsRecord, asked_again: int) -> SettingsRecord:

@@ -23,7 +23,7 @@ from reelbench.data import hub
 from reelbench.registry.mapping_words import PLACE
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import SourceRecord
-from reelbench.registry.rows import UNTIMED
+from reelbench.scoring import answers
 from reelbench.tasks.submissions import (
     Prediction,
     PredictionSet,
@@ -244,14 +244,17 @@ def _read_texts(
     One that is None is a missing prediction.
     """
     by_id = {reference.id: reference for reference in references}
-    raw_answers: dict[str, Any] = {}
+    raw_answers: dict[str, answers.Given] = {}
     for name, text in texts.items():
         if text is None:
             continue
-        if name in by_id:
-            raw_answers[name] = (text, by_id[name].options, by_id[name].timing)
+        reference = by_id.get(name)
+        if reference is None:
+            raw_answers[name] = answers.Given(text)
         else:
-            raw_answers[name] = (text, (), UNTIMED)
+            raw_answers[name] = answers.Given(
+                text, reference.options, reference.timing, reference.question
+            )
     predictions = dict.fromkeys(texts, Prediction(None, reason=Reason.PREDICTION_MISSING))
     readings = all_answered(questions.spec, list(raw_answers.values()))
     predictions.update(zip(raw_answers, readings, strict=True))

@@ -6,16 +6,12 @@ The right answers are written as a model may write them, read as any answers are
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
-from reelbench.scoring import aggregation
+from reelbench.scoring import aggregation, answers
 from reelbench.tasks.submissions import Prediction, Reference, all_answered, hides, reference_of
-
-if TYPE_CHECKING:
-    from reelbench.scoring.answers import Given
 
 _SHOWN_AS = 0.005
 """Points by which a perfect score may miss the top: two digits are shown."""
@@ -54,12 +50,13 @@ def round_trip(spec: BenchmarkSpec, split: str, rows: Sequence[Row]) -> RoundTri
     if not rows or metric.judged or isinstance(metric.aggregate, Corpus) or hides(spec, split):
         return None
     references = [reference_of(spec, row) for row in rows]
-    answers: list[Given] = []
+    given_answers: list[answers.Given] = []
     for reference in references:
         # One after the other: the patterns of a question's options are made once.
-        answers.append((right_answer(spec, reference), reference.options, reference.timing))
-        answers.append(("", reference.options, reference.timing))
-    predictions = list(all_answered(spec, answers))
+        row = (reference.options, reference.timing, reference.question)
+        given_answers.append(answers.Given(right_answer(spec, reference), *row))
+        given_answers.append(answers.Given("", *row))
+    predictions = list(all_answered(spec, given_answers))
     perfect = _samples(spec, references, predictions[::2])
     empty = _samples(spec, references, predictions[1::2])
     _, top = metric.bounds

@@ -7,6 +7,7 @@ scores. `score_runs` scores the runs of lmms-eval.
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -38,7 +39,7 @@ from reelbench.registry.records import (
 from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.splits import upstream_split
-from reelbench.scoring import aggregation, result_files
+from reelbench.scoring import aggregation, answers, result_files
 from reelbench.tasks import about as abouts
 from reelbench.tasks import predictions, submissions
 from reelbench.tasks.earlier import OTHER_JUDGE, EarlierResult
@@ -280,6 +281,7 @@ class Evaluation:
             notes.append(overlap_note)
         notes += data_notes
         unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags]
+        notes += self._unit_notes(unread)
         return Outcome(
             result,
             folder,
@@ -292,6 +294,24 @@ class Evaluation:
             unread=unread[:_UNREAD_SHOWN],
             unread_replies=self._unread_replies(),
         )
+
+    def _unit_notes(self, unread: Sequence[Sample]) -> list[str]:
+        """Return the notes on unread spans in a unit that can't be turned into seconds."""
+        if not self.questions.spec.asks_span:
+            return []
+        answers_by_unit: Counter[str] = Counter()
+        for sample in unread:
+            if (sample.parsed or {}).get("span") is None and isinstance(sample.prediction, str):
+                unit = answers.unknown_unit(sample.prediction)
+                if unit is not None:
+                    answers_by_unit[unit] += 1
+        notes: list[str] = []
+        for unit, count in answers_by_unit.items():
+            notes.append(
+                f"{number_of(count, 'answer')} with a span in {unit}: not read; "
+                "let the model answer in seconds"
+            )
+        return notes
 
     def _data_notes(self) -> list[str]:
         """Return the notes on the data: units in doubt, and rows that can't be read."""

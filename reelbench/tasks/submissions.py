@@ -556,20 +556,25 @@ BLOCKED = "[SAFETY_BLOCKED"
 
 
 def answered(
-    spec: BenchmarkSpec, text: str, options: Sequence[str] = (), timing: Timing = UNTIMED
+    spec: BenchmarkSpec,
+    text: str,
+    options: Sequence[str] = (),
+    timing: Timing = UNTIMED,
+    question: str = "",
 ) -> Prediction:
     """Read a model's raw answer.
 
     It names a choice, and a span where the benchmark asks for one. `timing` has the times of the
-    video, as far as they are known.
+    video, and `question` the question, as far as they are known.
     """
-    [prediction] = all_answered(spec, [(text, options, timing)])
+    [prediction] = all_answered(spec, [answers.Given(text, options, timing, question)])
     return prediction
 
 
 def all_answered(spec: BenchmarkSpec, texts: "Sequence[answers.Given]") -> Iterator[Prediction]:
     """Read each raw answer as `answered` does; many are read by several processes."""
-    for (text, *_), parsed in zip(texts, answers.parse_all(spec, texts), strict=True):
+    for given_answer, parsed in zip(texts, answers.parse_all(spec, texts), strict=True):
+        text = given_answer.text
         if aggregation.is_failure(text):
             yield Prediction(text, reason=Reason.MODEL_FAILED)
         elif text.startswith(BLOCKED):

@@ -35,9 +35,15 @@ def answered(reelbench, tmp_path):
             *more,
         )
         assert done.returncode == 0, done.stderr
-        return [row["id"] for row in rows], done.stdout
+        return [row["id"] for row in rows], done.stdout, done.stderr
 
     return run
+
+
+def test_spans_in_a_unit_that_nobody_knows_are_said(answered):
+    _, _, notes = answered("A <12> to <30>", "B <|3|><|9|>", "A frames 12 to 30", "A in the middle")
+    assert "2 answers with a span in bins of unknown length: not read; let the model" in notes
+    assert "1 answer with a span in frames or shares of the video, of unknown rate" in notes
 
 
 def shown(printed):
@@ -45,7 +51,7 @@ def shown(printed):
 
 
 def test_the_first_three_answers_that_could_not_be_read_are_shown_with_their_share(answered):
-    ids, printed = answered(
+    ids, printed, _ = answered(
         "The man left.", "", "\x1b[31mred\x1b[0m\n\u202etext", "x" * 5_000 + " no answer", "no."
     )
     assert (
@@ -61,9 +67,9 @@ def test_the_first_three_answers_that_could_not_be_read_are_shown_with_their_sha
 
 
 def test_nothing_is_shown_where_all_was_read_or_json_is_asked_for(answered):
-    _, printed = answered()
+    _, printed, _ = answered()
     assert "unreadable" not in printed
-    _, printed = answered("The man left.", more=["--json"])
+    _, printed, _ = answered("The man left.", more=["--json"])
     assert json.loads(printed)["counts"]["parse_failed"] == 1
 
 

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from reelbench.registry.rows import LETTERS
     from reelbench.scoring.answers.options import read_option
     from reelbench.scoring.answers.reasoning import past_reasoning, strip_reasoning
-    from reelbench.scoring.answers.scored import Given, flags, parse, parse_all, reread
+    from reelbench.scoring.answers.scored import (
+        Given,
+        flags,
+        parse,
+        parse_all,
+        reread,
+        unknown_unit,
+    )
     from reelbench.scoring.answers.spans import is_span, is_span_word, read_span, read_spans
 
 VERSION = 5
@@ -37,6 +44,7 @@ __all__ = [
     "read_spans",
     "reread",
     "strip_reasoning",
+    "unknown_unit",
 ]
 
 __getattr__ = names_of(
@@ -45,7 +53,14 @@ __getattr__ = names_of(
         "reelbench.registry.rows": ("LETTERS",),
         "reelbench.scoring.answers.options": ("read_option",),
         "reelbench.scoring.answers.reasoning": ("past_reasoning", "strip_reasoning"),
-        "reelbench.scoring.answers.scored": ("Given", "flags", "parse", "parse_all", "reread"),
+        "reelbench.scoring.answers.scored": (
+            "Given",
+            "flags",
+            "parse",
+            "parse_all",
+            "reread",
+            "unknown_unit",
+        ),
         "reelbench.scoring.answers.spans": ("is_span", "is_span_word", "read_span", "read_spans"),
     },
 )

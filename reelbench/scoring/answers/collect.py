@@ -14,7 +14,7 @@ from reelbench.registry.rows import LETTERS
 from reelbench.scoring import answers
 from reelbench.scoring.answers import patterns, texts
 from reelbench.scoring.answers.json_literals import find_literals, without_objects
-from reelbench.scoring.answers.option_words import OptionWords, is_noun, number, squeezed
+from reelbench.scoring.answers.option_words import OptionWords, is_noun, number
 from reelbench.scoring.answers.sentences import LETTER_KINDS, Sentences
 from reelbench.scoring.answers.vocabulary import WORDS
 
@@ -503,7 +503,7 @@ def _of_first_sentence(prose: str, options: OptionWords) -> str | None:
         return None
     if len(at_first) == 1 and (not at_last or at_last == at_first):
         return at_first[0]
-    is_named_first = bool(squeezed(first[1]))
+    is_named_first = bool(texts.words_alone(first[1]))
     return at_last[0] if len(at_last) == 1 and not is_named_first else None
 
 

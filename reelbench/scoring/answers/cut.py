@@ -5,13 +5,14 @@ the marks of a turn, and by the columns `question`, `explanation`, `example`, `f
 `answer` of the table of words.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from reelbench.scoring.answers import patterns
 from reelbench.scoring.answers.reasoning import strip_reasoning
-from reelbench.scoring.answers.texts import TAIL, plain_text, tail
+from reelbench.scoring.answers.texts import TAIL, plain_text, tail, words_alone
 from reelbench.scoring.answers.vocabulary import phrases
 
 _SHORTEST_REPEATED = 12
@@ -88,8 +89,7 @@ CUTS: tuple[Cut, ...] = (
 )
 
 
-@lru_cache(maxsize=1)
-def answer_text(text: str, question: str = "") -> str | None:
+def answer_text(text: str, question: str = "", options: tuple[str, ...] = ()) -> str | None:
     """Return the part of a model's answer that is read, in its plain form.
 
     None where its reasoning never ends.
@@ -97,12 +97,21 @@ def answer_text(text: str, question: str = "") -> str | None:
     Args:
         text: A model's answer.
         question: The question as it was asked, where it is known.
+        options: The question's options, where it has any.
     """
+    repeated: tuple[str, ...] = ()
+    if question:
+        sentences = _sentences_of(question, options)
+        repeated = tuple(sentence for sentence in sentences if sentence in text)
+    return _answer_text(text, repeated)
+
+
+@lru_cache(maxsize=1)
+def _answer_text(text: str, repeated: Sequence[str]) -> str | None:
     answer = strip_reasoning(text)
     if answer is None:
         return None
-    if question:
-        answer = _without_question(answer, question)
+    answer = _without_repeated(answer, repeated)
     if len(answer) > _LONGEST:
         answer = tail(_without_next_turn(answer))
     for step in CUTS:
@@ -111,18 +120,31 @@ def answer_text(text: str, question: str = "") -> str | None:
     return patterns.CALL.sub(r"Answer: \1", answer)
 
 
-def _without_question(answer: str, question: str) -> str:
-    """Take away the sentences of the question that an answer says again.
+@lru_cache(maxsize=64)
+def _sentences_of(question: str, options: tuple[str, ...]) -> list[str]:
+    """Return a question's sentences, the longest first, without those that say an option.
 
-    One that an answer is, as a whole, stays: so does an option's.
+    A question may list its options, and an answer says one of them again.
     """
-    sentences = patterns.SENTENCE_OF_QUESTION.findall(question)[:_MOST_REPEATED]
+    options_words = [words_alone(option) for option in options]
+    long_options = [words for words in options_words if " " in words]
+    sentences: list[str] = []
+    for match in islice(patterns.SENTENCE_OF_QUESTION.finditer(question), _MOST_REPEATED):
+        sentence = match[0].strip()
+        words = words_alone(sentence)
+        says_option = words in options_words or any(option in words for option in long_options)
+        if len(sentence) >= _SHORTEST_REPEATED and not says_option:
+            sentences.append(sentence)
+    return sorted(sentences, key=len, reverse=True)
+
+
+def _without_repeated(answer: str, sentences: Sequence[str]) -> str:
+    """Take away the question's sentences that an answer says again.
+
+    One that an answer is, as a whole, stays.
+    """
     whole = answer.strip(" .\n")
-    for sentence in sorted(map(str.strip, sentences), key=len, reverse=True):
-        if (
-            len(sentence) >= _SHORTEST_REPEATED
-            and sentence in answer
-            and sentence.strip(" .") != whole
-        ):
+    for sentence in sentences:
+        if sentence.strip(" .") != whole:
             answer = answer.replace(sentence, "\n")
     return answer

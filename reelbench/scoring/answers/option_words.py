@@ -51,7 +51,7 @@ class OptionWords:
         self.plain = [texts.plain_text(option).strip() for option in options]
         self.letters = LETTERS[: len(self.plain)]
         self.circled = any(map(patterns.CIRCLED.search, options))
-        self.squeezed = [squeezed(option) for option in self.plain]
+        self.squeezed = [texts.words_alone(option) for option in self.plain]
 
     @cached_property
     def numbers(self) -> list[str | None]:
@@ -108,7 +108,7 @@ class OptionWords:
 
     def equal_to(self, text: str) -> list[str]:
         """Return the letters of the options whose own words a text is, no more."""
-        whole = squeezed(text)
+        whole = texts.words_alone(text)
         equal: list[str] = []
         for option, words in zip(self._options, self.squeezed, strict=True):
             is_equal = words == whole
@@ -149,11 +149,6 @@ def number(text: str) -> str | None:
     """Return a whole number's digits, also of its English word."""
     text = text.strip().rstrip(".").casefold()
     return _WORDS_OF_NUMBERS.get(text) or (text if re.fullmatch(r"\d{1,9}", text) else None)
-
-
-def squeezed(text: str) -> str:
-    """Return a text's words in small letters, without signs."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _words_in_other_languages(option: str, options: Sequence[str]) -> frozenset[str]:

@@ -25,7 +25,7 @@ def read_option(text: str, options: Sequence[str], *, question: str = "") -> str
         options: The options' texts; the first is A.
         question: The question as it was asked, where it is known. What repeats it is no answer.
     """
-    answer = cut.answer_text(text, question)
+    answer = cut.answer_text(text, question, tuple(options))
     if answer is None:
         return None
     words = option_words(tuple(options))
@@ -56,7 +56,7 @@ def read_options(text: str, options: Sequence[str], *, question: str = "") -> st
     They are in the alphabet's order. They are listed (`A, C`, `A and C`, `AC`, `["A", "C"]`), alone
     or after "answer"; else it is one, as `read_option` reads it.
     """
-    answer = cut.answer_text(text, question) or ""
+    answer = cut.answer_text(text, question, tuple(options)) or ""
     marked = texts.marked_answers(answer)
     if marked:
         answer, _ = marked[0]

@@ -5,7 +5,7 @@ Runs, files and rechecks do it in the same way.
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from reelbench.base.lazy import import_object
 from reelbench.base.workers import ALLOTTED
@@ -13,6 +13,7 @@ from reelbench.registry.mapping_words import is_number_text
 from reelbench.registry.rows import FPS, UNTIMED, Timing
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import answers as readers
+from reelbench.scoring.answers import patterns
 from reelbench.scoring.answers.options import read_option, read_options
 from reelbench.scoring.answers.reasoning import strip_reasoning
 
@@ -23,8 +24,13 @@ One takes 0.2 ms, and a process half a second.
 """
 
 
-Given = tuple[str, Sequence[str], Timing]
-"""An answer, its options, and the known times of its video."""
+class Given(NamedTuple):
+    """An answer, and what is known of its row: options, times of the video, question."""
+
+    text: str
+    options: Sequence[str] = ()
+    timing: Timing = UNTIMED
+    question: str = ""
 
 
 def parse_all(spec: BenchmarkSpec, answers: Sequence[Given]) -> Iterator[dict[str, Any] | None]:
@@ -41,19 +47,34 @@ def _parsed(spec: BenchmarkSpec, answer: Given) -> dict[str, Any] | None:
 
 
 def parse(
-    spec: BenchmarkSpec, answer: str, options: Sequence[str], timing: Timing = UNTIMED
+    spec: BenchmarkSpec,
+    answer: str,
+    options: Sequence[str],
+    timing: Timing = UNTIMED,
+    question: str = "",
 ) -> dict[str, Any] | None:
     """Return `Sample.parsed`: a choice, and a span where the benchmark asks for one.
 
     Either is None where it isn't there. A span in shares of the video is read with its
-    length, one in frames with the benchmark's or the row's own rate. Of an open answer it is the
-    text without its reasoning, or None where that is the answer as it stands.
+    length, one in frames with the benchmark's or the row's own rate; a span in bins of a length
+    that nobody states is not there. Of an open answer it is the text without its reasoning, or None
+    where that is the answer as it stands.
+
+    Args:
+        spec: The benchmark.
+        answer: A model's answer.
+        options: The question's options, none where it has none.
+        timing: The times of its video, as far as they are known.
+        question: The question as it was asked, where it is known. What repeats it names no option.
+            Spans are read without it, since a result is checked where its rows are not to be had.
     """
     if spec.row_kind == "open" or (spec.row_kind == "mixed" and not options):
         text = strip_reasoning(answer)
         return None if text == answer else {"text": text or ""}
     read = read_options if "all_choices" in spec.kinds else read_option
-    parsed: dict[str, Any] = {} if spec.row_kind == "span" else {"answer": read(answer, options)}
+    parsed: dict[str, Any] = {}
+    if spec.row_kind != "span":
+        parsed["answer"] = read(answer, options, question=question)
     if not spec.asks_span:
         return parsed
     fps = spec.mapping.fps if spec.mapping else ""
@@ -78,11 +99,25 @@ def flags(answer: str, parsed: Mapping[str, Any] | None) -> tuple[str, ...]:
     return ("parse_failed",) if unread else ()
 
 
+def unknown_unit(answer: str) -> str | None:
+    """Return the unit of an unread span that can't be turned into seconds.
+
+    A bin's length is the model's own. The rate of frames and the length of a video are in the rows,
+    where they are known.
+    """
+    if patterns.BINS.search(answer):
+        return "bins of unknown length"
+    if readers.read_span(answer, length=1.0, fps=1.0) is not None:
+        return "frames or shares of the video, of unknown rate or length"
+    return None
+
+
 def reread(
     spec: BenchmarkSpec,
     prediction: Any,  # noqa: ANN401 - whatever a sample records
     options: Sequence[str] | None,
     timing: Timing = UNTIMED,
+    question: str = "",
 ) -> Mapping[str, Any]:
     """Return the reading of a recorded prediction, as far as it can be told.
 
@@ -94,13 +129,14 @@ def reread(
         options: The question's options where its row is known; a letter in free text can't be told
             without them.
         timing: The times of its video, from its row.
+        question: The question, from its row.
     """
     if isinstance(prediction, Mapping):
         reread_entry = getattr(import_object(spec.formats), "reread", None)
         return {} if reread_entry is None else reread_entry(prediction)
     if not isinstance(prediction, str) or (spec.row_kind == "mixed" and options is None):
         return {}
-    parsed = dict(parse(spec, prediction, options or (), timing) or {})
+    parsed = dict(parse(spec, prediction, options or (), timing, question) or {})
     if options is None and spec.asks_choice:
         del parsed["answer"]
     if spec.asks_span and parsed["span"] is None:

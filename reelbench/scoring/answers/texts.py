@@ -3,6 +3,7 @@
 They need one plain form, its tags and boxes, and the words of its statements as kinds.
 """
 
+import re
 import unicodedata
 from functools import cache
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from reelbench.scoring.answers.vocabulary import KINDS, WORDS
 TAIL = 16_000
 
 _MOST_BOXED = 4_000
+_WORDS = re.compile(r"\w+")
 
 
 def plain_text(text: str) -> str:
@@ -32,6 +34,11 @@ def plain_text(text: str) -> str:
         text = patterns.PIECE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     text = ascii_digits(ascii_signs(text))
     return patterns.EMPHASIS.sub("", patterns.STRUCK.sub(" ", text))
+
+
+def words_alone(text: str) -> str:
+    """Return a text's words in small letters, without signs."""
+    return " ".join(_WORDS.findall(text.casefold()))
 
 
 def tail(text: str) -> str:

@@ -267,7 +267,9 @@ class LmmsTask:
         else:
             text = last_line(answer) if is_reasoned else answer
             options = doc.get("options", ())
-            prediction = submissions.answered(self.spec, text, options, rows.timing(doc))
+            prediction = submissions.answered(
+                self.spec, text, options, rows.timing(doc), doc["question"]
+            )
         reason = prediction.reason
         if reason is None and submissions.cut_off(answer):
             reason = Reason.CUT_OFF

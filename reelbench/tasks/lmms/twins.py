@@ -128,7 +128,8 @@ def twin_items(path: Path, questions: Questions) -> TwinItems:
             raise InputError(f"{where}: has no answer; was it logged with --predict_only?")
         if row["id"] in items:
             duplicate.append(row["id"])
-        prediction = answered(spec, text, row.get("options", ()), rows.timing(row))
+        options = row.get("options", ())
+        prediction = answered(spec, text, options, rows.timing(row), row["question"])
         changes: dict[str, Any] = {}
         if cut_off(text):
             changes = {"flags": (), "reason": Reason.CUT_OFF}

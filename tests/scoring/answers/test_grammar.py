@@ -2,7 +2,16 @@
 
 import pytest
 
-from reelbench.scoring.answers import read_option, read_span, read_spans
+from reelbench.registry import discovery
+from reelbench.scoring.answers import (
+    Given,
+    parse,
+    parse_all,
+    read_option,
+    read_span,
+    read_spans,
+    reread,
+)
 from reelbench.scoring.answers.cut import CUTS
 from reelbench.scoring.answers.decide import ORDER, decide
 from reelbench.scoring.answers.option_words import option_words
@@ -136,6 +145,11 @@ def test_what_repeats_the_question_is_no_answer():
     assert read_option(text, PETS) == "A"
     assert read_option(text, PETS, question=question) == "B"
     assert read_option("My answer would be A.", PETS, question=question) == "A"
+    # A question that lists its options takes none of them away.
+    listed = f"{question} Choose A: {PETS[0]} as it is, or B: the old cat on the sofa."
+    pets = [PETS[0], "the old cat on the sofa"]
+    said = "The answer is B: the old cat on the sofa."
+    assert read_option(said, pets, question=listed) == "B"
     spoken = "It happens from 3 s to 12 s in the film."
     assert read_span(f"{spoken}\n20 s to 31 s", question=spoken) == [20, 31]
 
@@ -161,3 +175,15 @@ def test_several_ranges_follow_one_rule_in_whatever_they_stand(text):
     windows = [[3, 12], [20, 31]]
     readings = (read_span(text), read_span(text, rule="first"), read_spans(text))
     assert readings == (None, windows[0], windows)
+
+
+def test_scoring_reads_an_answer_with_its_question():
+    spec = discovery.get("rextime")
+    question = "What happens next? Say for example: I choose B."
+    text = "Say for example: I choose B.\nThe dog and a cat: [3, 9]"
+    options = ["a man", "a woman", "a cat", "a child"]
+    assert parse(spec, text, options)["answer"] == "B"
+    assert parse(spec, text, options, question=question) == {"answer": "C", "span": [3, 9]}
+    assert reread(spec, text, options, question=question)["answer"] == "C"
+    [parsed] = parse_all(spec, [Given(text, options, question=question)])
+    assert parsed["answer"] == "C"
