@@ -15,8 +15,13 @@ MAX_DEPTH = 20
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The safe loader, in C where it is there."""
 
+_TEXT_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+"""The loader that leaves every value the text that stands there."""
 
-def read_mapping(text: str, where: str, *, what: str = "the file", line: int = 1) -> dict[str, Any]:
+
+def read_mapping(
+    text: str, where: str, *, what: str = "the file", line: int = 1, as_text: bool = False
+) -> dict[str, Any]:
     """Return the keys and values of a YAML text; none where it is empty.
 
     Args:
@@ -24,6 +29,7 @@ def read_mapping(text: str, where: str, *, what: str = "the file", line: int = 1
         where: Name of the file, for errors.
         what: Name of the text in the file, for errors.
         line: Line of the file on which the text begins.
+        as_text: Leave every value the text that stands there (`007`, `no`).
 
     Raises:
         InputError: It is not YAML, not a mapping, beyond the limits, or has aliases (a kilobyte of
@@ -35,7 +41,8 @@ def read_mapping(text: str, where: str, *, what: str = "the file", line: int = 1
         )
     try:
         check(text, where, what, line)
-        values = yaml.load(text, Loader=LOADER)  # noqa: S506 - a safe loader
+        loader = _TEXT_LOADER if as_text else LOADER
+        values = yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         error_line = getattr(mark, "line", 0) + line

@@ -12,8 +12,6 @@ from reelbench.terminal import console
 from reelbench.terminal.option_groups import Json, Split
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from reelbench.tasks.lint.benchmark_lint import BenchmarkLint
     from reelbench.tasks.lint.findings import Fault
     from reelbench.tasks.lint.linter import Measure, RuleResult
@@ -25,7 +23,8 @@ def lint(name: Name, *, split: Split = None, data: Data = None, as_json: Json = 
     """Find faults in a benchmark's rows, without media, a model or a network.
 
     Nothing is fetched. What is shown are ids, rules and numbers, and no text of a row: logs of CI
-    are public. Exits with 0 where nothing is found, and with 1 where something is.
+    are public. Exits with 0 where nothing is found but what `lint.yaml` beside the benchmark
+    accepts (rule, rows and a reason), and with 1 where something else is.
     """
     from reelbench.tasks.lint import benchmark_lint
 
@@ -36,7 +35,9 @@ def lint(name: Name, *, split: Split = None, data: Data = None, as_json: Json = 
         _show(report)
     for reason in report.absent.values():
         console.note(f"not linted: {reason}")
-    if report.findings:
+    for entry in report.idle_acceptances():
+        console.note(f"{entry.where}: {entry.rule} finds nothing there any more; take it out")
+    if report.findings > report.accepted:
         raise typer.Exit(1)
 
 
@@ -49,13 +50,19 @@ def _show(report: "BenchmarkLint") -> None:
             line += f"; {rows} can't be read (`reelbench check` says why)"
         console.write(line)
     for result in report.results:
-        for fault in result.faults[:_SHOWN_FAULTS]:
-            console.write(_fault_line(result, fault))
-        if len(result.faults) > _SHOWN_FAULTS:
-            more = len(result.faults) - _SHOWN_FAULTS
-            console.write(f"{result.rule.name}: and {more:,} more; --json has all")
-    _show_measures(report.results)
+        _show_faults(report, result)
+    _show_measures(report)
     console.write(_summary(report))
+
+
+def _show_faults(report: "BenchmarkLint", result: "RuleResult") -> None:
+    """Print the first faults that nobody has accepted."""
+    faults = [fault for fault in result.faults if report.acceptance(result, fault) is None]
+    for fault in faults[:_SHOWN_FAULTS]:
+        console.write(_fault_line(result, fault))
+    if len(faults) > _SHOWN_FAULTS:
+        more = len(faults) - _SHOWN_FAULTS
+        console.write(f"{result.rule.name}: and {more:,} more; --json has all")
 
 
 def _fault_line(result: "RuleResult", fault: "Fault") -> str:
@@ -64,7 +71,7 @@ def _fault_line(result: "RuleResult", fault: "Fault") -> str:
     return visible(f"{result.rule.name}: {first.split} {first_of(ids)}: {fault.what}")
 
 
-def _show_measures(results: "Sequence[RuleResult]") -> None:
+def _show_measures(report: "BenchmarkLint") -> None:
     """Print the ways to choose an option, and how far chance explains each."""
     table = console.table(
         "Ways to choose an option without understanding it",
@@ -79,9 +86,14 @@ def _show_measures(results: "Sequence[RuleResult]") -> None:
         "#p (Holm)",
         "",
     )
-    for result in results:
+    for result in report.results:
         for measure in result.measures:
-            table.add_row(result.rule.name, *_cells(measure))
+            mark = ""
+            if measure.is_finding:
+                mark = "finding"
+                if report.acceptance_of_measure(result, measure) is not None:
+                    mark = "accepted"
+            table.add_row(result.rule.name, *_cells(measure), mark)
     if table.row_count:
         console.show(table)
 
@@ -90,9 +102,6 @@ def _cells(measure: "Measure") -> list[str]:
     ends = None
     if measure.test.estimate.ci95 is not None:
         ends = [100 * end for end in measure.test.estimate.ci95]
-    mark = ""
-    if measure.is_finding:
-        mark = "finding"
     return [
         measure.split,
         measure.way.what,
@@ -102,7 +111,6 @@ def _cells(measure: "Measure") -> list[str]:
         number(100 * measure.test.chance, 1),
         interval(ends, 1),
         p_value(measure.p_adjusted),
-        mark,
     ]
 
 
@@ -113,4 +121,7 @@ def _summary(report: "BenchmarkLint") -> str:
             counts.append(f"{result.rule.name} {result.findings:,}")
     if not counts:
         return f"nothing found by {number_of(len(report.results), 'rule')}"
-    return f"{number_of(report.findings, 'finding')}: {', '.join(counts)}"
+    line = f"{number_of(report.findings, 'finding')}: {', '.join(counts)}"
+    if report.accepted:
+        line += f"; {report.accepted:,} accepted in lint.yaml"
+    return line

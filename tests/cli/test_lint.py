@@ -91,3 +91,71 @@ def test_of_answers_that_stay_secret_no_row_is_named(reelbench, tmp_path):
     (measure,) = json.loads(done.stdout)["rules"]["longest_option"]["measures"]
     assert measure["finding"]
     assert "ids" not in measure
+
+
+def with_equal_options(folder):
+    rows = choices(30)
+    rows[5]["options"][1] = " RED 5"
+    rows[8]["options"][2] = "red 8"
+    return declare(folder, rows)
+
+
+def test_what_the_author_accepts_is_counted_and_no_failure(reelbench, tmp_path):
+    folder = with_equal_options(tmp_path / "kit")
+    entries = "accept:\n- rule: equal_options\n  rows: [q5]\n  reason: A film of that name.\n"
+    (folder / "lint.yaml").write_text(entries, encoding="utf-8")
+    done = reelbench("data", "lint", folder)
+    assert done.returncode == 1
+    assert "q5" not in done.stdout
+    assert done.stdout.endswith("2 findings: equal_options 2; 1 accepted in lint.yaml\n")
+
+    entries += "- rule: equal_options\n  split: test\n  rows: [q8]\n  reason: Its sequel.\n"
+    (folder / "lint.yaml").write_text(entries, encoding="utf-8")
+    assert reelbench("data", "lint", folder).returncode == 0
+    rule = json.loads(reelbench("data", "lint", folder, "--json").stdout)["rules"]["equal_options"]
+    assert (rule["findings"], rule["accepted"]) == (2, 2)
+    assert [fault["accepted"] for fault in rule["faults"]] == [
+        "A film of that name.",
+        "Its sequel.",
+    ]
+
+
+def test_a_whole_rule_may_be_accepted_and_an_idle_entry_is_told(reelbench, tmp_path):
+    folder = with_equal_options(tmp_path / "kit")
+    entries = "accept:\n- rule: equal_options\n  reason: So be it.\n"
+    entries += "- rule: letters\n  reason: Too few.\n"
+    (folder / "lint.yaml").write_text(entries, encoding="utf-8")
+    done = reelbench("data", "lint", folder)
+    assert done.returncode == 0
+    assert "lint.yaml: entry 2: letters finds nothing there any more; take it out" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("entries", "problem"),
+    [
+        ("- rule: letters", "the file is a list, expected keys and values"),
+        ("accept: all", "expected `accept:` and a list"),
+        ("accept:\n- rule: leters\n  reason: x", "entry 1: there is no rule 'leters'; there are"),
+        ("accept:\n- rule: letters", "entry 1: reason is missing"),
+        ("accept:\n- {rule: letters, reason: x, row: 3}", "entry 1: expected the keys rule, rows"),
+        ("accept:\n- {rule: letters, reason: x, rows: 3}", "entry 1: rows is no list of ids"),
+        ("accept:\n- {rule: letters, reason: x, split: dev}", "no split 'dev'; there are test"),
+    ],
+)
+def test_a_wrong_lint_yaml_ends_with_2(reelbench, tmp_path, entries, problem):
+    folder = declare(tmp_path / "kit", choices(3))
+    (folder / "lint.yaml").write_text(entries, encoding="utf-8")
+    done = reelbench("data", "lint", folder)
+    assert done.returncode == 2
+    assert problem in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_ids_in_lint_yaml_are_the_text_that_stands_there(reelbench, tmp_path):
+    rows = choices(30)
+    rows[5]["n"] = "007"
+    rows[5]["options"][1] = " RED 5"
+    folder = declare(tmp_path / "kit", rows)
+    entries = "accept:\n- {rule: equal_options, rows: [007], reason: x}\n"
+    (folder / "lint.yaml").write_text(entries, encoding="utf-8")
+    assert reelbench("data", "lint", folder).returncode == 0

@@ -10,6 +10,8 @@ from reelbench.data import loading, mapped_rows
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.splits import is_mini, upstream_split
+from reelbench.tasks.lint import accepted
+from reelbench.tasks.lint.accepted import Acceptance
 from reelbench.tasks.lint.findings import FAMILY_LEVEL, Fault
 from reelbench.tasks.lint.linter import Measure, RuleResult, lint
 from reelbench.tasks.lint.questions import Question, questions_of
@@ -45,17 +47,60 @@ class BenchmarkLint:
         splits: The splits that were linted.
         absent: Split -> why its rows aren't here.
         results: What each rule found, in the rules' order.
+        acceptances: The findings that the author accepts.
     """
 
     spec: BenchmarkSpec
     splits: tuple[LintedSplit, ...]
     absent: dict[str, str]
     results: tuple[RuleResult, ...]
+    acceptances: tuple[Acceptance, ...]
 
     @property
     def findings(self) -> int:
         """The number of findings of all rules."""
         return sum(result.findings for result in self.results)
+
+    @property
+    def accepted(self) -> int:
+        """The number of those that the author accepts."""
+        return sum(self.accepted_of(result) for result in self.results)
+
+    def accepted_of(self, result: RuleResult) -> int:
+        """Return the number of a rule's findings that the author accepts."""
+        count = 0
+        for fault in result.faults:
+            if self.acceptance(result, fault) is not None:
+                count += 1
+        for measure in result.measures:
+            if measure.is_finding and self.acceptance_of_measure(result, measure) is not None:
+                count += 1
+        return count
+
+    def acceptance(self, result: RuleResult, fault: Fault) -> Acceptance | None:
+        """Return the entry that accepts a fault."""
+        for entry in self.acceptances:
+            if entry.covers(result.rule.name, fault):
+                return entry
+        return None
+
+    def acceptance_of_measure(self, result: RuleResult, measure: Measure) -> Acceptance | None:
+        """Return the entry that accepts a way to choose."""
+        for entry in self.acceptances:
+            if entry.covers_split(result.rule.name, measure.split):
+                return entry
+        return None
+
+    def idle_acceptances(self) -> list[Acceptance]:
+        """Return the entries that accept nothing that was found."""
+        busy: set[str] = set()
+        for result in self.results:
+            entries = [self.acceptance(result, fault) for fault in result.faults]
+            for measure in result.measures:
+                if measure.is_finding:
+                    entries.append(self.acceptance_of_measure(result, measure))
+            busy.update(entry.where for entry in entries if entry is not None)
+        return [entry for entry in self.acceptances if entry.where not in busy]
 
     def is_secret(self, split: str) -> bool:
         """Return True where a split's rows must not be named by their answers."""
@@ -94,7 +139,8 @@ def lint_benchmark(name: str, split: str | None = None, data: Path | None = None
         linted.append(_linted_split(located, read, split_questions))
     if not linted:
         raise DataUnavailableError("; ".join(absent.values()))
-    return BenchmarkLint(spec, tuple(linted), absent, tuple(lint(questions)))
+    acceptances = accepted.read(spec.folder, spec.splits)
+    return BenchmarkLint(spec, tuple(linted), absent, tuple(lint(questions)), acceptances)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +217,12 @@ def document(report: BenchmarkLint, reelbench: str) -> dict[str, Any]:
             "title": result.rule.title,
             "threshold": result.rule.threshold,
             "findings": result.findings,
+            "accepted": report.accepted_of(result),
         }
         if result.rule.look is not None:
-            fields["faults"] = [_fault_fields(fault) for fault in result.faults]
+            fields["faults"] = [_fault_fields(report, result, fault) for fault in result.faults]
         if result.rule.ways is not None:
-            fields["measures"] = [_measure_fields(report, part) for part in result.measures]
+            fields["measures"] = [_measure_fields(report, result, part) for part in result.measures]
         rules[result.rule.name] = fields
     return {
         "benchmark": report.spec.id,
@@ -185,16 +232,21 @@ def document(report: BenchmarkLint, reelbench: str) -> dict[str, Any]:
         "splits": splits,
         "absent": report.absent,
         "findings": report.findings,
+        "accepted": report.accepted,
         "rules": rules,
     }
 
 
-def _fault_fields(fault: Fault) -> dict[str, Any]:
+def _fault_fields(report: BenchmarkLint, result: RuleResult, fault: Fault) -> dict[str, Any]:
     rows = [{"split": question.split, "id": question.id} for question in fault.rows]
-    return {"rows": rows, "what": fault.what}
+    fields: dict[str, Any] = {"rows": rows, "what": fault.what}
+    acceptance = report.acceptance(result, fault)
+    if acceptance is not None:
+        fields["accepted"] = acceptance.reason
+    return fields
 
 
-def _measure_fields(report: BenchmarkLint, measure: Measure) -> dict[str, Any]:
+def _measure_fields(report: BenchmarkLint, result: RuleResult, measure: Measure) -> dict[str, Any]:
     """Return a measure's numbers, in percent, and the rows of a finding.
 
     Of a secret split no row is named.
@@ -216,6 +268,11 @@ def _measure_fields(report: BenchmarkLint, measure: Measure) -> dict[str, Any]:
         "p_holm": measure.p_adjusted,
         "finding": measure.is_finding,
     }
-    if measure.is_finding and measure.right_rows and not report.is_secret(measure.split):
+    if not measure.is_finding:
+        return fields
+    acceptance = report.acceptance_of_measure(result, measure)
+    if acceptance is not None:
+        fields["accepted"] = acceptance.reason
+    if measure.right_rows and not report.is_secret(measure.split):
         fields["ids"] = [question.id for question in measure.right_rows]
     return fields

@@ -61,11 +61,11 @@ class RuleResult:
         return len(self.faults) + sum(measure.is_finding for measure in self.measures)
 
 
-def lint(questions: Sequence[Question]) -> list[RuleResult]:
-    """Run all rules on the questions of one benchmark, of one split or of several."""
-    measures = _measures(_choices_of_splits(questions))
+def lint(questions: Sequence[Question], rules: Sequence[Rule] = RULES) -> list[RuleResult]:
+    """Run rules on the questions of one benchmark, of one split or of several."""
+    measures = _measures(_choices_of_splits(questions), rules)
     results: list[RuleResult] = []
-    for rule in RULES:
+    for rule in rules:
         faults: tuple[Fault, ...] = ()
         if rule.look is not None:
             faults = tuple(rule.look(questions))
@@ -93,11 +93,13 @@ class _TriedWay:
     p: float
 
 
-def _measures(choices_of_splits: Mapping[str, Choices]) -> dict[str, list[Measure]]:
+def _measures(
+    choices_of_splits: Mapping[str, Choices], rules: Sequence[Rule]
+) -> dict[str, list[Measure]]:
     """Return the measures of each rule."""
     tried_ways: list[_TriedWay] = []
     for split, choices in choices_of_splits.items():
-        for rule in RULES:
+        for rule in rules:
             if rule.ways is None:
                 continue
             for way in rule.ways(choices):

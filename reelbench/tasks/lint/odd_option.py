@@ -3,6 +3,7 @@
 So is the only option without one.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -13,7 +14,8 @@ from reelbench.tasks.lint.questions import Choices
 _SMALLEST = 0.10
 _FEWEST_OPTIONS = 3  # of two, each is the odd one
 _STOPS = (".", "。", "．", "।")
-_COMMAS = ",，、،"
+_COMMA = re.compile("[,，、،]")
+_DIGIT = re.compile(r"\d")
 
 
 def _ends_in_stop(option: str) -> bool | None:
@@ -21,11 +23,11 @@ def _ends_in_stop(option: str) -> bool | None:
 
 
 def _has_comma(option: str) -> bool | None:
-    return any(comma in option for comma in _COMMAS)
+    return _COMMA.search(option) is not None
 
 
 def _has_digit(option: str) -> bool | None:
-    return any(character.isdigit() for character in option)
+    return _DIGIT.search(option) is not None
 
 
 def _begins_with_capital(option: str) -> bool | None:

@@ -1,7 +1,9 @@
 """Questions as the rules see them, whatever benchmark they are from."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,7 @@ Window = tuple[float, float]
 """Start and end, in seconds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Question:
     """A question and all that a rule may look at.
 
@@ -49,15 +51,49 @@ class Question:
     duration: float | None = None
     labels: tuple[str, ...] = ()
 
-    @property
+    @cached_property
+    def plain_text(self) -> str:
+        """The question with case and spaces aside."""
+        return plain(self.text)
+
+    @cached_property
     def plain_options(self) -> tuple[str, ...]:
         """The options with case and spaces aside."""
-        return tuple(plain(option) for option in self.options)
+        return tuple(map(plain, self.options))
+
+    @cached_property
+    def option_set(self) -> frozenset[str]:
+        """The options in no order, with case and spaces aside."""
+        return frozenset(self.plain_options)
+
+    @cached_property
+    def key(self) -> Hashable:
+        """The same for questions that ask the same: video, clip, language, question, options."""
+        return (self.videos, self.clip, self.language, self.plain_text, self.option_set)
+
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """Place -> text: the question, the answer in words, and each option by its letter."""
+        texts = {"the question": self.text, "the answer": self.answer}
+        for letter, option in zip(LETTERS, self.options, strict=False):
+            texts[f"option {letter}"] = option
+        return texts
 
 
 def plain(text: str) -> str:
     """Return a text in small letters, with single spaces between its words."""
     return " ".join(text.split()).casefold()
+
+
+_SLACK = 1.02
+
+
+def is_behind(time: float, duration: float) -> bool:
+    """Return True where a time lies behind the end of a video.
+
+    Lengths are stated in whole seconds, too, so 2 % and a second are allowed.
+    """
+    return time > duration * _SLACK + 1
 
 
 def questions_of(spec: BenchmarkSpec, split: str, rows: Iterable[Row]) -> list[Question]:
@@ -137,10 +173,8 @@ class Choices:
 
         `yes` and `no` are asked for their meaning: their lengths and commas say nothing.
         """
-        sets = [frozenset(options) for options in self.plain_options]
-        numbers: dict[frozenset[str], int] = {}
-        for options in sets:
-            numbers[options] = numbers.get(options, 0) + 1
+        sets = [question.option_set for question in self.questions]
+        numbers = Counter(sets)
         many = max(_FEWEST_ALIKE, _SHARE_ALIKE * len(sets))
         return np.array([numbers[options] < many for options in sets], dtype=np.bool_)
 

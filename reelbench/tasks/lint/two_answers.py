@@ -10,26 +10,15 @@ _STOPS = ".!?。！？ "
 
 
 def _look(questions: Sequence[Question]) -> Iterator[Fault]:
-    alike: dict[Hashable, list[Question]] = {}
+    alike: dict[tuple[str, Hashable], list[Question]] = {}
     for question in questions:
         if question.right or question.answer or question.spans:
-            alike.setdefault(_key(question), []).append(question)
+            alike.setdefault((question.split, question.key), []).append(question)
     for group in alike.values():
         answers = {_answer(question) for question in group}
         if len(answers) > 1:
             what = f"{number_of(len(group), 'row')} with {number_of(len(answers), 'answer')}"
             yield Fault(tuple(group), what)
-
-
-def _key(question: Question) -> Hashable:
-    return (
-        question.split,
-        question.language,
-        question.videos,
-        question.clip,
-        plain(question.text),
-        frozenset(question.plain_options),
-    )
 
 
 def _answer(question: Question) -> Hashable:

@@ -68,15 +68,18 @@ def made_set(rng, rows=300, per_video=5, options=4, *, by_video=False):
     """
     questions = []
     right = 0
+    words = rng.choice(WORDS, (rows, options, 3))
+    marked = rng.random((rows, options)) < 0.2  # some have marks, whichever is right
     for number in range(rows):
         video = number // per_video
         if not by_video or number % per_video == 0:
             right = int(rng.integers(options))
-        words = rng.choice(WORDS, (options, 3), replace=True)
-        texts = [f"{' '.join(words[place])} {place + number}" for place in range(options)]
-        for place in range(options):  # some have marks, whichever is right
-            if rng.random() < 0.2:
-                texts[place] = f"{texts[place].capitalize()}, {words[place][0]}."
+        texts = []
+        for place in range(options):
+            text = f"{' '.join(words[number, place])} {place + number}"
+            if marked[number, place]:
+                text = f"{text.capitalize()}, {words[number, place, 0]}."
+            texts.append(text)
         questions.append(
             Question(
                 id=f"q{number}",

@@ -155,3 +155,173 @@ def test_the_odd_one_out(name, right, wrong):
         part.way.what for part in result_of("odd_option", questions).measures if part.is_finding
     ]
     assert findings == [f"the odd one out by {name}"]
+
+
+def span(name, *ends, video="v", **further):
+    windows = tuple(zip(ends[::2], ends[1::2], strict=True))
+    return Question(
+        id=name, split="test", videos=(video,), text=f"When {name}?", spans=windows, **further
+    )
+
+
+def test_spans_behind_the_end_of_the_video():
+    questions = [
+        span("a", 10, 103, duration=100.0),  # within 2 % and a second
+        span("b", 10, 103.5, duration=100.0),
+        span("c", 10, 500),
+        span("d", 1, 2, 90, 200, duration=100.0),
+    ]
+    assert faults_of("late_span", questions) == [
+        (["b"], "ends at 103.5 s, and the video at 100 s"),
+        (["d"], "ends at 200 s, and the video at 100 s"),
+    ]
+
+
+def test_spans_without_length():
+    questions = [span("a", 4, 4), span("b", 4, 4.5), span("c", 1, 2, 7, 6)]
+    assert faults_of("empty_span", questions) == [
+        (["a"], "begins at 4 s and ends at 4 s"),
+        (["c"], "begins at 7 s and ends at 6 s"),
+    ]
+
+
+def test_spans_that_are_the_whole_video():
+    questions = [
+        span("a", 0, 94, duration=100.0),
+        span("b", 4, 99, duration=100.0),
+        span("c", 0, 60, 50, 96, duration=100.0),  # together
+        span("d", 0, 60, 0, 60, duration=100.0),
+        span("e", 10, 20, duration=100.0, clip=(10.0, 20.0)),
+        span("f", 0, 300, duration=100.0),  # something else is wrong
+        span("g", 0, 100),
+    ]
+    assert faults_of("whole_span", questions) == [
+        (["b"], "95 % of 100 s"),
+        (["c"], "96 % of 100 s"),
+        (["e"], "100 % of 10 s"),
+    ]
+
+
+def test_times_in_the_text_behind_the_end_of_the_video():
+    texts = {
+        "a": "What happens at 00:10 - 00:25?",
+        "b": "What happens from 01:10 to 01:25?",
+        "c": "It is 20:30 - 21:45 o'clock in the film",
+        "d": "They lead 21:19. Who serves?",
+        "e": "Between [00:01:00–00:02:10.5], who?",
+    }
+    questions = [
+        choice(name, "red", f"blue {name}", text=text, duration=60.0)
+        for name, text in texts.items()
+    ]
+    questions.append(choice("f", "0:05 - 0:09", "2:05 - 2:09", duration=60.0, text="When?"))
+    assert faults_of("late_time", questions) == [
+        (["b"], "the question names 85 s, and the video ends at 60 s"),
+        (["e"], "the question names 130 s, and the video ends at 60 s"),
+        (["f"], "option B names 129 s, and the video ends at 60 s"),
+    ]
+
+
+def test_lengths_of_one_video_that_differ():
+    questions = [
+        span("a", 1, 2, duration=60.0),
+        span("b", 1, 2, duration=60.9),
+        span("c", 1, 2, duration=75.5),
+        span("d", 1, 2, duration=10.0, clip=(5.0, 15.0)),  # of the part that is shown
+        span("e", 1, 2, duration=90.0, video="w"),
+    ]
+    assert faults_of("lengths", questions) == [
+        (["a", "c"], "one video of 60 s and of 75.5 s"),
+    ]
+
+
+def test_questions_and_videos_in_two_splits():
+    first = choice("a", "red", "blue")
+    questions = [
+        first,
+        replace(first, id="b", split="train", options=("Blue", "Red"), right=()),
+        choice("c", "red", "blue", video="w"),
+        choice("d", "red", "blue", video="x"),
+        replace(choice("e", "red", "green", video="x"), split="train"),
+    ]
+    assert faults_of("question_in_splits", questions) == [
+        (["a", "b"], "the same question in test and train"),
+    ]
+    assert faults_of("video_in_splits", questions) == [
+        (["a", "b"], "questions about one video in test and train"),
+        (["d", "e"], "questions about one video in test and train"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("a\u200b red", "U+200B"),
+        ("re\u00add", "U+00AD"),
+        ("\ufeffred", "U+FEFF"),
+        ("r\ufffdd", "U+FFFD"),
+        ("r\x07d", "U+0007"),
+        ("red\u200d", "U+200D"),
+        ("Tom &amp; Ann", "&amp;"),
+        ("it&#39;s", "&#39;"),
+        ("caf\u00c3\u00a9", "UTF-8 read as Windows-1252"),
+        ("it\u00e2\u20ac\u2122s", "UTF-8 read as Windows-1252"),
+    ],
+)
+def test_odd_characters(text, what):
+    question = choice("a", text, "blue")
+    assert faults_of("odd_characters", [question]) == [(["a"], f"{what} in option A")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "café, naïve, Übergröße, NÃO",
+        "“quoted” – ‘so’ …",
+        "नमस्ते क्\u200dष",
+        "می\u200cخواهم",
+        "👩\u200d👩\u200d👧 family",
+        "two\nlines\tand a tab",
+        "R&D; AT&T",
+        "映画、何？",
+        "100 °C, ½ × ¾",
+    ],
+)
+def test_characters_of_languages_are_not_odd(text):
+    assert faults_of("odd_characters", [choice("a", text, "blue")]) == []
+
+
+def test_one_answer_throughout_a_label():
+    questions = []
+    for number, question in enumerate(made_set(seeded(4), 350)):
+        if question.labels == ("part: 3",):
+            texts = ["Can't say", *question.options[1:]]
+            question = replace(question, options=tuple(texts), right=(0,))  # noqa: PLW2901
+        questions.append(replace(question, videos=(f"v{number}",)))
+    (measure,) = result_of("constant_answer", questions).measures
+    assert measure.way.what == "shared option 1 of 1 of part: 3"
+    assert (measure.rows, measure.test.value, measure.test.chance) == (50, 1.0, 0.25)
+    assert measure.is_finding
+
+
+def test_one_answer_in_words_throughout_a_label():
+    questions = [
+        Question(
+            id=f"q{number}",
+            split="test",
+            videos=(f"v{number}",),
+            text=f"Is {number}?",
+            answer=f"No{'.' * (number % 2)}" if number == 7 else "No",
+            labels=("part: yes or no",) if number < 30 else ("part: numbers",),
+        )
+        for number in range(30)
+    ]
+    questions += [
+        replace(question, id=f"n{question.id}", answer=question.id, labels=("part: numbers",))
+        for question in questions
+    ]
+    assert [what for _, what in faults_of("constant_answer", questions)] == [
+        "29 of 30 questions of part: yes or no have one answer"
+    ]
+    on_one_video = [replace(question, videos=("v",)) for question in questions]
+    assert faults_of("constant_answer", on_one_video) == []
