@@ -224,7 +224,7 @@ def test_the_list_of_commands_says_what_each_option_means():
                 and not parameter.hidden
             ):
                 name = re.escape(max(parameter.opts, key=len))
-                assert re.search(rf"^- `(-\w, )?{name}[ `][^:]*: \S", explained, re.MULTILINE), (
+                assert re.search(rf"^- `(-\w, )?{name}[ ,`][^:]*: \S", explained, re.MULTILINE), (
                     words,
                     name,
                 )

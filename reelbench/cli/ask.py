@@ -72,7 +72,7 @@ class AskCommandOptions:
     as_json: shared.Json = False
     quiet: shared.Quiet = False
     no_overlap: shared.NoOverlap = False
-    llm: asking_options.Llm
+    llm: asking_options.NamedLlm
     output_limit: asking_options.OutputLimit
     chosen_questions: asking_options.ChosenQuestions
     about: asking_options.AboutModel
@@ -172,7 +172,7 @@ class _Asking:
             return
         model = asking_options.only_model(self.options.llm)
         for name in self.names:
-            result_files.own_result(self.place_of(name), model.model)
+            result_files.own_result(self.place_of(name), model.filed_name)
 
     def place_of(self, name: str) -> Path:
         """Return the folder of a benchmark's result."""

@@ -17,7 +17,13 @@ from reelbench.base.files import read_record
 from reelbench.cli.ask import AskCommandOptions, ask_model
 from reelbench.cli.run import RunCommandOptions, run_checkpoint
 from reelbench.terminal import console
-from reelbench.terminal.asking_options import LlmUrl, RequestOptions, extra_of, served_model
+from reelbench.terminal.asking_options import (
+    LlmUrl,
+    ModelName,
+    RequestOptions,
+    extra_of,
+    served_model,
+)
 from reelbench.terminal.option_groups import (
     Kind,
     Names,
@@ -96,6 +102,7 @@ def evaluate(
             "--base-url", metavar="URL", help="OpenAI-compatible server that has the model."
         ),
     ] = None,
+    name: ModelName = None,
     adapter: Annotated[
         str | None,
         typer.Option(
@@ -129,38 +136,56 @@ def evaluate(
     """Evaluate models on benchmarks.
 
     It asks a served one as `ask` does, and runs a checkpoint through lmms-eval as `run` does. A
-    model is `provider/model`, a name with --base-url, or a checkpoint: a folder, or a name of the
+    model is `provider/model`, any name with --base-url, or a checkpoint: a folder, or a name of the
     Hub's, whose `run` is printed. All options of `ask` or `run` are taken. Several models have a
     folder each in --output.
     """
-    checkpoints = _checkpoints(model, adapter, model_args)
-    folders = _folders(checkpoints.models, asking.output)
     base_url = base_url or llm_url
+    checkpoints = _checkpoints(model, adapter, model_args)
+    if base_url:
+        # A name is as its server has it: a folder of that name here changes nothing.
+        _refuse_checkpoint_options(adapter, model_args)
+        checkpoints = _Checkpoints(list(model), None, "")
+    if name is not None and len(checkpoints.models) > 1:
+        raise InputError("--name: names one model; run several apart")
+    folders = _folders(checkpoints.models, asking.output)
     asking = replace(asking, frames=frames)
-    running = replace(running, frames=frames)
+    running = replace(running, frames=frames, name=name)
     same_command = ["reelbench", "eval", *options_given(context)]
     failures: list[str] = []
-    for name in checkpoints.models:
-        found_adapter = _adapter(name, base_url, checkpoints.adapter)
+    for typed_model in checkpoints.models:
+        found_adapter = None
+        if not base_url:
+            found_adapter = _adapter(typed_model, checkpoints.adapter)
         try:
             if found_adapter is None:
-                _check_options(context, name, "a served model", _OF_CHECKPOINTS)
-                served = served_model(name, base_url, requests)
-                of_model = replace(asking, llm=served, output=folders[name])
+                _check_options(context, typed_model, "a served model", _OF_CHECKPOINTS)
+                served = served_model(typed_model, name, base_url, requests)
+                of_model = replace(asking, llm=served, output=folders[typed_model])
                 ask_model(names, of_model, same_command=same_command)
             else:
                 tasks = ",".join(map(_task, names))
                 lmms_eval_arguments = ["--tasks", tasks, "--model", found_adapter]
                 lmms_eval_arguments += _model_arguments(
-                    name, checkpoints, asking, requests, folders[name]
+                    typed_model, checkpoints, asking, requests, folders[typed_model]
                 )
-                _run(context, name, lmms_eval_arguments, running, is_plan=asking.plan)
+                _run(context, typed_model, lmms_eval_arguments, running, is_plan=asking.plan)
         except InputError:
             raise
         except (ReelbenchError, typer.Exit) as error:
-            failures.append(_failure(name, error, of_several=len(checkpoints.models) > 1))
+            failures.append(_failure(typed_model, error, of_several=len(checkpoints.models) > 1))
     if failures:
         raise ReelbenchError("; ".join(failures))
+
+
+def _refuse_checkpoint_options(adapter: str | None, model_args: Sequence[str] | None) -> None:
+    """Raise InputError where a served model is given options of a checkpoint."""
+    for option, value in {"--adapter": adapter, "--model-args": model_args}.items():
+        if value:
+            raise InputError(
+                f"{option}: is for a checkpoint, and with --base-url a server has the model; leave "
+                "one of them out"
+            )
 
 
 def _checkpoints(
@@ -281,18 +306,22 @@ def _plain(model: str) -> str:
     return model.removeprefix("hf/").removeprefix("hf:")
 
 
-def _adapter(model: str, base_url: str | None, adapter: str | None) -> str | None:
+def _adapter(model: str, adapter: str | None) -> str | None:
     """Return lmms-eval's adapter of a checkpoint, or None for a model that a server has.
+
+    That is where no server was named beside it.
 
     Raises:
         InputError: Nothing tells which of the two it is, or which adapter runs it.
     """
     if adapter is not None:
         return adapter
+    if "@http://" in model or "@https://" in model:
+        return None
     folder = settings.expanded(_plain(model))
     is_path = model.startswith((".", "/", "~"))
-    url = base_url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
-    if folder.is_dir() and not is_path and not base_url:
+    url = settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
+    if folder.is_dir() and not is_path:
         # A folder's code would run, and its name may be a model's.
         raise InputError(
             f"--model {model}: a folder of this name lies here, too; write ./{_plain(model)} or "

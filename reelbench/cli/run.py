@@ -20,6 +20,7 @@ from reelbench.terminal.asking_options import (
     ChosenQuestions,
     Judge,
     Llm,
+    ModelName,
     OutputLimit,
     Repeats,
 )
@@ -146,6 +147,7 @@ class RunCommandOptions:
     quiet: Quiet = False
     several: SweepChoice
     llm: Llm
+    name: ModelName = None
     about: AboutModel
     judge: Judge
     output_limit: OutputLimit
@@ -194,6 +196,7 @@ class _Run:
             note=console.note_unless(quiet=options.quiet),
             bar=console.progress,
             about=options.about,
+            file_as=options.name,
             earlier=options.chosen_questions.earlier,
             defaults=defaults.applied(),
         )

@@ -223,6 +223,7 @@ def score(
         evaluations = iter([(of_file, output or home() / "results" / of_file.name)])
     else:
         _check_only_run(name, files, metadata)
+        options = replace(options, file_as=metadata.model)
         note_failure = failures.__setitem__
         if judge_estimate:
             note_failure = None
@@ -249,9 +250,14 @@ def score(
 
 def _check_only_run(name: str | None, files: FileOptions, metadata: AboutAnswers) -> None:
     """Raise InputError where options of files stand beside `--run`."""
-    if name is not None or files != FileOptions() or replace(metadata, label=None).anything:
+    if (
+        name is not None
+        or files != FileOptions()
+        or replace(metadata, label=None, model=None).anything
+    ):
         raise InputError(
-            "--run reads everything from the run's folder; leave out NAME and the file options"
+            "--run reads everything from the run's folder but --name and --label; leave out NAME "
+            "and the file options"
         )
 
 

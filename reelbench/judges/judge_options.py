@@ -1,6 +1,7 @@
 """The options of a judge, beside those of any language model."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -43,6 +44,7 @@ class JudgeOptions(AskOptions):
 
     option: ClassVar[str] = "--judge"
     who: ClassVar[str] = "the judge"
+    name_option: ClassVar[str | None] = "--judge-name"
     key_variable: ClassVar[str] = settings.JUDGE_API_KEY.name
 
     votes: int = 1
@@ -59,10 +61,11 @@ class JudgeOptions(AskOptions):
             raise InputError(
                 f"--judge-vote-rule: {self.vote_rule!r} is not majority, mean or median"
             )
-        for model, judges in Counter(judge.model for judge in self.members).items():
+        for name, judges in Counter(judge.filed_name for judge in self.members).items():
             if judges > 1:
                 raise InputError(
-                    f"--judge: {model} is named twice; a panel's judges are different models"
+                    f"--judge: {name} is named twice; a panel's judges are different models, and "
+                    "--judge-name NAME,NAME tells them apart"
                 )
 
     @property
@@ -75,7 +78,7 @@ class JudgeOptions(AskOptions):
     @property
     def name(self) -> str:
         """The judges' names in a record: a panel is the same in any order."""
-        return ",".join(sorted(judge.model for judge in self.members))
+        return ",".join(sorted(judge.filed_name for judge in self.members))
 
     @classmethod
     def named(
@@ -83,6 +86,7 @@ class JudgeOptions(AskOptions):
         text: str,
         *,
         url: str | None = None,
+        names: str | None = None,
         prices: Path | None = None,
         **shared: Any,  # noqa: ANN401 - as the fields are
     ) -> "JudgeOptions":
@@ -95,6 +99,7 @@ class JudgeOptions(AskOptions):
             text: `MODEL[@URL][,MODEL[@URL]…]`.
             url: Server of those without one of their own, by default `REELBENCH_JUDGE_URL`, else
                 `OPENAI_BASE_URL`.
+            names: The names that results have for the judges, comma-separated in the same order.
             prices: A file of prices in LiteLLM's shape (`model_prices_and_context_window.json`).
             **shared: Fields of every judge.
         """
@@ -106,8 +111,9 @@ class JudgeOptions(AskOptions):
                     "--judge: behind an address with a query name the next judge as MODEL@URL; "
                     "a comma in a query is %2C"
                 )
+        filed_names = cls._names_of(parts, names)
         judges: list[JudgeOptions] = []
-        for part in parts:
+        for part, filed in zip(parts, filed_names, strict=True):
             fields = read_model_name(
                 "--judge", part.strip(), url, settings.JUDGE_API_KEY, settings.OPENAI_API_KEY
             )
@@ -115,8 +121,20 @@ class JudgeOptions(AskOptions):
             costs: dict[str, float] = {}
             if prices and model:
                 costs = model_prices(prices, model, batch=shared.get("batch", False))
-            judges.append(cls(**{**fields, **shared, **costs}))
+            judges.append(cls(**{**fields, **shared, **costs, "file_as": filed}))
         return replace(judges[0], others=tuple(judges[1:]))
+
+    @staticmethod
+    def _names_of(judges: Sequence[str], names: str | None) -> Sequence[str | None]:
+        """Return the name that results have for each judge, None where none is given."""
+        if names is None:
+            return [None] * len(judges)
+        filed_names = [name.strip() for name in names.split(",")]
+        if len(filed_names) != len(judges):
+            raise InputError(
+                f"--judge-name: {len(filed_names)} for {len(judges)} of --judge; give one each"
+            )
+        return filed_names
 
     @classmethod
     def from_environment(cls) -> "JudgeOptions | None":

@@ -71,6 +71,7 @@ class Panel:
         fields = _sum_records(records)
         fields["requested"] = ",".join(record.requested for record in records)
         fields["url"] = ", ".join(hosts) or None
+        fields["renamed"] = None
         fields["panel"] = records
         fields["panel_rule"] = self._rule
         return records[0].model_copy(update=fields)
@@ -106,7 +107,7 @@ class Panel:
             reasons.pop(criterion, None)
         replies: list[JudgeReply] = []
         for member, verdict in zip(self.members, verdicts, strict=True):
-            name = {"judge": member.options.model}
+            name = {"judge": member.options.filed_name}
             replies += [reply.model_copy(update=name) for reply in verdict.replies]
         return Verdict(item.id, scores, reasons, replies)
 
@@ -185,7 +186,7 @@ class Member:
             return Verdict(item.id, dict.fromkeys(self._scale.criteria, self._scale.low), {})
         replies: list[JudgeReply] = []
         for (criterion, vote), result in votes.items():
-            replies += _replies_of(criterion, vote, result)
+            replies += self._replies_of(criterion, vote, result)
         verdict = Verdict(item.id, {}, {}, replies)
         for criterion in self._scale.criteria:
             results = [votes[criterion, vote] for vote in range(self.options.votes)]
@@ -195,6 +196,25 @@ class Member:
             else:
                 verdict.scores[criterion] = score
         return verdict
+
+    def _replies_of(self, criterion: str, vote: int, result: AskResult[int]) -> list[JudgeReply]:
+        """Return the replies to one question, as samples have them."""
+        replies: list[JudgeReply] = []
+        for cached in result.replies:
+            returned = cached.reply.returned
+            if returned is not None:
+                returned = self.options.filed_id(returned)
+            reply = JudgeReply(
+                criterion=criterion,
+                vote=vote,
+                attempt=cached.attempt,
+                raw=cached.reply.raw,
+                score=cached.value,
+                model=returned,
+                key=cached.key.hex(),
+            )
+            replies.append(reply)
+        return replies
 
     def _score_of(self, results: Sequence[AskResult[int]]) -> float | Reason:
         """Return the score of a criterion's votes, or the reason why there is none."""
@@ -214,6 +234,7 @@ class Member:
         """Return the judge's record, over all verdicts so far."""
         options = self.options
         tally = self.asker.tally
+        is_renamed = options.filed_name != options.model
         vote_rule = "single" if options.votes == 1 else options.vote_rule
         temperature = self._temperature
         if "temperature" not in self.asker.sent_sampling:
@@ -226,7 +247,8 @@ class Member:
                 tally.reasoning_tokens or 0,
             )
             return JudgeRecord(
-                requested=options.model,
+                requested=options.filed_name,
+                renamed=is_renamed or None,
                 url=options.host,
                 prompt=self._prompts.name,
                 prompt_sha256=self._prompts.sha256,
@@ -237,21 +259,6 @@ class Member:
                 cost_usd=cost_usd,
                 **tally.record_fields(),
             )
-
-
-def _replies_of(criterion: str, vote: int, result: AskResult[int]) -> list[JudgeReply]:
-    return [
-        JudgeReply(
-            criterion=criterion,
-            vote=vote,
-            attempt=cached.attempt,
-            raw=cached.reply.raw,
-            score=cached.value,
-            model=cached.reply.returned,
-            key=cached.key.hex(),
-        )
-        for cached in result.replies
-    ]
 
 
 def merge_records(records: Sequence[JudgeRecord]) -> JudgeRecord:

@@ -188,13 +188,16 @@ def _key_faults(
 ) -> Iterator[str]:
     """Yield the replies whose key does not fit.
 
-    A key is made from the messages that asked for the reply, so another item's reply shows.
+    A key is made from the messages that asked for the reply, so another item's reply shows. It is
+    made of the name that was sent, too, which isn't known of a renamed judge.
     """
     members = {member.requested: member for member in record.panel or ()}
     for reply in sample.judge_replies:
         if reply.criterion not in judge.criteria:
             continue
         member = members.get(reply.judge or "", record)
+        if member.renamed:
+            continue
         sampling: dict[str, Any] = {}
         if member.temperature is not None:
             sampling["temperature"] = member.temperature

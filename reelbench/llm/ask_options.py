@@ -23,6 +23,7 @@ from reelbench.llm.defaults import (
 )
 from reelbench.llm.model_names import LOCAL, PROVIDERS, takes_completion_limit
 from reelbench.llm.server_keys import ServerKey, refused_over_http
+from reelbench.registry.model_ids import filed_id, filed_name
 
 if TYPE_CHECKING:
     from reelbench.llm.store import StoredReply
@@ -44,7 +45,8 @@ class AskOptions:
     """A language model and how to ask it; InputError where a value makes no sense.
 
     Attributes:
-        model: Model asked, as the server knows it; on Azure the deployment.
+        model: Model asked, as the server knows it; on Azure the deployment. Keys are made of it.
+        file_as: The name under which it is filed; None is `model`, of a path its telling part.
         url: Base URL of an OpenAI-compatible server; None is OpenAI itself. A query in it (Azure's
             `api-version`) is sent with every call.
         api_key: Never shown, logged or stored; None sends a placeholder, which local servers take.
@@ -89,9 +91,12 @@ class AskOptions:
     """The beginning of the command-line options of a request, which errors name."""
     who: ClassVar[str] = "the model"
     """Its name in a sentence to the user."""
+    name_option: ClassVar[str | None] = None
+    """The command-line option of `file_as`; None where a command has none."""
     key_variable: ClassVar[str] = settings.LLM_API_KEY.name
 
     model: str
+    file_as: str | None = None
     url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     key_from: str | None = None
@@ -126,6 +131,8 @@ class AskOptions:
 
     It is `local` for a model in this process.
     """
+    filed_name: str = field(init=False, repr=False, compare=False)
+    """The model's name in all that is filed."""
     unsent_key: str | None = field(init=False, repr=False, compare=False)
     """Why the key that there is isn't sent; None where it is, or there is none."""
     secrets: tuple[str, ...] = field(init=False, repr=False, compare=False)
@@ -143,6 +150,7 @@ class AskOptions:
         object.__setattr__(self, "local", is_local)
         host = "local" if is_local else self._checked_host()
         object.__setattr__(self, "host", host)
+        object.__setattr__(self, "filed_name", self._checked_filed_name())
         self._hold_back_key()
         secrets = self._secret_texts()
         object.__setattr__(self, "secrets", secrets)
@@ -155,6 +163,29 @@ class AskOptions:
         self.check_taken("batch", self.batch)
         self._check_numbers()
         self._check_prices()
+
+    def _checked_filed_name(self) -> str:
+        """Return the name under which the model is filed.
+
+        Raises:
+            InputError: It is a path, of which no part says which model it is.
+        """
+        if self.file_as is not None:
+            return self.file_as
+        prefix = LOCAL if self.local else ""
+        name = filed_name(self.model.removeprefix(prefix))
+        if name is not None:
+            return prefix + name
+        advice = "serve it under a name of its own (vLLM: --served-model-name NAME)"
+        if self.name_option is not None:
+            advice = f"{self.name_option} NAME says what results call it"
+        raise InputError(
+            f"{self.model_option} {self.model}: no part of this path names a model; {advice}"
+        )
+
+    def filed_id(self, returned: str) -> str:
+        """Return an id that the server returned as records have it."""
+        return filed_id(returned, requested=self.model, filed=self.filed_name)
 
     def _hold_back_key(self) -> None:
         """Hold the key back where it would go over plain HTTP to another machine.
@@ -363,7 +394,14 @@ class AskOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServedModelOptions(AskOptions):
+class NamedModelOptions(AskOptions):
+    """A served model whose results have the name that the user gives it, by `--name`."""
+
+    name_option: ClassVar[str | None] = "--name"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedModelOptions(NamedModelOptions):
     """A served model that `reelbench eval` names, by `--model` and `--base-url`."""
 
     @property

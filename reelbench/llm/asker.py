@@ -261,7 +261,7 @@ class Asker:
         """True where the server's list of models says so of this one (see `served_model`)."""
         self.giver: str | None = None
         """The giver of the replies, kept beside each; None says nothing."""
-        self.tally = Tally(spent_usd=options.cost_usd(0, 0))
+        self.tally = Tally(spent_usd=options.cost_usd(0, 0), filed_id=options.filed_id)
         self._unknown_endings: Counter[str] = Counter()
         self._textless: Counter[str] = Counter()
         self.lock = threading.Lock()

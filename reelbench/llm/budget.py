@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -35,13 +35,14 @@ class Tally:
         reasoning_tokens: Of these, reasoning; None where no server said.
         cached_tokens: Prompt tokens that servers had in caches of their own; None where none said.
         spent_usd: What this run's calls cost; None without prices.
-        returned: Model id that the server returned -> replies.
+        returned: Model id that the server returned, as it is filed -> replies.
         kept_from: When the first of the replies came that were there before, in seconds since 1970;
             None for none.
         kept_to: When the last of them came.
         other_hosts: Host -> replies reused that another host than the one asked gave.
         started: When asking began (`time.monotonic`).
         since: The same, in seconds since 1970.
+        filed_id: Turns a returned id into what is filed of it.
     """
 
     items: int = 0
@@ -62,6 +63,7 @@ class Tally:
     kept_to: float | None = None
     started: float = field(default_factory=time.monotonic)
     since: float = field(default_factory=time.time)
+    filed_id: Callable[[str], str] = str
 
     def add(self, reply: "Reply", at: float | None = None) -> None:
         """Count a reply behind an answer, which came `at` a moment."""
@@ -75,7 +77,7 @@ class Tally:
         self.reasoning_tokens = add_known(self.reasoning_tokens, reply.reasoning_tokens)
         self.cached_tokens = add_known(self.cached_tokens, reply.cached_tokens)
         if reply.returned is not None:
-            self.returned[reply.returned] += 1
+            self.returned[self.filed_id(reply.returned)] += 1
 
     @classmethod
     def total(cls, tallies: Sequence["Tally"]) -> "Tally":

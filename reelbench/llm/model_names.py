@@ -78,6 +78,7 @@ def read_model_name(
         url: The server of a model without one of its own.
         keys: Variables of the key of a server that is no provider's, the first that is set.
         url_option: The option that names the server, for errors; by default `option` with `-url`.
+            Where it is given, a comma is part of a served model's name.
 
     Raises:
         InputError: The name is a folder, several models, a checkpoint's as well as a provider's, or
@@ -88,7 +89,8 @@ def read_model_name(
     if match:
         model = match["model"]
         url = match["url"] or url
-    if "," in model:
+    is_exact = url_option is not None
+    if "," in model and not (is_exact and url):
         raise InputError(
             f"{option} {model}: one model at a time; "
             "several: `reelbench eval NAME --model A --model B`"

@@ -137,7 +137,7 @@ def ask(
             otherwise.
     """
     generation_settings = _generation_of(question_set, model, candidates)
-    record = ModelRecord(id=model.model, adapter=ADAPTER, args=dict(model.extra))
+    record = ModelRecord(id=model.filed_name, adapter=ADAPTER, args=dict(model.extra))
     model = _at_temperature_of(candidates, model)
     settings = question_set.settings(candidates).model_copy(
         update={
@@ -666,13 +666,19 @@ def _judges_of_usual_models(judge: "JudgeOptions", earlier: EarlierResult) -> "l
     usual_model = most_returned(earlier.samples)
     judges: list[JudgeOptions] = []
     for member in judge.members:
-        usual = usual_model.get(member.model, usual_model.get(None))
+        usual = usual_model.get(member.filed_name, usual_model.get(None))
         outdated = None
         if usual:
-            outdated = _returned_by_another(usual)
+            outdated = _returned_by_another(usual, member)
         judges.append(replace(member, outdated=outdated))
     return judges
 
 
-def _returned_by_another(usual: str) -> Outdated:
-    return lambda stored: stored.reply.returned != usual
+def _returned_by_another(usual: str, judge: "JudgeOptions") -> Outdated:
+    """Return the rule that passes over replies of another model than usual."""
+
+    def is_of_another(stored: StoredReply) -> bool:
+        returned = stored.reply.returned
+        return returned is None or judge.filed_id(returned) != usual
+
+    return is_of_another

@@ -11,8 +11,7 @@ import difflib
 import hashlib
 import json
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +22,7 @@ from reelbench.llm.budget import moment
 from reelbench.llm.client import NotServedError, TransientError, one_line
 from reelbench.llm.messages import Message
 from reelbench.llm.store import StoredReply
-from reelbench.registry.model_ids import filed_id
+from reelbench.registry.model_ids import filed_part
 from reelbench.registry.records import AskedRecord
 from reelbench.registry.rows import Row
 
@@ -280,21 +279,25 @@ class KeptAnswers:
             kept_to=tally_fields["kept_to"],
             server=self._giver["server"],
             revision=self._giver["revision"],
-            served=self._giver["served"],
-            returned=_filed_ids(self._asker.tally.returned),
+            served=self._filed_facts(),
+            returned=tally_fields["returned"] or None,
             in_flight=pacer.most_in_flight or None,
             per_second=per_second,
             rechecked=self._rechecked,
             sent_instead=self._asker.sent_instead or None,
         )
 
-
-def _filed_ids(returned: Mapping[str, int]) -> dict[str, int] | None:
-    """Return id -> replies as a record has them, or None where there are none."""
-    ids: Counter[str] = Counter()
-    for name, replies in sorted(returned.items()):
-        ids[filed_id(name)] += replies
-    return dict(ids) or None
+    def _filed_facts(self) -> dict[str, Any] | None:
+        """Return the server's facts of the model, names as they are filed."""
+        served = self._giver["served"]
+        if served is None:
+            return None
+        facts = dict(served)
+        if "id" in facts:
+            facts["id"] = self._asker.options.filed_id(str(facts["id"]))
+        if "root" in facts:
+            facts["root"] = filed_part(str(facts["root"]))
+        return facts
 
 
 def _are_alike(before: object, after: object) -> bool:

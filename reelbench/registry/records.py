@@ -307,8 +307,13 @@ class JudgeRecord(Record):
     """The judge that was asked, the models that answered, and the cost."""
 
     requested: Name = Field(description="The model asked; of a panel all of them, comma-separated.")
+    renamed: Omittable[bool | None] = absent(
+        "True where it was asked by another name, a path say, which is filed nowhere: the keys of "
+        "its replies are of that one."
+    )
     returned: Counted = Field(
-        default_factory=dict, description="Model id that the server returned -> replies."
+        default_factory=dict,
+        description="Model id that the server returned -> replies; of a path its telling part.",
     )
     url: str | None = absent("Host of the server; never a key, a user name or a query.")
     prompt: str = Field(
@@ -395,10 +400,10 @@ class AskedRecord(Record):
     revision: str | None = absent("As `about` states it.")
     served: Annotated[dict[Name, Plain], Field(max_length=bounds.ENTRIES)] | None = absent(
         "What the server's `/v1/models` says of the model (`id`, `root`, `owned_by`, "
-        "`max_model_len`); null where it says nothing.",
+        "`max_model_len`), of paths their telling part; null where it says nothing.",
     )
     returned: Omittable[Counted | None] = absent(
-        "Model id that the server returned -> replies; of a path its last part. Absent where it "
+        "Model id that the server returned -> replies; of a path its telling part. Absent where it "
         "returned none."
     )
     in_flight: Omittable[Count | None] = absent(

@@ -68,7 +68,7 @@ class Ranker:
         """Return the record, for a result's settings, of a choice among `k` candidates."""
         prompt = _PROMPTS.text(f"{self.mode}.txt")
         return RankerRecord(
-            model=self.model.model,
+            model=self.model.filed_name,
             k=k,
             mode=self.mode,
             votes=self.votes,

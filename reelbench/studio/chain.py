@@ -173,6 +173,9 @@ class ChainCase(Generic[ItemT]):
         for attempt, question in zip(result.replies, questions, strict=False):
             reply = attempt.reply
             chain.use[role].add(reply)
+            returned = reply.returned
+            if returned is not None:
+                returned = asker.options.filed_id(returned)
             line = {
                 "role": role,
                 **self.about,
@@ -180,7 +183,7 @@ class ChainCase(Generic[ItemT]):
                 "vote": vote,
                 "attempt": attempt.attempt,
                 "read": attempt.value is not None,
-                "model": reply.returned,
+                "model": returned,
                 "messages": on_record(question),
             }
             if asker.sampling:
@@ -288,7 +291,9 @@ class Chain:
             self._earlier = _earlier_account(setup.out, start_after)
             if self._earlier is not None:
                 self._earlier_trace = setup.out / stage_file(start_after, _TRACE)
-        self.use = {role: Tally() for role in setup.models}
+        self.use = {
+            role: Tally(filed_id=options.filed_id) for role, options in setup.models.items()
+        }
         """The replies to each role and their tokens, whenever they were paid."""
         self._planned = {role: Tally() for role in setup.models}
         self.note = setup.on_note
@@ -473,7 +478,7 @@ class Chain:
         for role, use in self.use.items():
             asker = self.askers[role]
             models[role] = {
-                "asked": asker.options.model,
+                "asked": asker.options.filed_name,
                 "returned": dict(sorted(use.returned.items())),
                 "sampling": asker.sampling or None,
             }

@@ -70,6 +70,8 @@ class Options:
     preset: PresetRecord | None = None
     earlier: EarlierResult | None = None
     only: QuestionIds | None = None
+    file_as: str | None = None
+    """The user's name for a run's model, in place of the run's own."""
     label: str | None = None
     """The user's words on how the answers were made, where the answers themselves don't say it."""
     place: Path | None = None

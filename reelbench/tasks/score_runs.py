@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reelbench.base.errors import InputError, PendingError, ReelbenchError
-from reelbench.registry.records import SettingsRecord
+from reelbench.registry.records import ModelRecord, Result, SettingsRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.scoring import result_files
 from reelbench.scoring.cognitive_profile import TagsFile
@@ -159,6 +159,7 @@ def _evaluated(
         before = result_files.read(folder)
         about = about or before.model.about
         options = replace(options, preset=options.preset or before.settings.preset)
+        options = replace(options, file_as=options.file_as or _name_before(before, logged))
     if options.earlier is not None:
         about = about or options.earlier.result.model.about
     if task.name == logged.task:
@@ -170,6 +171,21 @@ def _evaluated(
     return evaluation(answers, replace(options, about=about, earlier=None))
 
 
+def _name_before(before: Result, logged: LoggedTask) -> str | None:
+    """Return the name that an earlier scoring of a run filed its model under."""
+    model = run_logs.model_of(logged.document)
+    is_same_run = (before.model.adapter, before.model.args) == (model.adapter, model.args)
+    return before.model.id if is_same_run else None
+
+
+def _model_of(logged: LoggedTask, options: Options) -> ModelRecord:
+    """Return the model of a run, under the user's name where there is one."""
+    model = run_logs.model_of(logged.document)
+    if options.file_as is None:
+        return model
+    return model.model_copy(update={"id": options.file_as})
+
+
 def _answers_of_twin(logged: LoggedTask, options: Options, questions: Questions) -> Answers:
     """Return the answers of a run of lmms-eval's own task on the same rows."""
     if options.earlier is not None or options.only is not None or options.answering is not None:
@@ -179,7 +195,7 @@ def _answers_of_twin(logged: LoggedTask, options: Options, questions: Questions)
     twin = twin_items(logged.samples, questions)
     metrics = logged.document.get("results", {}).get(logged.task, {})
     submission = PredictionSet(questions, twin.items, notes=[twin.note(logged.task, metrics)])
-    model = run_logs.model_of(logged.document)
+    model = _model_of(logged, options)
     settings = run_logs.settings_of_twin(logged.document, logged.task)
     return Answers(submission, model, settings, duplicate=twin.duplicate)
 
@@ -189,7 +205,7 @@ def _answers_of_task(
 ) -> Answers:
     """Return the answers of a run of our task."""
     spec, task = check_scored(logged.task)
-    model = run_logs.model_of(logged.document)
+    model = _model_of(logged, options)
     data = run_logs.data_name(logged)
     questions = run_logs.questions_of(questions, data)
     # The run logs no more than a question's text; the rows have its options.

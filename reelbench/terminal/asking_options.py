@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -58,6 +58,11 @@ LlmBatch = Annotated[
 ]
 
 
+ModelName = Annotated[
+    str | None,
+    _model("--name", metavar="TEXT", help="What results, boards and cards call the model."),
+]
+"""Default: as it was asked for, of a path its telling part."""
 LlmUrl = Annotated[
     str | None,
     _llm("--llm-url", metavar="URL", help="OpenAI-compatible server; default OPENAI_BASE_URL."),
@@ -140,10 +145,7 @@ def llm_options(
     One that was named without a role is under `""`.
     """
     from reelbench.llm.ask_options import AskOptions
-    from reelbench.llm.model_names import read_model_name
 
-    shared_fields = requests.as_fields()
-    default_url = llm_url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
     model_of_role: dict[str, AskOptions] = {}
     for text in llm or ():
         match = _NAMED.fullmatch(text)
@@ -155,14 +157,53 @@ def llm_options(
             raise InputError(
                 f"--llm: two models for {for_role}; name one, or ROLE=MODEL for each role"
             )
-        model_fields = read_model_name(
-            "--llm", match["model"], default_url, settings.LLM_API_KEY, settings.OPENAI_API_KEY
-        )
-        model_of_role[role] = AskOptions(**model_fields, **shared_fields)
+        model_of_role[role] = _model_named(match["model"], llm_url, requests, AskOptions)
     return model_of_role
 
 
 Llm = Annotated["dict[str, AskOptions]", llm_options]
+
+
+def named_llm_options(
+    *,
+    llm: Annotated[
+        list[str] | None,
+        _llm("--llm", metavar="MODEL[@URL]", help="Model, by its server's name for it."),
+    ] = None,
+    name: ModelName = None,
+    llm_url: LlmUrl = None,
+    requests: RequestOptions,
+) -> "dict[str, AskOptions]":
+    """Return the one model whose answers are a result, under `""`."""
+    from reelbench.llm.ask_options import NamedModelOptions
+
+    if llm and len(llm) > 1:
+        raise InputError(
+            "--llm: name one model; several: `reelbench eval NAME --model A --model B`"
+        )
+    if not llm:
+        return {}
+    named_model = partial(NamedModelOptions, file_as=name)
+    return {_ANY: _model_named(llm[0], llm_url, requests, named_model)}
+
+
+NamedLlm = Annotated["dict[str, AskOptions]", named_llm_options]
+
+
+def _model_named(
+    text: str,
+    llm_url: str | None,
+    requests: RequestOptions,
+    options_of_model: "Callable[..., AskOptions]",
+) -> "AskOptions":
+    """Return the options of the model that `--llm` names, without a role."""
+    from reelbench.llm.model_names import read_model_name
+
+    default_url = llm_url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
+    model_fields = read_model_name(
+        "--llm", text, default_url, settings.LLM_API_KEY, settings.OPENAI_API_KEY
+    )
+    return options_of_model(**model_fields, **requests.as_fields())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -393,7 +434,7 @@ Repeats = Annotated["Runs", runs_options]
 
 
 def served_model(
-    name: str, base_url: str | None, requests: RequestOptions
+    model: str, filed_name: str | None, base_url: str | None, requests: RequestOptions
 ) -> "dict[str, AskOptions]":
     """Return the served model that `eval --model` names, as the one model without a role."""
     from reelbench.llm.ask_options import ServedModelOptions
@@ -402,13 +443,13 @@ def served_model(
     default_url = base_url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
     model_fields = read_model_name(
         "--model",
-        name,
+        model,
         default_url,
         settings.LLM_API_KEY,
         settings.OPENAI_API_KEY,
         url_option="--base-url",
     )
-    return {_ANY: ServedModelOptions(**model_fields, **requests.as_fields())}
+    return {_ANY: ServedModelOptions(**model_fields, file_as=filed_name, **requests.as_fields())}
 
 
 def only_model(llm: "Mapping[str, AskOptions]", **changed: Any) -> "AskOptions":  # noqa: ANN401 - as its fields
@@ -426,12 +467,12 @@ def by_role(llm: "Mapping[str, AskOptions]", roles: Sequence[str]) -> "dict[str,
     Raises:
         InputError: A role has none.
     """
+    if not any(roles):
+        llm = _without_roles(llm)
     unknown = sorted(llm.keys() - {_ANY, *roles})
     if unknown:
         role_names = ", ".join(role for role in roles if role)
-        advice = "this command has none; give --llm MODEL"
-        if role_names:
-            advice = f"there are {role_names}"
+        advice = f"there are {role_names}; a model of that name: ROLE={unknown[0]}=…"
         raise InputError(f"--llm: no role is called {unknown[0]}; {advice}")
     lacking = [role for role in roles if role not in llm and _ANY not in llm]
     if lacking:
@@ -451,6 +492,19 @@ def by_role(llm: "Mapping[str, AskOptions]", roles: Sequence[str]) -> "dict[str,
     return model_of_role
 
 
+def _without_roles(llm: "Mapping[str, AskOptions]") -> "dict[str, AskOptions]":
+    """Return the models of a command without roles: `team=blue` is one model's name."""
+    models: dict[str, AskOptions] = {}
+    for role, options in llm.items():
+        model = options
+        if role:
+            model = replace(options, model=f"{role}={options.model}")
+        if models:
+            raise InputError("--llm: name one model; this command has no roles")
+        models[_ANY] = model
+    return models
+
+
 def shared_budget(llm: "Mapping[str, AskOptions]") -> "Budget":
     """Return one budget for all roles: `--llm-budget` is the command's, not each role's."""
     from reelbench.llm.budget import Budget
@@ -466,6 +520,14 @@ JudgeEstimate = Annotated[
 ]
 
 
+JudgeName = Annotated[
+    str | None,
+    _judge(
+        "--judge-name",
+        metavar="TEXT",
+        help="What results call the judge; of a panel comma-separated. Default: --judge.",
+    ),
+]
 JudgeUrl = Annotated[
     str | None,
     _judge("--judge-url", metavar="URL", help="OpenAI-compatible server; default OPENAI_BASE_URL."),
@@ -516,6 +578,7 @@ def judge_options(
     no_judge: Annotated[
         bool, _judge("--no-judge", help="Use no judge, even if REELBENCH_JUDGE names one.")
     ] = False,
+    judge_name: JudgeName = None,
     judge_url: JudgeUrl = None,
     judge_concurrency: JudgeConcurrency = CONCURRENCY,
     judge_votes: Annotated[
@@ -596,6 +659,7 @@ def judge_options(
     return JudgeOptions.named(
         model,
         url=judge_url,
+        names=judge_name,
         prices=judge_prices,
         batch=judge_batch,
         concurrency=judge_concurrency,
@@ -775,6 +839,7 @@ def metadata_options(
         str | None,
         _answers(
             "--model",
+            "--name",
             metavar="ID",
             help="Name of the model; default: the file's name without suffix.",
         ),

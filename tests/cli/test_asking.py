@@ -49,7 +49,7 @@ def test_the_only_model_takes_its_server_beside_its_name() -> None:
         ([], ("expert", "skeptic"), "no model is named for expert, skeptic"),
         (["expert=m"], ("expert", "skeptic"), "no model is named for skeptic"),
         (["exprt=m", "n"], ("expert",), "no role is called exprt; there are expert"),
-        (["expert=m"], ("",), "this command has none"),
+        (["team=blue", "m"], ("",), "this command has no roles"),
         (["a", "b"], ("",), "two models for every role"),
         (["a=b", "a=c"], ("a",), "two models for a"),
     ],

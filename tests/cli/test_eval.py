@@ -184,13 +184,16 @@ def test_several_models_have_a_folder_each(reelbench, tmp_path):
 
 @pytest.mark.lmms
 @pytest.mark.slow
-def test_a_checkpoint_goes_through_lmms_eval_beside_a_served_model(reelbench, tiny_vlm, tmp_path):
+def test_a_checkpoint_goes_through_lmms_eval_beside_a_served_model(
+    reelbench, tiny_vlm, tmp_path, monkeypatch
+):
     loaded = (
         "--model-args",
         "device=cpu,device_map=cpu,attn_implementation=eager,min_pixels=3136,max_pixels=12544",
     )
     with JudgeServer(lambda _: Answer(GOOD)) as server:
-        models = ("--model", f"{tiny_vlm},m", "--base-url", server.url, *loaded)
+        monkeypatch.setenv("REELBENCH_LLM_URL", server.url)
+        models = ("--model", f"{tiny_vlm},m", *loaded)
         done = reelbench(
             "eval", MINI, *models, "--frames", 2, "--limit", 1, "--output", tmp_path, timeout=1800
         )
@@ -206,6 +209,72 @@ def test_a_checkpoint_goes_through_lmms_eval_beside_a_served_model(reelbench, ti
     ]
     assert [result["model"]["id"] for result in results] == ["local/tiny-vlm", "m"]
     assert [result["counts"]["scored"] for result in results] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("model", "filed"),
+    [
+        ("/models/ft", "ft"),
+        ("/home/ada/runs/kitchen-7b/checkpoint-300", "kitchen-7b"),
+        ("~/q", "q"),
+        ("C:\\models\\q", "q"),
+        ("q.gguf", "q.gguf"),
+        ("/models/q.gguf", "q.gguf"),
+        ("./x", "x"),
+        ("team=blue", "team=blue"),
+        ("a,b", "a,b"),
+        ("hf/org/m", "hf/org/m"),
+    ],
+)
+def test_a_served_model_may_have_any_name_and_no_path_is_filed(model, filed, reelbench, tmp_path):
+    said = Answer(GOOD, model=model)
+    with JudgeServer(lambda _: said) as server:
+        words = (MINI, "--frames", "none", "--limit", 1, "--output", tmp_path / "out")
+        done = reelbench("eval", *words, "--model", model, "--base-url", server.url)
+        assert done.returncode == 0, done.stderr
+        assert server.calls[0].body["model"] == model
+    text = (tmp_path / "out" / MINI / "result.json").read_text("utf-8")
+    result = json.loads(text)
+    assert result["model"]["id"] == filed
+    assert result["provenance"]["asked"]["returned"] == {filed: 1}
+    assert "answered as" not in done.stdout
+    for folder in ("/models", "/home", "models\\", "~/"):
+        assert folder not in text
+    added = reelbench("leaderboard", "add", tmp_path / "out" / MINI, "--store", tmp_path / "store")
+    assert added.returncode == 0, added.stderr
+
+
+def test_a_folder_of_a_served_models_name_changes_nothing(reelbench, tmp_path):
+    (tmp_path / "ft").mkdir()
+    (tmp_path / "ft" / "config.json").write_text('{"model_type": "qwen2_5_vl"}')
+    with JudgeServer(lambda _: Answer(GOOD)) as server:
+        words = (MINI, "--frames", "none", "--limit", 1, "--output", "out")
+        for model in ("./ft", str(tmp_path / "ft"), "ft"):
+            done = reelbench(
+                "eval", *words, "--fresh", "--model", model, "--base-url", server.url, cwd=tmp_path
+            )
+            assert done.returncode == 0, done.stderr
+            assert server.calls[-1].body["model"] == model
+        done = reelbench(
+            "eval", *words, "--model", "./ft", "--base-url", server.url, "--adapter", "llava_hf"
+        )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "--adapter: is for a checkpoint" in done.stderr
+
+
+@pytest.mark.parametrize("model", ["/home/ada", "models/", "/models/final/checkpoint-3", "/"])
+def test_a_path_that_names_no_model_asks_for_a_name_before_a_call(model, reelbench, tmp_path):
+    with JudgeServer(lambda _: Answer(GOOD, model=model)) as server:
+        words = (MINI, "--frames", "none", "--limit", 1, "--output", tmp_path / "out")
+        asked = ("--model", model, "--base-url", server.url)
+        done = reelbench("eval", *words, *asked)
+        assert (done.returncode, done.stderr.count("\n"), len(server.calls)) == (2, 1, 0)
+        assert "--name NAME" in done.stderr
+        named = reelbench("eval", *words, *asked, "--name", "Kitchen 7B")
+        assert named.returncode == 0, named.stderr
+    result = json.loads((tmp_path / "out" / MINI / "result.json").read_text("utf-8"))
+    assert result["model"]["id"] == "Kitchen 7B"
+    assert result["provenance"]["asked"]["returned"] == {"Kitchen 7B": 1}
 
 
 @pytest.mark.parametrize(
@@ -225,25 +294,24 @@ def test_a_checkpoint_goes_through_lmms_eval_beside_a_served_model(reelbench, ti
 def test_who_serves_a_model_is_told_by_its_name(model, adapter, monkeypatch):
     for variable in ("OPENAI_BASE_URL", "REELBENCH_LLM_URL"):
         monkeypatch.delenv(variable, raising=False)
-    assert _adapter(model, None, None) == adapter
-    assert _adapter(model, "http://127.0.0.1:1/v1", None) in {None, "gemma3"}
+    assert _adapter(model, None) == adapter
+    assert _adapter(f"{model}@http://127.0.0.1:1/v1", None) is None
 
 
 def test_a_folder_is_a_checkpoint_by_its_config(tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "qwen2_5_vl"}')
-    assert _adapter(str(tmp_path), None, None) == "qwen2_5_vl"
+    assert _adapter(str(tmp_path), None) == "qwen2_5_vl"
     (tmp_path / "config.json").write_text('{"model_type": "unheard_of"}')
     with pytest.raises(InputError, match="--adapter"):
-        _adapter(str(tmp_path), None, None)
+        _adapter(str(tmp_path), None)
 
 
 def test_a_folder_of_a_served_models_name_is_not_loaded(tmp_path, monkeypatch):
     (tmp_path / "gpt-6-luna").mkdir()
     (tmp_path / "gpt-6-luna" / "config.json").write_text('{"model_type": "internvl_chat"}')
     monkeypatch.chdir(tmp_path)
-    assert _adapter("gpt-6-luna", "http://127.0.0.1:1/v1", None) is None
     with pytest.raises(InputError, match=r"write \./gpt-6-luna or --base-url URL"):
-        _adapter("gpt-6-luna", None, None)
+        _adapter("gpt-6-luna", None)
 
 
 @pytest.mark.parametrize(
@@ -306,8 +374,8 @@ def test_what_others_call_it_is_taken_for_ours_and_told(words, told, reelbench):
 
 def test_two_models_never_write_one_folder(reelbench, tmp_path):
     words = ("eval", MINI, "--base-url", "http://127.0.0.1:1/v1", "--output", tmp_path / "out")
-    for models in ("a/b,a-b", "a/b,A/B", "m,m"):
-        done = reelbench(*words, "--model", models)
+    for first, second in (("a/b", "a-b"), ("a/b", "A/B"), ("m", "m")):
+        done = reelbench(*words, "--model", first, "--model", second)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
         assert "two of them have one folder in --output; run them apart" in done.stderr
     assert not (tmp_path / "out").exists()
@@ -319,7 +387,7 @@ def test_a_checkpoint_s_config_that_is_none_is_said_in_a_line(config, tmp_path):
     with pytest.raises(
         InputError, match="which adapter of lmms-eval runs this checkpoint isn't known"
     ):
-        _adapter(str(tmp_path), None, None)
+        _adapter(str(tmp_path), None)
 
 
 def test_what_is_quiet_does_not_tell_what_it_was_taken_for(reelbench, tmp_path):

@@ -75,7 +75,7 @@ def test_what_is_asked_and_kept_is_said_dated_and_recorded(asked, tmp_path):
             "revision": None,
             "served": {
                 "id": "my-ckpt",
-                "root": "/models/step1000",
+                "root": "step1000",
                 "owned_by": "vllm",
                 "max_model_len": 4096,
             },

@@ -130,7 +130,7 @@ def spent(askers: Mapping[str, Asker]) -> dict[str, Any]:
         if asker.tally.replies:
             usage[role] = {
                 **asker.tally.record_fields(),
-                "model": asker.options.model,
+                "model": asker.options.filed_name,
                 "replies": asker.tally.replies,
             }
     return SpentByRole.model_validate(usage).model_dump()

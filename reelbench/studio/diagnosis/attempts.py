@@ -186,7 +186,7 @@ class LmmsEval:
             about["judge_prompts"] = {"name": prompts.name, "sha256": prompts.sha256}
             sampling: dict[str, Any] = {}
             for judge in self.judge.members:
-                sampling[judge.model] = {
+                sampling[judge.filed_name] = {
                     "temperature": judge.temperature,
                     "votes": judge.votes,
                     **judge.extra,

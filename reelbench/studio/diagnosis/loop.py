@@ -80,7 +80,7 @@ class Plan:
             options = self.models.options.get(role)
             if options is None:
                 continue
-            models[role] = options.model
+            models[role] = options.filed_name
             role_sampling = options.sampling({})
             if role_sampling:
                 sampling[role] = role_sampling
