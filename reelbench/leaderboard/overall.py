@@ -194,10 +194,17 @@ def overall(
     scores: dict[ModelKey, Fraction] = {}
     for key, model_rates in rates.items():
         scores[key] = _mean(list(model_rates.values()))
-    places = _places(scores, covered, len(counting))
+    if len(counting) == 1:
+        # One question has one answer: the order is the table's own.
+        [table] = tables.values()
+        [group] = counting
+        places = {key: ranks[row.key] for key, row in table.items()}
+        ranges = _ranges_of_table(table, noise[group])
+    else:
+        places = _places(scores, covered, len(counting))
+        ranges = _ranges(places, tables, noise)
     if not places:
         scores = {}
-    ranges = _ranges(places, tables, noise)
     models: list[Overall] = []
     for key in cells:
         win_rate = float(scores[key]) if key in scores else None
@@ -299,6 +306,16 @@ def _sign(number: int) -> int:
     if number == 0:
         return 0
     return 1 if number > 0 else -1
+
+
+def _ranges_of_table(
+    table: Mapping[ModelKey, BoardEntry], noise: Noise
+) -> dict[ModelKey, tuple[int, int]]:
+    ranges: dict[ModelKey, tuple[int, int]] = {}
+    for key, row in table.items():
+        if row.key in noise.ranges:
+            ranges[key] = noise.ranges[row.key]
+    return ranges
 
 
 def _ranges(

@@ -48,6 +48,18 @@ def test_a_model_with_all_open_benchmarks_is_ranked_by_its_mean_win_rate():
     }
 
 
+def test_of_one_benchmark_the_order_is_its_table():
+    rows = [entry(name, score, kind="run") for name, score in THREE.items()]
+    rows.append(entry("b", 25.0, kind="run", key="b-again", frames="uniform:8"))
+    made = board.ranked_board(discovery.specs(), rows)
+    of_table = {}
+    for row in made.rows[REXTIME]:
+        of_table.setdefault(row.model, made.ranks[row.key])
+    assert {model.key[0]: model.rank for model in made.overall} == of_table
+    assert [model.key[0] for model in made.overall] == ["a", "b", "c"]
+    assert of_table == {"a": 1, "b": 2, "c": 3}
+
+
 def test_a_model_is_placed_from_half_of_the_benchmarks_on_the_others_by_the_same_score():
     rows = [
         *everywhere({"a": 30.0, "b": 20.0, "c": 10.0}),

@@ -31,11 +31,15 @@
       tick(row.dataset.row, !picked().includes(row.dataset.row));
     });
   }
-  /** A row's best and worst rank; its rank twice where it has no range. */
-  const rangeOf = (row) => {
-    const [best, worst] = row.ranks || (row.rank_range ? row.rank_range.split("–").map(Number) : []);
-    return best ? [best, worst || best] : [row.rank ?? Infinity, row.rank ?? Infinity];
+  /** A row's range of ranks, null where it has none. */
+  const rangeEnds = (row) => {
+    if (row.ranks) return row.ranks;
+    if (!row.rank_range) return null;
+    const [best, worst = best] = row.rank_range.split("–").map(Number);
+    return [best, worst];
   };
+  /** A row's best and worst rank; its rank twice where it has no range. */
+  const rangeOf = (row) => rangeEnds(row) ?? [row.rank ?? Infinity, row.rank ?? Infinity];
   /** The rank's column: the tick, the rank, and its 95 % range among `of` as a bracket; `under` stands under its title. */
   function rankColumn({ about, of, id, name, under = "" }) {
     const bracket = (row) => {
@@ -293,5 +297,5 @@
     );
   }
 
-  Object.assign(R, { top, picked, scaleOf, ticking, rangeOf, rankColumn, laneColumn, compared, verdicts, headline, trust, key });
+  Object.assign(R, { top, picked, scaleOf, ticking, rangeEnds, rangeOf, rankColumn, laneColumn, compared, verdicts, headline, trust, key });
 })();

@@ -45,6 +45,14 @@
       const covered = groups.filter((group) => rowIn(model, group)).length;
       found.set(model, { rank: null, ranks: null, rate: rates.length ? mean(rates) : null, covered, of: groups.length });
     }
+    if (groups.length === 1) {
+      // One question has one answer: the order is the table's own.
+      for (const model of models) {
+        const row = rowIn(model, groups[0]);
+        if (row) Object.assign(found.get(model), { rank: row.rank, ranks: R.rangeEnds(row) });
+      }
+      return found;
+    }
     const placed = models.filter((model) => found.get(model).rate != null && 2 * found.get(model).covered >= groups.length);
     if (placed.length < LEAST) return found;
     for (const model of placed) {
