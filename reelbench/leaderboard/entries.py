@@ -32,6 +32,7 @@ from reelbench.registry.records import (
     JudgeRecord,
     Metrics,
     MetricValue,
+    ModelRecord,
     PresetRecord,
     Result,
     SettingsRecord,
@@ -235,8 +236,6 @@ def run_entry(stored: StoredResult) -> BoardEntry:
     values = standing(stored)
     kind = _kind(stored)
     setting = _setting(stored, kind)
-    weights = result.model.args.get("pretrained")
-    is_from_hub = isinstance(weights, str) and HUB_ID.fullmatch(weights) is not None
     return BoardEntry(
         key=stored.key,
         model=result.model.id,
@@ -250,7 +249,7 @@ def run_entry(stored: StoredResult) -> BoardEntry:
         date=result.provenance.date,
         unranked=values.unranked,
         lowest=values.lowest,
-        open_weights=is_from_hub or None,  # of others it can't be told
+        open_weights=_has_open_weights(result.model),
         url=result.provenance.url,
         cite=result.provenance.citation or "",
         note=_note(stored),
@@ -258,6 +257,15 @@ def run_entry(stored: StoredResult) -> BoardEntry:
         facts=facts(stored, values),
         stored=stored,
     )
+
+
+def _has_open_weights(model: ModelRecord) -> bool | None:
+    """Return whether a model's weights are open, as stated or loaded; None where nothing tells."""
+    if model.about is not None and model.about.weights is not None:
+        return model.about.weights == "open"
+    checkpoint = model.args.get("pretrained")
+    is_from_hub = isinstance(checkpoint, str) and HUB_ID.fullmatch(checkpoint) is not None
+    return True if is_from_hub else None
 
 
 def _kind(stored: StoredResult) -> Kind:

@@ -101,6 +101,10 @@ Day = Annotated[str, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$"), AfterValidator(_
 """A year, a month or a day."""
 
 
+Weights = Literal["open", "closed"]
+"""Whether anybody can have a model's weights, as its people state it."""
+
+
 class About(Record):
     """Facts about a model that its people state and no run can show.
 
@@ -117,6 +121,7 @@ class About(Record):
     organisation: Omittable[str | None] = None
     released: Omittable[Day | None] = absent("Year, month or day: 2025, 2025-09, 2025-09-23.")
     licence: Omittable[str | None] = None
+    weights: Omittable[Weights | None] = absent("Whether anybody can have the weights.")
     links: Omittable[dict[Name, Name] | None] = Field(
         default=None, max_length=50, description="Name -> address."
     )

@@ -762,7 +762,7 @@ def about_options(
             "--about",
             metavar="FILE|FACT=VALUE",
             help="A fact of the model (setting, trained_on, parameters, "
-            "organisation, released, licence, links, frames, revision), e.g. "
+            "organisation, released, licence, weights, links, frames, revision), e.g. "
             "parameters=7B, or a YAML file of them. Repeat it; a fact overrides"
             " the file.",
         ),

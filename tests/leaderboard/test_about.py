@@ -347,3 +347,13 @@ def test_facts_are_given_one_by_one_or_in_a_file(tmp_path, reelbench):
     ):
         done = reelbench(*common, *wrong)
         assert (done.returncode, line in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("stated", "shown"), [("open", True), ("closed", False), (None, None)], ids=str
+)
+def test_weights_are_as_stated_and_else_not_known(rextime_run, tmp_path, stated, shown):
+    about = None if stated is None else About(weights=stated)
+    store.add(rextime_run(), tmp_path / "store", about=about)
+    [row] = board.make(tmp_path / "store", published=False).entries
+    assert row.open_weights is shown

@@ -110,7 +110,8 @@
         ...R.top(
           b.title,
           R.toolbar(table, {
-            filters: R.declaredFilters(rows.filter((row) => !R.apart(row)), filters),
+            // What parts groups is counted over all of them, what models are over the rows in view.
+            filters: filters.flatMap((column) => R.declaredFilters(wide.includes(column) ? rows.filter((row) => !R.apart(row)) : listed, [column])),
             name: b.id,
             whole: true,
             picture: () => ({
