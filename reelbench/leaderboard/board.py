@@ -549,19 +549,19 @@ def _blind(
 
     It is that of the same model, asked in the same way.
     """
-    runs = [row for row in rows if row.kind == "run"]
+    runs = [row for row in rows if row.kind in ("run", "blind")]
     blind_scores: dict[tuple[ModelKey, RankingGroup], float] = {}
     for row in runs:
         spec = specs[row.group.benchmark]
         if row.stored is not None and row.stored.benchmark is not None:
             spec = row.stored.benchmark
         score = metric_value(row.metrics, spec.primary.name)
-        if row.frames == "none" and row.unranked is None and score is not None:
+        if row.kind == "blind" and row.unranked is None and score is not None:
             blind_scores.setdefault((models[row.key], row.group), score)
     scores: dict[str, float] = {}
     for row in runs:
         place = (models[row.key], row.group)
-        if row.frames != "none" and place in blind_scores:
+        if row.kind == "run" and place in blind_scores:
             scores[row.key] = blind_scores[place]
     return scores
 
@@ -577,7 +577,8 @@ def shortcuts_of_groups(rows: Sequence[BoardEntry]) -> dict[RankingGroup, Shortc
         stored = row.stored
         if stored is None or stored.filed_row.account is not None:
             continue
-        if row.kind == "run" and row.unranked is None and column_of(stored.result.settings):
+        is_run = row.kind in ("run", "blind")
+        if is_run and row.unranked is None and column_of(stored.result.settings):
             blind_runs[row.group].append(stored)
     shortcuts_of: dict[RankingGroup, Shortcuts] = {}
     for group, runs in blind_runs.items():

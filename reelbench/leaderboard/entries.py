@@ -41,9 +41,11 @@ from reelbench.registry.sampling import SUBTITLED
 from reelbench.registry.spec import BenchmarkSpec, Mean, MeanOf, Metric
 from reelbench.registry.splits import is_mini
 from reelbench.scoring import calibration_file, runs
+from reelbench.scoring.shortcuts import column_of
 from reelbench.stats import intervals
 
-Kind = Literal["run", "published", "community", "baseline", "human"]
+Kind = Literal["run", "blind", "published", "community", "baseline", "human"]
+"""What a row is; `blind` is a run that showed nothing of the videos that it was asked about."""
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 """A repository's id on the Hub."""
 _SIZES = (4, 10, 40, 100)  # 1e9 parameters
@@ -185,7 +187,7 @@ class BoardEntry:
 
         That is a floor, people, or what the Hub's own board states.
         """
-        return self.kind in ("baseline", "human", "community")
+        return self.kind in ("blind", "baseline", "human", "community")
 
     @property
     def brief(self) -> str:
@@ -278,6 +280,8 @@ def _kind(stored: StoredResult) -> Kind:
         return "human"
     if model.about is not None and model.about.setting == "human":
         return "human"
+    if stored.spec.media and column_of(stored.result.settings) == "blind":
+        return "blind"
     return "run"
 
 

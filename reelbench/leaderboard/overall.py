@@ -179,6 +179,7 @@ def overall(
 
     Of the others, models that were run come before those with published numbers alone.
     """
+    entries = [entry for entry in entries if entry.kind != "blind"]
     model_of = model_keys(entries, names)
     cells = _best_rows(entries, ranks, specs, model_of)
     counting = counted_groups(main, specs, entries, ranks)

@@ -37,7 +37,7 @@ class Row(_Entry):
 
     key: str
     model: str
-    kind: Literal["run", "baseline", "human"]
+    kind: Literal["run", "blind", "baseline", "human"]
     date: str | None
     result: Result
     without_shortcuts: float | None

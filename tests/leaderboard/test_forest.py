@@ -246,7 +246,6 @@ def test_filters_say_how_many_and_sizes_come_in_their_order(page_of, eight):
             "under 100 B (1)",
             "100 B and more (1)",
         ]
-        sizes.append("not stated (2)")  # of the mini data
         assert page.locator("#f-size option").all_inner_texts() == ["All", *sizes]
         shows(page, "lab/m4", "lab/m5")
         expect(page.locator("summary", has_text="Filters (1)")).to_be_visible()

@@ -53,6 +53,17 @@ def test_a_board_leaves_out_what_needs_no_watching(shown, tamper, tmp_path):
         ("org/part", "none"): None,
         ("org/model", "uniform:1"): None,
     }
+    # Those that were shown nothing are reference points, below no model and above none.
+    places = {(row.model, row.frames): made.ranks.get(row.key) for row in made.entries}
+    assert places == {
+        ("org/model", "uniform:8"): 1,
+        ("org/other", "uniform:8"): 2,
+        ("org/model", "uniform:1"): 2,  # one other model is better
+        ("org/model", "none"): None,
+        ("org/part", "none"): None,
+    }
+    overall = {model.key[0]: model.rank for model in made.overall}
+    assert overall == {"org/model": 1, "org/other": 2}
     [group] = site.document(made)["groups"]
     assert group["shortcuts"] == {
         "blind": {"runs": 1, "v": [25.0]},  # of four videos, so without an interval

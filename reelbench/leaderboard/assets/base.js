@@ -5,7 +5,7 @@ globalThis.Reelbench = (() => {
   const narrow = matchMedia("(max-width: 640px)");
   const benchmarks = new Map(data.benchmarks.map((benchmark) => [benchmark.id, benchmark]));
   const columns = new Map(data.columns.map((column) => [column.id, column]));
-  const KINDS = { run: "Run", published: "Published", community: "On the Hub", baseline: "Floor", human: "People" };
+  const KINDS = { run: "Run", blind: "Without the video", published: "Published", community: "On the Hub", baseline: "Floor", human: "People" };
 
   // --- elements ---
   const { h, svg, count } = globalThis.Elements;
@@ -75,7 +75,7 @@ globalThis.Reelbench = (() => {
       .join(" · ");
   }
   const benchmarkOf = (row) => benchmarks.get(group(row).benchmark);
-  const apart = (row) => ["baseline", "human", "community"].includes(row.source);
+  const apart = (row) => ["blind", "baseline", "human", "community"].includes(row.source);
   /** A declared column's value: some are sent once for the whole group. */
   const field = (row, column) => (column.of_group ? group(row) : row)[column.id] ?? null;
   function asText(column, value) {

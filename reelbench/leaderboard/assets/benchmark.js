@@ -111,7 +111,7 @@
           b.title,
           R.toolbar(table, {
             // What parts groups is counted over all of them, what models are over the rows in view.
-            filters: filters.flatMap((column) => R.declaredFilters(wide.includes(column) ? rows.filter((row) => !R.apart(row)) : listed, [column])),
+            filters: R.declaredFilters(rows.filter((row) => !R.apart(row)), filters, (row, column) => wide.includes(column) || inGroup(row)),
             name: b.id,
             whole: true,
             picture: () => ({
@@ -236,7 +236,7 @@
       h("h2", { text: "Reference points" }),
       h("p", {
         class: "note",
-        text: `Set apart and not ranked: what answering without looking gets, and what people get.${stated}`,
+        text: `Set apart and not ranked: what answering without looking gets (by a rule, or by a model without the video), and what people get.${stated}`,
       }),
       h(
         "ul",

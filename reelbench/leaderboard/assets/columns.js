@@ -179,14 +179,15 @@
     if (column.id === "source") return R.KINDS[value] || value;
     return (UNSTATED[column.id] || ["none", "unknown"]).includes(value) ? "not stated" : value;
   }
-  /** Filters that the columns declare: [label, name in the address, how many choices, () => [choice, in words, rows]]. */
-  function declaredFilters(rows, columns) {
+  /** Filters that the columns declare: [label, name in the address, how many choices, () => [choice, in words, rows that count]]. */
+  function declaredFilters(rows, columns, counts = () => true) {
     return columns
       .map((column) => {
         const order = (value) => (column.order.indexOf(value) + 1 || (value === "none" ? 1e9 : 1e6));
         const values = Map.groupBy(rows, (row) => choice(row, column));
+        const counted = (value) => values.get(value).filter((row) => counts(row, column)).length;
         const sorted = () => [...values.keys()].sort((p, q) => order(p) - order(q) || R.compare(p, q));
-        return [column.title, column.id, values.size, () => sorted().map((value) => [value, choiceName(column, value), values.get(value).length])];
+        return [column.title, column.id, values.size, () => sorted().map((value) => [value, choiceName(column, value), counted(value)]).filter(([value, , n]) => n || R.asked(column.id) === value)];
       });
   }
   function filtering(columns) {

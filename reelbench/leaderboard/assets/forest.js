@@ -255,7 +255,7 @@
       const as = asked.size === 1 && [...asked][0] ? `, asked for as ${[...asked][0]}` : "";
       return `${[...new Set(of.map(title))].join(", ")} ${judge ? `judged by ${judge}${as}` : "scored by rule"}`;
     });
-    const videos = ran.reduce((sum, g) => sum + g.videos, 0);
+    const videos = ran.length === 1 ? ran[0].videos : 0; // several benchmarks may share their films
     const newest = most(runs.filter((row) => row.date).map((row) => Date.parse(row.date)));
     const day = Number.isFinite(newest) && new Date(newest).toUTCString().slice(5, 16).replace(/^0/, "");
     const s = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
