@@ -262,7 +262,10 @@ def run_entry(stored: StoredResult) -> BoardEntry:
 
 
 def _has_open_weights(model: ModelRecord) -> bool | None:
-    """Return whether a model's weights are open, as stated or loaded; None where nothing tells."""
+    """Return True where a model's weights are open, False where they are stated as closed.
+
+    None where nothing tells.
+    """
     if model.about is not None and model.about.weights is not None:
         return model.about.weights == "open"
     checkpoint = model.args.get("pretrained")

@@ -300,7 +300,8 @@ def test_a_saved_chart_has_the_whiskers_of_the_page(page_of, tmp_path):
         page_colours = drawn(page, "parts").evaluate(
             "(plot) => [...plot.querySelectorAll('.ends')].map((end) => getComputedStyle(end).stroke)"
         )
-        assert len(page_colours) == 2 * len(primary.aggregate.metrics) * 3  # a line with its two caps
+        # Each is a line with its two caps.
+        assert len(page_colours) == 2 * len(primary.aggregate.metrics) * 3
         with page.expect_download() as caught:
             page.get_by_role("button", name="and its parts as SVG").click()
         root = ET.parse(Path(caught.value.path())).getroot()  # noqa: S314 - our own
