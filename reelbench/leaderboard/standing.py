@@ -192,10 +192,15 @@ def _faults(stored: StoredResult) -> list[str]:
         faults.append(f"checked again with the benchmark's data: {stored.filed_row.failed}")
     if stored.filed_row.partial:
         faults.append(stored.filed_row.partial)
-    not_seen = stored.result.counts.unscored.get(Reason.MEDIA_NOT_SEEN)
+    counts = stored.result.counts
+    not_seen = counts.unscored.get(Reason.MEDIA_NOT_SEEN)
     if not_seen:
-        items = stored.result.counts.items
-        faults.append(f"the model did not see its pictures, by the tokens: {not_seen} of {items}")
+        faults.append(
+            f"the model did not see its pictures, by the tokens: {not_seen} of {counts.items}"
+        )
+    cut = counts.unscored.get(Reason.PROMPT_CUT)
+    if cut:
+        faults.append(f"the server cut prompts, by the tokens: {cut} of {counts.items}")
     model_ids = models_that_answered(stored.result)
     if len(model_ids) > 1:
         faults.append(f"the model answered under several ids: {', '.join(model_ids)}")

@@ -12,6 +12,7 @@ _ADVICE = {
     "or name another model",
     "cut_off": "allow longer answers (--max-tokens), or switch the model's thinking off",
     "media_not_seen": "send fewer frames, or raise the server's context",
+    "prompt_cut": "raise the server's context, or send fewer frames",
     "refused": "name another model",
 }
 

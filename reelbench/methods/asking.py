@@ -30,6 +30,7 @@ from reelbench.llm.endings import ending_of
 from reelbench.llm.messages import Message
 from reelbench.llm.model_names import takes_completion_limit
 from reelbench.llm.parameters import without_removed
+from reelbench.llm.prompt_counts import PromptCounts
 from reelbench.llm.runner import Runner
 from reelbench.llm.store import StoredReply
 from reelbench.methods.kept import Keeping, KeptAnswers
@@ -39,7 +40,7 @@ from reelbench.registry.decoding import Candidates
 from reelbench.registry.model_ids import answering_ids
 from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.reasons import Reason
-from reelbench.registry.records import AskedRecord, ModelRecord, SettingsRecord
+from reelbench.registry.records import AskedRecord, ModelRecord, Sample, SettingsRecord
 from reelbench.registry.rows import Row, in_words, timing
 from reelbench.registry.sampling import MOST_FRAMES, FrameSampling
 from reelbench.registry.strata import Strata
@@ -355,6 +356,14 @@ def messages(
     return [{"role": "user", "content": [*pieces, prompt]}]
 
 
+class _Outcome(NamedTuple):
+    """The replies to a question, and the answer in them."""
+
+    name: str
+    results: "Sequence[AskResult[str]]"
+    prediction: Prediction
+
+
 @dataclass(slots=True)
 class _Run:
     """Questions of one split, asked many at once.
@@ -363,6 +372,8 @@ class _Run:
         votes: The numbers of the answers wanted to each question.
         videos: The videos that were shown_media.
         waiting_for_frames: Questions that wait for their frames.
+        prompt_counts: The tokens that the server counts of prompts.
+        outcomes: Those that the asker isn't told of, as the counts don't tell of them yet.
         sample_fields: Further fields of each question's sample, by its id.
     """
 
@@ -377,6 +388,8 @@ class _Run:
     decoding: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(usable_cores()))
     videos: set[str] = field(default_factory=set[str])
     waiting_for_frames: int = 0
+    prompt_counts: PromptCounts = field(default_factory=PromptCounts)
+    outcomes: list[_Outcome] = field(default_factory=list[_Outcome])
     predictions: dict[str, Prediction] = field(default_factory=dict[str, Prediction])
     shown_media: dict[str, Shown] = field(default_factory=dict[str, Shown])
     sample_fields: dict[str, Mapping[str, Any]] = field(
@@ -394,11 +407,17 @@ class _Run:
             sampling_waits = asyncio.ensure_future(self._sample_waits())
             try:
                 predictions = await self.runner.results(ordered, self._prediction)
+                self._note_outcomes()
             finally:
                 sampling_waits.cancel()
             await self.kept_answers.check(self._reads_as)
+        faults = self.prompt_counts.faults()
         for row, prediction in zip(ordered, predictions, strict=True):
             self.predictions[row["id"]] = prediction
+            fault = faults.get(row["id"])
+            if fault is not None:
+                unscored = Prediction(prediction.prediction, reason=Reason(fault))
+                self.predictions[row["id"]] = unscored
 
     def _check_modalities(self) -> None:
         """Check what the server says of the model: it may take text alone.
@@ -470,40 +489,49 @@ class _Run:
                 return Prediction(None, reason=Reason.MODEL_FAILED)
             texts.append(result.value)
         self.sample_fields[row["id"]] = _sample_fields(results, texts)
-        prediction = self._prediction_of(row, question, results, texts)
-        self._note_outcome(results, prediction)
+        self._note_counts(row, question, results)
+        prediction = self._cut_short(row, results, texts)
+        if prediction is None:
+            prediction = self._read(row, texts[0])
+            if self.prompt_counts.fault_by_now(row["id"]) is None and not prediction.flags:
+                self._note_kept_answer(row, question, results[0], prediction)
+        self.outcomes.append(_Outcome(row["id"], results, prediction))
+        if not self.prompt_counts.is_undecided:
+            self._note_outcomes()
         return prediction
 
-    def _note_outcome(self, results: "Sequence[AskResult[str]]", prediction: Prediction) -> None:
-        """Tell the asker whether its new replies were an answer."""
-        failure = None
-        if prediction.reason is not None:
-            failure = str(prediction.reason)
+    def _note_counts(
+        self, row: Row, question: Sequence[Message], results: "Sequence[AskResult[str]]"
+    ) -> None:
+        """Note the tokens that the server counted of a question's prompt."""
+        media = None
+        if self.questions.sampling.kind != "none":
+            media = f"{row['video']} {self.shown_media[row['id']].timestamps}"
         for result in results:
             last = result.replies[-1]
-            if last.at >= self.asker.tally.since:
-                self.asker.note_outcome(failure, last.reply.raw)
+            self.prompt_counts.note(row["id"], question, last.reply, last.at, media)
 
-    def _prediction_of(
-        self,
-        row: Row,
-        question: Sequence[Message],
-        results: "Sequence[AskResult[str]]",
-        texts: Sequence[str],
-    ) -> Prediction:
-        """Return the answer in a question's replies."""
-        if not all(has_seen_pictures(result.replies[-1].reply, question) for result in results):
-            return Prediction(texts[0], reason=Reason.MEDIA_NOT_SEEN)
-        cut_short = self._cut_short(row, results, texts)
-        if cut_short is not None:
-            return cut_short
-        read = self._read(row, texts[0])
-        if not read.flags:
-            letter = (read.parsed or {}).get("answer")
-            is_wrong = letter is not None and letter != row.get("answer")
-            answered_at = results[0].replies[-1].at
-            self.kept_answers.note_answer(row, question, texts[0], answered_at, wrong=is_wrong)
-        return read
+    def _note_outcomes(self) -> None:
+        """Tell the asker whether its new replies were answers."""
+        outcomes = self.outcomes
+        self.outcomes = []
+        for outcome in outcomes:
+            failure: str | None = self.prompt_counts.fault_by_now(outcome.name)
+            if failure is None and outcome.prediction.reason is not None:
+                failure = str(outcome.prediction.reason)
+            for result in outcome.results:
+                last = result.replies[-1]
+                if last.at >= self.asker.tally.since:
+                    self.asker.note_outcome(failure, last.reply.raw)
+
+    def _note_kept_answer(
+        self, row: Row, question: Sequence[Message], result: AskResult[str], answer: Prediction
+    ) -> None:
+        """Note an answer that can be read, to be asked for once more."""
+        letter = (answer.parsed or {}).get("answer")
+        is_wrong = letter is not None and letter != row.get("answer")
+        last = result.replies[-1]
+        self.kept_answers.note_answer(row, question, str(result.value), last.at, wrong=is_wrong)
 
     async def _shown(self, row: Row) -> Shown | None:
         """Return the row's video as it is shown, once its frames are there."""
@@ -616,6 +644,8 @@ def passed_over(
     if earlier is None:
         return None
     sample = earlier.samples[name]
+    if sample.reason == Reason.PROMPT_CUT:
+        return partial(_has_count_of, sample)
     if sample.state == "unscored":
         return partial(_is_no_answer, messages)
     texts = sample.candidates or [sample.prediction]
@@ -636,6 +666,13 @@ def _is_no_answer(messages: Sequence[Message], stored: StoredReply) -> bool:
     if text_of(reply) is None or ending_of(reply.finish).group != "ended":
         return True
     return not has_seen_pictures(reply, messages)
+
+
+def _has_count_of(sample: Sample, stored: StoredReply) -> bool:
+    """Return True for a reply with the count of a prompt that was cut."""
+    replies = len(sample.candidates or [sample.prediction])
+    counted = (sample.tokens or {}).get("prompt")
+    return counted is None or stored.reply.prompt_tokens * replies == counted
 
 
 def judged_again(

@@ -14,6 +14,11 @@ _NOT_SEEN_ADVICE = (
     "all; raise its context (Ollama: num_ctx; llama.cpp: -c; vLLM: --max-model-len), send fewer "
     "--frames, or name a model that takes pictures, and ask again by --only unscored --from RESULT"
 )
+_CUT_ADVICE = (
+    "are not scored: the server cut their prompts, by the tokens that it counted; raise its "
+    "context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; llama.cpp: -c; vLLM: --max-model-len) or "
+    "send fewer --frames, and ask again by --only unscored --from RESULT"
+)
 
 
 class Reason(StrEnum):
@@ -91,6 +96,14 @@ class Reason(StrEnum):
         "the server counted fewer tokens than pictures, so the model did not see them all",
         _NOT_SEEN_ADVICE,
     )
+    PROMPT_CUT = (
+        "prompt_cut",
+        "model",
+        False,
+        False,
+        "the server counted fewer tokens than the words need, or one number for all: it was cut",
+        _CUT_ADVICE,
+    )
     MODEL_FAILED = (
         "model_failed",
         "model",
@@ -160,6 +173,9 @@ UNANSWERED = NO_ANSWER | {Reason.ANSWERS_HIDDEN}
 
 NOT_ASKED = frozenset(reason for reason in Reason if reason.fault in ("video", "submission"))
 """The model was never asked."""
+
+NOT_ALL_SEEN = frozenset({Reason.MEDIA_NOT_SEEN, Reason.PROMPT_CUT})
+"""The model did not see all that was sent, by the server's count of tokens."""
 
 EXCUSED = frozenset({Reason.ANSWERS_HIDDEN, Reason.MEDIA_MISSING})
 """Reasons that a whole run may have.

@@ -25,7 +25,7 @@ from reelbench.data import ownership
 from reelbench.judges.verdicts import Judge, Judged
 from reelbench.registry.decoding import Answering
 from reelbench.registry.question_files import QuestionIds
-from reelbench.registry.reasons import NO_ANSWER, NOT_ASKED, OF_JUDGE, Reason
+from reelbench.registry.reasons import NO_ANSWER, NOT_ALL_SEEN, NOT_ASKED, OF_JUDGE, Reason
 from reelbench.registry.records import (
     About,
     AskedRecord,
@@ -402,8 +402,8 @@ class Evaluation:
                 continue
             if reason.advice and count:
                 notes.append(f"{count} of {asked_items} answers {reason.advice}")
-                if reason == Reason.MEDIA_NOT_SEEN:
-                    notes[-1] += _pictures_and_tokens(self.scored.samples)
+                if reason in NOT_ALL_SEEN:
+                    notes[-1] += _sent_and_counted(self.scored.samples, reason)
         if some_answered or not notes:
             return _Unanswered(notes, None)
         # The last line is the error then, and no note beside it.
@@ -445,14 +445,18 @@ class Evaluation:
 _FAILED_REQUEST = re.compile(r"\[LMMS_EVAL_REQUEST_FAILED[^\]]*\]\s*")
 
 
-def _pictures_and_tokens(samples: Sequence[Sample]) -> str:
-    """Return the pictures and tokens of the first answer that did not see them."""
+def _sent_and_counted(samples: Sequence[Sample], reason: Reason) -> str:
+    """Return the pictures and tokens of the first answer that has a reason."""
     for sample in samples:
-        if sample.reason == Reason.MEDIA_NOT_SEEN and sample.tokens and sample.frame_timestamps:
-            answers = len(sample.candidates or [sample.prediction])
-            pictures = number_of(answers * len(sample.frame_timestamps), "picture")
-            tokens = number_of(sample.tokens["prompt"], "token")
-            return f" (the first: {pictures}, {tokens})"
+        tokens = (sample.tokens or {}).get("prompt")
+        if sample.reason != reason or tokens is None:
+            continue
+        counted = number_of(tokens, "token")
+        if not sample.frame_timestamps:
+            return f" (the first: {counted})"
+        answers = len(sample.candidates or [sample.prediction])
+        pictures = number_of(answers * len(sample.frame_timestamps), "picture")
+        return f" (the first: {pictures}, {counted})"
     return ""
 
 

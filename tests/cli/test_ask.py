@@ -643,6 +643,71 @@ def test_some_answers_that_saw_too_little_are_a_line_and_no_failure(ask, tmp_pat
     assert "1 of 3 answers are not scored: the server counted fewer tokens" in done.stderr
 
 
+def counts_of(prompt_tokens):
+    """Return a script whose server counts so many tokens of the prompts, in turn."""
+    return lambda call: counting(prompt_tokens[call.number % len(prompt_tokens)])(call)
+
+
+@pytest.mark.parametrize("left", [4096, 2050])
+def test_prompts_that_the_server_cut_are_unscored_unranked_and_asked_again(left, ask, tmp_path):
+    with JudgeServer(counting(left)) as server:
+        done = ask(server, "--frames", "uniform:4")
+        assert done.returncode == 1, done.stderr
+        written, samples = result(tmp_path)
+        assert written["counts"]["unscored"] == {"prompt_cut": 12}
+        assert {sample["state"] for sample in samples} == {"unscored"}
+        (line,) = [line for line in done.stderr.splitlines() if "cut their prompts" in line]
+        assert "12 of 12 answers are not scored" in line
+        assert "OLLAMA_CONTEXT_LENGTH" in line
+        assert line.endswith(f"(the first: 4 pictures, {left:,} tokens)")
+        assert len(server.calls) == 12
+        server.script(counts_of(range(1100, 1112)))
+        done = again(ask, tmp_path, server, "--frames", "uniform:4", only="unscored")
+        assert (done.returncode, len(server.calls)) == (0, 24), done.stderr
+
+
+def test_a_run_with_cut_prompts_is_listed_and_not_ranked(ask, reelbench, tmp_path):
+    prompt_tokens = [*range(1100, 1108), 4096, 4096, 4096, 4096]
+    with JudgeServer(counts_of(prompt_tokens)) as server:
+        done = ask(server, "--frames", "uniform:4", "--llm-concurrency", 1)
+    assert done.returncode == 0, done.stderr
+    assert result(tmp_path)[0]["counts"]["unscored"] == {"prompt_cut": 4}
+    assert "4 of 12 answers are not scored: the server cut their prompts" in done.stderr
+    store = tmp_path / "store"
+    added = reelbench("leaderboard", "add", tmp_path / "out" / MINI, "--store", store)
+    assert added.returncode == 0, added.stderr
+    site = ("leaderboard", "build", "--store", store, "--out", tmp_path / "site")
+    assert reelbench(*site).returncode == 0
+    board = (tmp_path / "site" / "downloads" / "leaderboard.json").read_text()
+    assert "the server cut prompts, by the tokens: 4 of 12" in board
+
+
+@pytest.fixture
+def riddles(tmp_path):
+    """A benchmark of 60 questions in words alone, each longer than the one before."""
+    folder = tmp_path / "riddles"
+    folder.mkdir()
+    rows = [
+        {"id": f"q{n}", "video": "v", "question": f"What is {'not ' * n}so?", "answer": "It"}
+        for n in range(60)
+    ]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "benchmark.yaml").write_text(
+        "id: riddles\ntitle: Riddles\nkind: exact\nsource: {file: rows.jsonl}\n"
+        "columns: {id: id, video: video, question: question, answer: answer}\n"
+    )
+    return folder
+
+
+def test_a_server_that_cuts_every_prompt_is_not_asked_to_the_end(ask, riddles):
+    with JudgeServer(counting(2050)) as server:
+        done = ask(server, names=(riddles,))
+        assert len(server.calls) <= 32  # 20, and those that were on their way
+    assert done.returncode == 1, done.stderr
+    assert "prompt_cut" in done.stderr
+    assert "--keep-going" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("modalities", "frames", "asked"),
     [

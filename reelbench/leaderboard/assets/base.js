@@ -106,6 +106,7 @@ globalThis.Reelbench = (() => {
     cut_off: "cut off",
     refused: "that the server’s filter ended",
     media_not_seen: "whose frames the model did not see",
+    prompt_cut: "whose prompt the server cut",
     ended_unknown: "ended for an unknown reason",
     scorer_failed: "on which the scorer failed",
     empty: "empty answers",

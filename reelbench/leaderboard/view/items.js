@@ -32,6 +32,7 @@
     cut_off: "cut off",
     refused: "ended by the server’s filter",
     media_not_seen: "frames not seen",
+    prompt_cut: "prompt cut",
     ended_unknown: "ended for an unknown reason",
     model_failed: "the model failed",
     scorer_failed: "not scored: an error",

@@ -35,6 +35,7 @@ _ENDS: dict[str, Stop] = {
     Reason.REFUSED: "model_failed",
     Reason.ENDED_UNKNOWN: "model_failed",
     Reason.MEDIA_NOT_SEEN: "model_failed",
+    Reason.PROMPT_CUT: "model_failed",
     Reason.MEDIA_MISSING: "media_missing",
     Reason.MEDIA_UNREADABLE: "media_missing",
 }
