@@ -111,13 +111,22 @@ def run(monkeypatch, capfd):
 
 
 @pytest.fixture
-def commands(tmp_path, score):
-    """Name -> the words of a command that asks."""
-    rows, traced, videos, candidates = (
-        tmp_path / f"{name}.jsonl" for name in ("rows", "traced", "videos", "cands")
-    )
-    rows.write_text('{"id": "lantern_1", "prediction": "He left."}\n')
+def judged(score, tmp_path):
+    """A result whose answer was judged wrong: what `diagnose errors` reads."""
+    folder = tmp_path / "judged"
+    traced = tmp_path / "traced.jsonl"
     traced.write_text('{"key": "mini1", "pred": "pred mini1"}\n')
+    with JudgeServer(lambda _: Answer('{"score": 1}')) as judge:
+        words = ("--output", folder, "--judge", "j", "--judge-url", judge.url)
+        score("curve", "--split", "mini", "--predictions", traced, *words)
+    return folder
+
+
+@pytest.fixture
+def commands(tmp_path):
+    """Name -> the words of a command that asks."""
+    rows, videos, candidates = (tmp_path / f"{name}.jsonl" for name in ("rows", "videos", "cands"))
+    rows.write_text('{"id": "lantern_1", "prediction": "He left."}\n')
     candidates.write_text('{"id": "7", "candidates": ["one", "another"]}\n')
     asked = {
         "video": "film",
@@ -126,9 +135,6 @@ def commands(tmp_path, score):
         "context": [f"part {n}" for n in range(8)],
     }
     videos.write_text(json.dumps(asked) + "\n")
-    with JudgeServer(lambda _: Answer('{"score": 1}')) as judge:
-        words = ("--output", tmp_path / "judged", "--judge", "j", "--judge-url", judge.url)
-        score("curve", "--split", "mini", "--predictions", traced, *words)
     return {
         "ask": ("ask", "rextime_mini", "--limit", 1, "--frames", "none", "--output"),
         "judge": ("score", "moviecore_mini", "--predictions", rows, "--no-overlap", "--output"),
@@ -148,8 +154,10 @@ def commands(tmp_path, score):
     ],
 )
 def test_nothing_comes_of_it_and_that_is_said(
-    name, sent, *, commands, run, reelbench_home, tmp_path
+    name, sent, *, commands, run, reelbench_home, tmp_path, request
 ):
+    if name == "errors":
+        request.getfixturevalue("judged")
     out, option = tmp_path / "out" / "made", "--judge" if name == "judge" else "--llm"
     with JudgeServer(lambda _: (NO_REPLY | NO_TEXT)[sent]) as server:
         status, said = run(*commands[name], out, option, "m", f"{option}-url", server.url)

@@ -576,7 +576,7 @@ def test_pictures_carry_their_times_where_answers_are_times(
     name, spec, timed, recorded, *, ask, tmp_path
 ):
     with JudgeServer(lambda _: Answer(GOOD)) as server:
-        done = ask(server, "--frames", spec, "--limit", 1, names=(name,))
+        done = ask(server, "--frames", spec, "--limit", 1, "--no-overlap", names=(name,))
         assert done.returncode == 0, done.stderr
         (call,) = server.calls
     written, (sample,) = result(tmp_path, name)
