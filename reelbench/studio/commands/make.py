@@ -159,7 +159,7 @@ class ChainOptions(MakeOptions):
             console.note("nothing was made, so there is no benchmark.yaml")
         else:
             console.note(
-                f"a benchmark now: reelbench ask {folder} --llm MODEL --llm-url URL, "
+                f"a benchmark now: reelbench eval {folder} --model MODEL --base-url URL, "
                 f"or reelbench cards render {folder}"
             )
 
