@@ -11,7 +11,8 @@ from reelbench.terminal import console
 
 if TYPE_CHECKING:
     from reelbench.registry.rows import Row
-    from reelbench.tasks.column_guess import Column, Guess
+    from reelbench.tasks.column_guess import Guess
+    from reelbench.tasks.table_columns import Column
 
 _SHOWN_ROWS = 3
 _LONGEST = 70
@@ -188,5 +189,6 @@ def _show_guess(guess: "Guess") -> None:
     if guess.facets:
         console.write(visible(f"facets: {', '.join(guess.facets)}"))
     if guess.unused:
-        names = ", ".join(guess.unused)
+        columns = [f"{name} ({content})" for name, content in guess.unused.items()]
+        names = ", ".join(columns)
         console.write(visible(f"not used, as no key of `kind: {guess.kind}` needs them: {names}"))

@@ -24,6 +24,10 @@ _OPTION_LINE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _BAR = "|"
+_SEMICOLON = ";"
+_BETWEEN_OPTIONS = ";,"
+_FULL_STOP = "."
+_ENDS_OF_QUESTIONS = ("?", ":", ".", "!", "。", "？", "：", "\n")
 _INLINE_LABEL = re.compile(r"(?:^|(?<=[\s;,]))\(?([A-Ja-j])[).:、][ \t]*(?=\S)")
 """A letter in front of an option, of several that stand in one line."""
 _OPTION_NAMED = re.compile(rf"{_OPTION_WORD}(?=([A-Za-z]|\d{{1,2}})\s*$)", re.IGNORECASE)
@@ -63,8 +67,8 @@ def read_options(
     """Return the options of a cell.
 
     The cell holds a list, a mapping of keys to texts, either of these as JSON or Python text, or a
-    text with its options in lines, parted by `|`, or with letters in order in one line. Letters in
-    front of all of them (`A. …`, `(A) …`) are taken off.
+    text with its options in lines, parted by `|` or `;`, or with letters in order in one line.
+    Letters in front of all of them (`A. …`, `(A) …`) are taken off.
 
     Args:
         value: The cell.
@@ -109,23 +113,46 @@ def _named_options(value: Any, where: str) -> list[_NamedOption]:  # noqa: ANN40
 
 
 def _options_of_text(text: str) -> list[str]:
-    """Return the options of a text: its lines, what `|` parts, or what letters begin."""
+    """Return the options of a text: its lines, what `|` or `;` part, or what letters begin."""
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) != 1:
         return lines
     if _BAR in text:
         return text.split(_BAR)
-    labels = list(_INLINE_LABEL.finditer(text))
+    labelled = _labelled_texts(text)
+    if labelled is not None and not labelled.before.strip():
+        return list(labelled.texts)
+    if _SEMICOLON in text:
+        return text.strip().rstrip(_SEMICOLON).split(_SEMICOLON)
+    return lines
+
+
+class _LabelledTexts(NamedTuple):
+    """The texts of a line that begin with A, B and so on, and what stands before them."""
+
+    before: str
+    texts: tuple[str, ...]
+
+
+def _labelled_texts(line: str) -> _LabelledTexts | None:
+    """Return the texts to a line's end that letters in order begin; None where none does."""
+    labels = list(_INLINE_LABEL.finditer(line))
+    firsts = [at for at, label in enumerate(labels) if label[1].upper() == LETTERS[0]]
+    if not firsts:
+        return None
+    labels = labels[firsts[-1] :]
     letters = [label[1].upper() for label in labels]
-    begins_with_label = bool(labels) and not text[: labels[0].start()].strip()
-    if len(labels) < _FEWEST or letters != list(LETTERS[: len(labels)]) or not begins_with_label:
-        return lines
+    if len(labels) < _FEWEST or letters != list(LETTERS[: len(labels)]):
+        return None
     starts = [label.start() for label in labels]
-    ends = [*starts[1:], len(text)]
-    options: list[str] = []
+    ends = [*starts[1:], len(line)]
+    texts: list[str] = []
     for start, end in zip(starts, ends, strict=True):
-        options.append(text[start:end].strip().rstrip(";,"))
-    return options
+        texts.append(line[start:end].strip().rstrip(_BETWEEN_OPTIONS))
+    if all(text.endswith(_FULL_STOP) for text in texts[:-1]):
+        # As the full stop parts the options, the last one's is none of its text either.
+        texts = [text.removesuffix(_FULL_STOP) for text in texts]
+    return _LabelledTexts(line[: starts[0]], tuple(texts))
 
 
 def _without_letters(texts: Sequence[str]) -> tuple[str, ...]:
@@ -156,8 +183,15 @@ class QuestionOptions(NamedTuple):
 def options_within(question: str) -> QuestionOptions | None:
     """Return a question parted from the options that it ends in, or None.
 
-    The options stand on a line each, with letters or numbers in order in front.
+    The options stand on a line each, with letters or numbers in order in front, or behind one
+    another in the last line, with letters.
     """
+    parts = _options_in_lines(question)
+    return parts or _options_in_last_line(question)
+
+
+def _options_in_lines(question: str) -> QuestionOptions | None:
+    """Return a question parted from options on a line each."""
     lines = list(_OPTION_LINE.finditer(question))
     count = len(lines)
     if count < _FEWEST:
@@ -178,6 +212,22 @@ def options_within(question: str) -> QuestionOptions | None:
     return QuestionOptions(stem, Options(texts, tuple(names), raw))
 
 
+def _options_in_last_line(question: str) -> QuestionOptions | None:
+    """Return a question parted from options that stand behind one another at its end."""
+    lines_before, line_end, last_line = question.strip().rpartition("\n")
+    labelled = _labelled_texts(last_line)
+    if labelled is None:
+        return None
+    stem = (lines_before + line_end + labelled.before).rstrip(" \t")
+    if not stem.endswith(_ENDS_OF_QUESTIONS):
+        return None
+    raw = labelled.texts
+    texts = _without_letters(raw)
+    if texts == raw:  # a letter with nothing behind it
+        return None
+    return QuestionOptions(stem.strip(), Options(texts, tuple(LETTERS[: len(texts)]), raw))
+
+
 def split_options(question: str, where: str) -> QuestionOptions:
     """Return a question parted from its options, as `options_within` does.
 
@@ -187,7 +237,8 @@ def split_options(question: str, where: str) -> QuestionOptions:
     parts = options_within(question)
     if parts is None:
         raise InputError(
-            f"{where} ends in no options: expected a line each, `A. …` (options: {{in: question}})"
+            f"{where} ends in no options: expected `A. …`, a line each or in the last line "
+            "(options: {in: question})"
         )
     return parts
 

@@ -11,21 +11,28 @@ from reelbench.base.values import is_array, is_number, is_object
 from reelbench.data.row_cells import parse_literal
 from reelbench.registry.spec import SpanUnit
 
-_CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2}(?:\.\d+)?)")
-_RANGE = re.compile(r"\s*([\d:.]+)\s*(?:-|–|,|to)\s*([\d:.]+)\s*")
+_CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2}(?:[.,]\d+)?)")
+_CLOCK_TEXT = r"(?:\d{1,9}:)?\d{1,2}:\d{1,2}(?:[.,]\d+)?"
+_TIME_TEXT = rf"{_CLOCK_TEXT}|[\d:.]+"
+_RANGE = re.compile(rf"\s*({_TIME_TEXT})\s*(?:-->|--|-|–|—|~|,|to)\s*({_TIME_TEXT})\s*")
+_THOUSANDTHS = re.compile(r"\d+,\d{3}")
+"""Perhaps a time with a decimal comma, and perhaps two times."""
 _PAIR = 2
 _BEFORE_START = 0.5
 
 
 def seconds(value: Any, where: str) -> float:  # noqa: ANN401 - whatever a cell holds
-    """Return a time in seconds: a number, a number as text, or a clock (`1:02:03.5`)."""
+    """Return a time in seconds: a number, a number as text, or a clock.
+
+    A clock's fraction stands behind a point or, as in SubRip, a comma (`1:02:03,500`).
+    """
     if is_number(value):
         return float(value)
     if isinstance(value, str):
         clock = _CLOCK.fullmatch(value.strip())
         if clock:
             hours, minutes, rest = clock.groups()
-            return 3600 * int(hours or 0) + 60 * int(minutes) + float(rest)
+            return 3600 * int(hours or 0) + 60 * int(minutes) + float(rest.replace(",", "."))
         with suppress(ValueError):
             number = float(value)
             if math.isfinite(number):
@@ -40,7 +47,8 @@ def read_windows(
 ) -> list[float]:
     """Return the starts and ends of one or more parts of a video, in `unit`.
 
-    A cell holds a pair, a list of pairs, either of these as JSON text, or a range such as `3-7`.
+    A cell holds a pair, a list of pairs, either of these as JSON text, or a range such as `3-7`, or
+    `00:00:03,000 --> 00:00:07,000`.
 
     Raises:
         InputError: It is something else, begins more than half a second before 0, or ends before
@@ -75,9 +83,7 @@ def _pairs(value: Any, where: str) -> list[Sequence[Any]]:  # noqa: ANN401 - any
     """Return the start and end of each window as they stand in a cell."""
     parts = parse_literal(value)
     if isinstance(parts, str):
-        text_range = _RANGE.fullmatch(parts)
-        if text_range:
-            parts = text_range.groups()
+        parts = _range_of_text(parts, where)
     if is_object(parts):
         parts = list(parts.values())
     if not is_array(parts) or not parts:
@@ -91,6 +97,19 @@ def _pairs(value: Any, where: str) -> list[Sequence[Any]]:  # noqa: ANN401 - any
         else:
             pairs.append(part)
     return pairs
+
+
+def _range_of_text(text: str, where: str) -> Any:  # noqa: ANN401 - a pair, or the text
+    """Return the two times of a range; the text itself where it is none."""
+    if _THOUSANDTHS.fullmatch(text.strip()):
+        raise InputError(
+            f"{where} is {text!r}, which may be one time or two; write 1.500 for one and a half "
+            "seconds, and 1-500 for a range"
+        )
+    text_range = _RANGE.fullmatch(text)
+    if text_range is None or _CLOCK.fullmatch(text.strip()):
+        return text
+    return text_range.groups()
 
 
 def _no_windows(value: Any, where: str) -> InputError:  # noqa: ANN401 - any cell

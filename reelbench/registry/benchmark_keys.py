@@ -141,7 +141,8 @@ KEYS: dict[str, Key] = {
     "options": Key(form="mapping", about="options that are in no column", example="{in: question}"),
     "options.in": Key(
         form="choice",
-        about="`question`: the text of the question ends in its options, one option per line",
+        about="`question`: the text of the question ends in its options (`A. …`), one option per "
+        "line, or all of them in its last line",
         example="question",
         words=("question",),
     ),

@@ -22,16 +22,14 @@ from reelbench.registry import benchmark_block, benchmark_file, benchmark_mappin
 from reelbench.registry.benchmark_keys import KEYS
 from reelbench.registry.benchmark_kinds import FileKind
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, SpanUnit
-from reelbench.tasks.column_guess import OPTIONS_SEEN, Column, Guess, guess
+from reelbench.tasks.column_guess import OPTIONS_SEEN, Guess, guess
+from reelbench.tasks.table_columns import Column
 from reelbench.video.file_match import FileMatch
 from reelbench.video.folder_layouts import FolderLayouts, VideoFolder
 from reelbench.video.folder_listings import FolderListings
 
 _YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
 _SHOWN_NAME = 40
-_GUESSED_FROM = 5000
-_EMPTY = (None, "")
-"""Rows that a guess is made from."""
 _MOST_NAMES = 100
 """Names of videos that are looked for on the disk."""
 
@@ -102,8 +100,9 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
     if not rows:
         raise InputError(f"{request.rows}: no rows; expected at least one question")
     folder_of_videos = VideoFolder(request.media) if request.media else None
+    without = _columns_without(request, rows)
     result = guess(
-        _rows_to_guess_from(rows), request.kind, columns=request.columns, media=folder_of_videos
+        rows, request.kind, columns=request.columns, media=folder_of_videos, without=without
     )
     _refuse_doubts(request, result, rows[0])
     result.answer_is = request.answer_is or result.answer_is
@@ -127,21 +126,26 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
     return NewFolder(benchmark_file.read(folder), result)
 
 
-def _rows_to_guess_from(rows: Sequence[Cells]) -> list[Cells]:
-    """Return the first rows, and later ones that have something in a new column."""
-    chosen = list(rows[:_GUESSED_FROM])
-    names: set[str] = set()
-    for row in chosen:
-        names.update(name for name, value in row.items() if value not in _EMPTY)
-    for row in rows[_GUESSED_FROM:]:
-        has_new_column = False
-        for name, value in row.items():
-            has_new_column = has_new_column or (name not in names and value not in _EMPTY)
-        if has_new_column:
-            chosen.append(row)
-            if len(chosen) >= 2 * _GUESSED_FROM:
-                break
-    return chosen
+def _columns_without(request: NewBenchmark, rows: Sequence[Cells]) -> list[str]:
+    """Return the columns that are left unused.
+
+    Raises:
+        InputError: The table has no such column.
+    """
+    names: dict[str, None] = {}
+    for row in rows:
+        names.update(dict.fromkeys(row))
+    columns: list[str] = []
+    for text in request.without:
+        parts = [text] if text in names else text.split(",")
+        for part in parts:
+            if part.partition(".")[0] not in names and part not in names:
+                raise InputError(
+                    f"{request.rows}: has no column {part!r} (--without); it has "
+                    f"{first_of(list(names), 12)}"
+                )
+            columns.append(part)
+    return columns
 
 
 def _check_request(request: NewBenchmark, folder: Path) -> None:
@@ -246,27 +250,45 @@ def _folder_beside(folder: Path, videos: Sequence[str]) -> Path | None:
 
 
 def _refuse_doubts(request: NewBenchmark, result: Guess, row: Cells) -> None:
-    """Raise InputError for what could not be guessed, and for what a guess would drop."""
-    unread = [line for name, line in result.unread.items() if name not in request.without]
-    if unread:
-        reasons = "; ".join(dict.fromkeys(unread))
-        drops = f"taken for `{result.kind}`, which would drop something: {reasons}"
-        drops = drops.replace("--set each=", f"--set each={tables.outer_steps(request.rows)}")
-        raise InputError(f"{request.rows}: {drops} (--without COLUMN leaves one unused)")
-    lacking = [line for line in result.lacking if not _is_answered(request, line)]
-    if lacking:
-        example = "" if "question" in result.columns else _ROW_EXAMPLE
-        raise InputError(
-            f"{request.rows}: taken for `{result.kind}` (--kind says another); "
-            f"{'; '.join(lacking)}; say it with --column OURS=THEIRS; there are {', '.join(row)}"
-            f"{example}"
-        )
+    """Raise InputError for all that could not be guessed, or that a guess would drop."""
+    faults = _lines_of_drops(request, result)
+    faults += _lines_of_lacks(request, result, row)
     if result.units and request.span_unit is None:
-        raise InputError(
-            f"{request.rows}: {'; '.join(result.units)}: say what the spans are counted in with "
+        faults.append(
+            f"{'; '.join(result.units)}: say what the spans are counted in with "
             "--span-unit seconds|milliseconds|frames|ratio|percent|clock (frames: and "
             "--fps NUMBER or --fps COLUMN)"
         )
+    if result.several_windows and "windows" not in request.keys:
+        faults.append(result.several_windows)
+    if not faults:
+        return
+    example = "" if "question" in result.columns else _ROW_EXAMPLE
+    stated = "" if request.kind else " (--kind says another)"
+    raise InputError(
+        f"{request.rows}: taken for `{result.kind}`{stated}; {'; '.join(faults)}{example}"
+    )
+
+
+def _lines_of_drops(request: NewBenchmark, result: Guess) -> list[str]:
+    """Return the lines on columns whose content would be dropped, and how to leave it."""
+    lines = list(dict.fromkeys(result.unread.values()))
+    if not lines:
+        return []
+    text = f"which would drop something: {'; '.join(lines)}"
+    text = text.replace("--set each=", f"--set each={tables.outer_steps(request.rows)}")
+    return [f"{text} (--without COLUMN leaves one unused)"]
+
+
+def _lines_of_lacks(request: NewBenchmark, result: Guess, row: Cells) -> list[str]:
+    """Return the lines on columns that are lacking, and on the ones that there are."""
+    lines = [line for line in result.lacking if not _is_answered(request, line)]
+    if not lines:
+        return []
+    return [
+        *lines,
+        f"say it with --column OURS=THEIRS; there are {', '.join(row)}",
+    ]
 
 
 def _is_answered(request: NewBenchmark, line: str) -> bool:

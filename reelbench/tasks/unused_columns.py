@@ -1,0 +1,674 @@
+"""The account of a guess: what each column holds that no part of a benchmark uses.
+
+A guess is made from what was looked for; here everything else is looked at. A column that nothing
+uses is named with what it holds, and where that matters for scores (options, answers, times,
+media, splits) there is a line that says which key takes it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from reelbench.base.errors import InputError, first_of
+from reelbench.base.tables import as_text
+from reelbench.base.values import is_array, is_number, is_object
+from reelbench.data import option_texts, row_cells, video_windows
+from reelbench.registry.benchmark_kinds import FileKind
+from reelbench.registry.spec import AnswerForm
+from reelbench.tasks.table_columns import (
+    LABELS,
+    Column,
+    TableColumns,
+    ends_in_options,
+    ends_in_question,
+    flattened,
+    has_usual_name,
+    is_plain,
+    is_text,
+    keys_named,
+    mostly,
+    plain_name,
+    words_of,
+)
+from reelbench.video.media_roots import VIDEO_SUFFIXES
+
+_LETTERS = re.compile(r"[A-J](?:\s*[,;/&]?\s*[A-J])+")
+_ONE_LETTER = re.compile(r"\s*\(?[A-J]\)?[.:]?\s*")
+_CLOCK = re.compile(r"\s*\d{1,2}(?::\d{1,2}){1,2}(?:[.,]\d+)?\s*")
+_PARTING_SIGNS = re.compile(r"[,;/|\n]")
+_PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
+_SOUNDS = (".wav", ".mp3", ".flac", ".m4a", ".ogg", ".aac")
+_COVERS = frozenset({"thumbnail", "thumb", "cover", "poster", "logo", "icon", "preview"})
+_TELLING_ROWS = 2
+_FEW_LABELS = 30
+_SHOWN = 40
+_NEARLY_ALL = 0.9
+_ANY_SHARE = 0.0
+_OPTION_STEMS = frozenset(
+    {"", "a", "o", "ans", "answer", "candidate", "choice", "mc", "opt", "option"}
+)
+_UNREAD_TIME = "'{}' holds no times that can be read ({!r}): write seconds, or clocks such as 1:02"
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a guess has settled.
+
+    `columns` and `user_columns` are ours -> theirs; `used` are all of theirs that are in use;
+    `form` is how the right option is named; `options_key` the value of the key `options`.
+    """
+
+    kind: FileKind
+    columns: Mapping[str, Column]
+    used: frozenset[str]
+    user_columns: Mapping[str, Column]
+    is_kind_stated: bool
+    form: AnswerForm | None
+    options_key: str
+
+    @property
+    def asks_choice(self) -> bool:
+        """True where questions have options."""
+        return self.kind.endswith("choice")
+
+
+class _Bounds(NamedTuple):
+    """A start and an end that may bound what is shown, and the line on them."""
+
+    names: tuple[str, ...]
+    line: str
+
+
+class Accounts(NamedTuple):
+    """What the unused columns hold, and the lines on those that matter, by column."""
+
+    unused: dict[str, str]
+    lines: dict[str, str]
+
+
+def accounts(table: TableColumns, settled: Settled) -> Accounts:
+    """Return the account of all columns that nothing uses."""
+    return _Accounting(table, settled).accounts()
+
+
+class _Accounting:
+    def __init__(self, table: TableColumns, settled: Settled) -> None:
+        self._table = table
+        self._settled = settled
+        self._names = [name for name in table.values if name not in settled.used]
+        self._again: dict[str, str] = {}
+
+    def accounts(self) -> Accounts:
+        """Look at each column, and at groups of them."""
+        lines: dict[str, str] = {}
+        asking = self._asking_columns()
+        grouped = self._lines_of_groups()
+        bounds = self._line_of_bounds()
+        covered: set[str] = set(bounds.names)
+        for group in grouped:
+            covered.update(group)
+        for name in self._names:
+            if name in asking:
+                lines[name] = self._line_of_questions(asking)
+            elif name not in covered:
+                line = self._line_of_column(name)
+                if line:
+                    lines[name] = line
+        for group, line in grouped.items():
+            lines[group[0]] = line
+        if bounds.line:
+            lines[bounds.names[0]] = bounds.line
+        lines |= self._lines_of_answers()
+        lines |= self._lines_of_options_in_questions()
+        unused: dict[str, str] = {}
+        for name in self._names:
+            unused[name] = self._again.get(name) or self._content_of(name)
+        return Accounts(unused, lines)
+
+    def _line_of_column(self, name: str) -> str:
+        """Return the first line on what a column holds; empty where nothing matters."""
+        looks = (
+            self._line_of_other_questions,
+            self._line_of_rubrics,
+            self._line_of_wrong_options,
+            self._line_of_options,
+            self._line_of_answers_within,
+            self._line_of_other_answer,
+            self._line_of_media,
+            self._line_of_times,
+            self._line_of_splits,
+        )
+        if str(self._settled.columns.get("options")).startswith(f"{name}."):
+            return ""
+        for look in looks:
+            line = look(name)
+            if line:
+                return line
+        return ""
+
+    def _content_of(self, name: str) -> str:
+        """Return what a column holds, in a word or two."""
+        values = self._table.values[name]
+        if not values:
+            return "empty"
+        if self._is_constant(name):
+            return "the same in all rows"
+        if all(map(is_number, values)):
+            return "numbers"
+        if any(map(is_object, values)):
+            return "objects"
+        if any(map(is_array, values)):
+            return "lists"
+        most_labels = min(_FEW_LABELS, max(2, len(values) // 2))
+        return "labels" if len(set(map(str, values))) <= most_labels else "texts"
+
+    def _is_constant(self, name: str) -> bool:
+        """Return True where several rows all have the same value."""
+        values = self._table.values[name]
+        if len(values) < _TELLING_ROWS or len(values) < len(self._table.rows):
+            return False
+        return all(value == values[0] for value in values)
+
+    def _texts_of(self, name: str) -> list[str]:
+        """Return a column's text in each row, empty where it has none."""
+        texts: list[str] = []
+        for row in self._table.rows:
+            text: str | None = None
+            with suppress(InputError):
+                text = as_text(row_cells.filled(row, name, ""), "")
+            texts.append(text or "")
+        return texts
+
+    # --- questions
+
+    def _asking_columns(self) -> list[str]:
+        """Return the unused columns that hold whole questions."""
+        outer, _, inner = str(self._settled.columns.get("question")).partition(".")
+        names = [name for name in self._names if self._holds_questions(name)]
+        if inner:
+            names = [name for name in names if name != outer]
+        return names
+
+    def _holds_questions(self, name: str) -> bool:
+        """Return True where a column holds objects with a question and its answer or options.
+
+        Subtitles have a text, and nothing beside it.
+        """
+        for part in flattened(self._table.values[name]):
+            if is_object(part):
+                questions = keys_named(part, "question")
+                answers = keys_named(part, "answer") | keys_named(part, "options")
+                if questions and answers - questions:
+                    return True
+        return False
+
+    def _line_of_questions(self, asking: Sequence[str]) -> str:
+        steps = "{part}"
+        if len(asking) == 1 and any(map(is_array, self._table.values[asking[0]])):
+            steps = asking[0]
+        outer_columns = {name.rpartition(".")[0] for name in asking} - {""}
+        if outer_columns:
+            steps = min(outer_columns).replace(".", "/") + "/{part}"
+        verb = "holds" if len(asking) == 1 else "hold"
+        names = ", ".join(map(repr, asking))
+        return f"{names} {verb} whole questions: --set each={steps} makes a row of each"
+
+    def _line_of_other_questions(self, name: str) -> str:
+        if "question" in self._settled.user_columns or words_of(name) & LABELS["speech"]:
+            return ""
+        if not mostly(self._table.values[name], ends_in_question):
+            return ""
+        question = str(self._settled.columns.get("question")).partition(".")[0]
+        return (
+            f"{name!r} holds questions too, and one is asked: "
+            f"--column question={question}, or {name}"
+        )
+
+    def _line_of_rubrics(self, name: str) -> str:
+        if plain_name(name) not in LABELS["rubrics"]:
+            return ""
+        return f"{name!r} holds what an answer is marked by, row by row: no key takes it"
+
+    # --- options
+
+    def _lines_of_groups(self) -> dict[tuple[str, ...], str]:
+        """Return a line for each group of columns that hold an option each."""
+        lines: dict[tuple[str, ...], str] = {}
+        options = self._settled.columns.get("options")
+        for group in self._table.option_groups(self._settled.used, _ANY_SHARE):
+            if not self._is_group_of_options(group):
+                continue
+            if options and self._are_same_options(group, options):
+                self._again |= dict.fromkeys(group, "the options again")
+                continue
+            lines[group] = self._line_of_group(group)
+        return lines
+
+    def _is_group_of_options(self, group: tuple[str, ...]) -> bool:
+        """Return True where the names are usual for options, or answers are among the texts."""
+        stem = plain_name(re.sub(r"(\d+|[A-Za-z])$", "", group[0]))
+        return stem in _OPTION_STEMS or self._answers_among(group) >= _TELLING_ROWS
+
+    def _are_same_options(self, group: Column, options: Column) -> bool:
+        for one, other in zip(
+            self._table.row_options(group), self._table.row_options(options), strict=True
+        ):
+            if one is None or other is None or set(one.texts) != set(other.texts):
+                return False
+        return True
+
+    def _line_of_group(self, group: tuple[str, ...]) -> str:
+        names = ",".join(group)
+        count = sum(each is not None for each in self._table.row_options(group))
+        line = f"{', '.join(group)} hold options: --column options={names} takes them"
+        if count < len(self._table.rows):
+            line += (
+                f" (of {count} of {len(self._table.rows)} rows; --set skip=unreadable leaves the "
+                "others out)"
+            )
+        return line
+
+    def _line_of_wrong_options(self, name: str) -> str:
+        is_named = bool({plain_name(name), *words_of(name)} & LABELS["wrong"])
+        if not is_named or self._settled.asks_choice:
+            return ""
+        return (
+            f"{name!r} holds wrong options beside the right answer: write a list of all options "
+            "of a row into one column, the right one at any place"
+        )
+
+    def _line_of_options(self, name: str) -> str:
+        """Return a line on a column that has a usual name for options."""
+        if not has_usual_name("options", name):
+            return ""
+        options = self._settled.columns.get("options")
+        if options and self._are_same_options(name, options):
+            self._again[name] = "the options again"
+            return ""
+        values = self._table.values[name]
+        texts = _texts_of_objects(values)
+        if texts:
+            return (
+                f"{name!r} holds options as objects: "
+                f"--column options={name}.{texts[0]} takes their texts"
+            )
+        count = sum(each is not None for each in self._table.row_options(name))
+        if count:
+            key = self._several_answers()
+            key = key or "with `kind: {column: …}` where the others are answered in words,"
+            return (
+                f"{name!r} holds options in {count} of {len(self._table.rows)} rows; "
+                f"{key} --column options={name} takes them"
+            )
+        if not mostly(values, _is_parted, _NEARLY_ALL):
+            return ""
+        return (
+            f"{name!r} holds texts that are not read as options ({_cut(values[0])!r}): write them "
+            'as a|b|c, or as a list such as ["a", "b", "c"]'
+        )
+
+    def _answers_among(self, options: Column) -> int:
+        """Return the number of rows whose answer is the text of one of these options."""
+        answer = self._settled.columns.get("answer")
+        if not isinstance(answer, str):
+            return 0
+        count = 0
+        for row, each in zip(self._table.rows, self._table.row_options(options), strict=True):
+            text = row.get(answer)
+            if each is not None and isinstance(text, str):
+                count += option_texts.place_of(text, each, "text") is not None
+        return count
+
+    def _line_of_answers_within(self, name: str) -> str:
+        """Return a line on a column with lists of texts that the answers are among."""
+        if self._settled.asks_choice or not any(map(_may_hold_several, self._table.values[name])):
+            return ""
+        count = self._answers_among(name)
+        if count < _TELLING_ROWS:
+            return self._line_of_places_within(name)
+        return (
+            f"{name!r} holds options, and the answer is one of them in {count} of "
+            f"{len(self._table.rows)} rows: --column options={name} takes them"
+        )
+
+    def _line_of_places_within(self, name: str) -> str:
+        """Return a line on lists of equal length where numbers of a column are places in them."""
+        if not self._table.are_options(name):
+            return ""
+        lengths = {len(each.texts) for each in self._table.row_options(name) if each is not None}
+        if len(lengths) > 1:
+            return ""
+        for other in self._names:
+            numbers = self._table.values[other]
+            if not mostly(numbers, is_number) or self._is_constant(other):
+                continue
+            if self._table.answer_forms(name, other):
+                return (
+                    f"{name!r} may hold options, and {other!r} the number of the right one: "
+                    f"--column options={name} --column answer={other} takes them so"
+                )
+        return ""
+
+    def _lines_of_options_in_questions(self) -> dict[str, str]:
+        """Return a line where some questions end in options, and the others don't."""
+        settled = self._settled
+        question = settled.columns.get("question")
+        if settled.is_kind_stated or settled.asks_choice or not isinstance(question, str):
+            return {}
+        count = sum(map(ends_in_options, self._table.values.get(question, ())))
+        if count < _TELLING_ROWS:
+            return {}
+        line = (
+            f"{count} of {len(self._table.rows)} questions end in options: --kind choice --set "
+            "'options={in: question}' takes them (--set skip=unreadable leaves the others out); "
+            f"--kind {settled.kind} asks for words"
+        )
+        return {question: line}
+
+    # --- answers
+
+    def _several_answers(self) -> str:
+        """Return the note on answers that name several options; empty where none does."""
+        answer = self._settled.columns.get("answer")
+        options = self._settled.columns.get("options")
+        if not isinstance(answer, str):
+            return ""
+        answers = self._texts_of(answer)
+        row_options: Sequence[option_texts.Options | None] = [None] * len(answers)
+        if options:
+            row_options = self._table.row_options(options)
+        count = 0
+        for text, each in zip(answers, row_options, strict=True):
+            is_one = each is not None and option_texts.place_of(text, each, "text") is not None
+            if _LETTERS.fullmatch(text.strip()) and not is_one:
+                count += 1
+        if not count:
+            return ""
+        return (
+            f"{count} of {len(answers)} answers name several of them: "
+            "--set answers=all, or any, and"
+        )
+
+    def _lines_of_answers(self) -> dict[str, str]:
+        """Return lines on answers that are several options, or letters of none."""
+        settled = self._settled
+        options = settled.columns.get("options")
+        if isinstance(options, str) and "options" not in settled.user_columns:
+            several = self._several_answers()
+            if several:
+                return {options: f"{options!r}: {several} --column options={options} says so"}
+        answer = settled.columns.get("answer")
+        if settled.kind != "exact" or settled.is_kind_stated or not isinstance(answer, str):
+            return {}
+        values = self._table.values.get(answer, [])
+        if not mostly(values, _is_one_letter):
+            return {}
+        letters = sorted({str(value).strip() for value in values})
+        line = (
+            f"{answer!r} holds letters ({', '.join(letters)}), as options have them, and no "
+            "column holds the options: --column options=COLUMN, or options=a,b,c for a column "
+            "each; --kind exact asks for the letters themselves"
+        )
+        return {answer: line}
+
+    def _line_of_other_answer(self, name: str) -> str:
+        """Return a line on a second column of answers that doesn't say the same."""
+        words = words_of(name)
+        if "." in name or not words & LABELS["answers"] or words & LABELS["no_answers"]:
+            return ""
+        if not mostly(self._table.values[name], is_plain):
+            return ""
+        if self._settled.kind == "span":
+            return self._line_of_answers_beside_spans(name)
+        if self._settled.asks_choice:
+            return self._line_of_other_option(name)
+        return self._line_of_other_words(name)
+
+    def _line_of_answers_beside_spans(self, name: str) -> str:
+        if self._settled.is_kind_stated or not any(map(_is_said, self._table.values[name])):
+            return ""
+        return (
+            f"{name!r} holds answers: --kind open or exact asks for them, --kind span for the "
+            "spans alone"
+        )
+
+    def _line_of_other_words(self, name: str) -> str:
+        answer = self._settled.columns.get("answer")
+        if not isinstance(answer, str):
+            return ""
+        is_same = True
+        for text, right in zip(self._texts_of(name), self._texts_of(answer), strict=True):
+            is_same = is_same and option_texts.plain_text(text) == option_texts.plain_text(right)
+        if is_same:
+            self._again[name] = "the answer again"
+            return ""
+        return (
+            f"{name!r} holds answers too: --column answer={answer},{name} --set answers=any "
+            "takes both"
+        )
+
+    def _line_of_other_option(self, name: str) -> str:
+        """Return a line on answers that name other options than the taken ones do."""
+        settled = self._settled
+        answer = settled.columns.get("answer")
+        options = settled.columns.get("options")
+        if not isinstance(answer, str) or not options or "answer" in settled.user_columns:
+            return ""
+        forms = self._table.answer_forms(options, name, _NEARLY_ALL)
+        if not forms:
+            if has_usual_name("answer", answer):
+                return ""
+            return (
+                f"{name!r} holds answers that are none of the options, and {answer!r} is taken "
+                f"for the answer: --column answer={answer}, or {name}"
+            )
+        right_places = self._places_of(options, answer, settled.form or "letter")
+        for form in forms:
+            if self._places_of(options, name, form) == right_places:
+                self._again[name] = "the answer again"
+                return ""
+        return (
+            f"{name!r} and {answer!r} name different options: --column answer={answer}, or {name}"
+        )
+
+    def _places_of(self, options: Column, answer: str, form: AnswerForm) -> list[int | None]:
+        """Return the place of the option that each row's answer names."""
+        places: list[int | None] = []
+        for text, each in zip(
+            self._texts_of(answer), self._table.row_options(options), strict=True
+        ):
+            place = None if each is None else option_texts.place_of(text, each, form)
+            places.append(place)
+        return places
+
+    # --- times
+
+    def _line_of_bounds(self) -> "_Bounds":
+        """Return a line where a start and an end may bound what is shown."""
+        settled = self._settled
+        none = _Bounds((), "")
+        if settled.user_columns.keys() & {"start", "end", "clip", "span"}:
+            return none
+        start = settled.columns.get("start")
+        end = settled.columns.get("end")
+        if isinstance(start, str) and isinstance(end, str):
+            has_answer = any(has_usual_name("answer", name) for name in self._names)
+            if settled.kind != "grounded_choice" and not has_answer:
+                return none
+        else:
+            if settled.is_kind_stated and settled.kind != "span":
+                return none
+            start = self._first_times("start")
+            end = self._first_times("end")
+            if start is None or end is None or start == end:
+                return none
+        as_clip = f"the part that is shown (--column clip={start},{end})"
+        as_span = f"what is asked for (--column start={start} --column end={end})"
+        line = f"{start} and {end} bound {as_clip}, or are {as_span}: say which"
+        return _Bounds((start, end), line)
+
+    def _first_times(self, name: str) -> str | None:
+        """Return the first unused column of times with a usual name for starts or ends."""
+        for column in self._names:
+            is_named = has_usual_name(name, column)
+            if is_named and mostly(self._table.values[column], _is_time):
+                return column
+        return None
+
+    def _line_of_times(self, name: str) -> str:
+        """Return a line on times or parts of a video that nothing uses."""
+        settled = self._settled
+        words = words_of(name)
+        is_duration = has_usual_name("duration", name)
+        if words & LABELS["no_times"] or is_duration or "clip" in settled.user_columns:
+            return ""
+        values = self._table.values[name]
+        is_named = bool(words & LABELS["times"]) or has_usual_name("span", name)
+        if not values or self._is_constant(name):
+            return ""
+        if mostly(values, _is_clock) or (is_named and mostly(values, _is_time)):
+            template = f"{{{name}}}"
+            if any(map(is_text, values)):
+                template = f"'{template}'"
+            return (
+                f"{name!r} holds times: if a question is asked at that time, --column "
+                f'"clip=[0, {template}]" shows what comes before it'
+            )
+        windows = sum(map(_is_window, values))
+        if is_named and windows and not settled.is_kind_stated:
+            asking_kind = "grounded_choice" if settled.asks_choice else "span"
+            return (
+                f"{name!r} holds parts of the video in {windows} of {len(self._table.rows)} rows: "
+                f"--column clip={name} shows them alone, --kind {asking_kind} asks for them"
+            )
+        unread = [value for value in values if is_text(value) and re.search(r"\d", value)]
+        is_bound = has_usual_name("start", name) or has_usual_name("end", name)
+        if (is_bound or has_usual_name("span", name)) and unread and not windows:
+            return _UNREAD_TIME.format(name, _cut(unread[0]))
+        return ""
+
+    # --- media and splits
+
+    def _line_of_media(self, name: str) -> str:
+        """Return a line on pictures, sounds or further videos."""
+        values = flattened(self._table.values[name])
+        if self._is_constant(name) or words_of(name) & _COVERS:
+            return ""
+        if self._is_video_again(name):
+            self._again[name] = "the video's name again"
+            return ""
+        if any(map(_is_packed, values)):
+            return f"{name!r} holds whole files: write them into a folder, and their names here"
+        return self._line_of_paths(name, values)
+
+    def _line_of_paths(self, name: str, values: Sequence[object]) -> str:
+        paths = [str(value).lower() for value in values if is_text(value)]
+        if any(path.endswith(_PICTURES) for path in paths):
+            return f"{name!r} names pictures, and no key shows them beside a video"
+        if any(path.endswith(_SOUNDS) for path in paths):
+            return f"{name!r} names sound files, and no key plays them beside a video"
+        video = self._settled.columns.get("video")
+        if isinstance(video, str) and any(_is_video(path) for path in paths):
+            return (
+                f"{name!r} names videos too: --column videos={video},{name} shows both, --column "
+                f"video={name} that one"
+            )
+        return ""
+
+    def _is_video_again(self, name: str) -> bool:
+        """Return True where a column names the row's video, perhaps with another suffix."""
+        video = self._settled.columns.get("video")
+        if not isinstance(video, str):
+            return False
+        for text, path in zip(self._texts_of(name), self._texts_of(video), strict=True):
+            if text and PurePosixPath(text).stem != PurePosixPath(path).stem:
+                return False
+        return mostly(self._table.values[name], is_text)
+
+    def _line_of_splits(self, name: str) -> str:
+        """Return a line on the parts of a data set that one file has together."""
+        if plain_name(name) not in LABELS["splits"]:
+            return ""
+        counts = Counter(self._texts_of(name))
+        names = [part.lower() for part in counts]
+        if len(counts) < _TELLING_ROWS or not set(names) & LABELS["parts"]:
+            return ""
+        parts = [f"{part or 'nothing'} ({count})" for part, count in counts.most_common()]
+        return (
+            f"{name!r} says {first_of(parts)}, and all of them would be asked: write those that "
+            f"you mean into a file of their own (--without {name} asks all)"
+        )
+
+
+# --- what values look like
+# --------------------------------------------------------------------------------------------
+
+
+def _is_said(value: object) -> bool:
+    return bool(str(value).strip())
+
+
+def _is_parted(value: object) -> bool:
+    return isinstance(value, str) and _PARTING_SIGNS.search(value) is not None
+
+
+def _may_hold_several(value: object) -> bool:
+    return not is_number(value) and (not isinstance(value, str) or _is_listed(value))
+
+
+def _is_listed(text: str) -> bool:
+    return text.lstrip()[:1] in {"[", "{", "("} or _PARTING_SIGNS.search(text) is not None
+
+
+def _is_one_letter(value: object) -> bool:
+    return isinstance(value, str) and _ONE_LETTER.fullmatch(value) is not None
+
+
+def _is_clock(value: object) -> bool:
+    return isinstance(value, str) and _CLOCK.fullmatch(value) is not None
+
+
+def _is_time(value: object) -> bool:
+    try:
+        video_windows.seconds(value, "")
+    except InputError:
+        return False
+    return True
+
+
+def _is_window(value: object) -> bool:
+    try:
+        video_windows.read_windows(value, "")
+    except InputError:
+        return False
+    return True
+
+
+def _is_video(path: str) -> bool:
+    return path.endswith(VIDEO_SUFFIXES)
+
+
+def _is_packed(value: object) -> bool:
+    """Return True for a file's bytes, or an object with them."""
+    if is_object(value):
+        return isinstance(value.get("bytes"), bytes)
+    return isinstance(value, bytes)
+
+
+def _cut(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _texts_of_objects(values: Sequence[Any]) -> list[str]:
+    """Return the keys that have texts in the first object of lists of objects."""
+    for value in values:
+        if is_array(value):
+            for part in value:
+                if is_object(part):
+                    return [key for key, text in part.items() if is_text(text)]
+    return []
