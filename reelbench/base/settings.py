@@ -194,6 +194,12 @@ GITHUB_RAW = _declare(
     "mirror of GitHub's raw files, for official prompts",
     default="https://raw.githubusercontent.com",
 )
+ALLOW_HOSTS = _declare(
+    "REELBENCH_ALLOW_HOSTS",
+    "hosts, separated by commas, from which data that a `benchmark.yaml` names may come over plain "
+    "http, or from a private network",
+    otherwise="none",
+)
 HF_ENDPOINT = _declare(
     "HF_ENDPOINT", "the Hub, or a mirror of it", otherwise="https://huggingface.co"
 )

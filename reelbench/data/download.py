@@ -24,6 +24,7 @@ from reelbench.base import bounds
 from reelbench.base.errors import DataUnavailableError, InputError, first_line
 from reelbench.base.files import is_full, read_record, write_text
 from reelbench.base.settings import home
+from reelbench.data import guarded_web
 
 TRIES = 4
 """Attempts in a row that bring no new byte before a download is given up."""
@@ -32,15 +33,6 @@ PAUSE_S = 0.5
 """Pause before the second attempt; it doubles from one attempt to the next."""
 
 _TIMEOUT_S = 30.0
-_HANDLERS: tuple[type[urllib.request.BaseHandler], ...] = (
-    urllib.request.ProxyHandler,
-    urllib.request.HTTPHandler,
-    urllib.request.HTTPSHandler,
-    urllib.request.HTTPDefaultErrorHandler,
-    urllib.request.HTTPRedirectHandler,
-    urllib.request.HTTPErrorProcessor,
-    urllib.request.UnknownHandler,
-)
 _BLOCK = 1 << 20
 
 _PAST_END = http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
@@ -335,15 +327,11 @@ def _open(
     """Send a request; raise where the answer is no file."""
     if urlsplit(url).scheme not in {"http", "https"}:
         raise InputError(f"{url}: not an http or https address")
-    # What urllib would add reads local files and speaks FTP, wherever a server redirects it.
-    opener = urllib.request.OpenerDirector()
-    for handler in _HANDLERS:
-        opener.add_handler(handler())
     all_headers = {"User-Agent": "reelbench", "Accept-Encoding": "identity"}
     all_headers.update(headers or {})
     request = urllib.request.Request(url, method=method, headers=all_headers)  # noqa: S310 - the scheme is checked above
     try:
-        response = opener.open(request, timeout=_TIMEOUT_S)
+        response = guarded_web.opener().open(request, timeout=_TIMEOUT_S)
     except urllib.error.HTTPError as error:
         if error.code == _PAST_END and headers:
             return error  # type: ignore[return-value] - an answer like any other

@@ -171,12 +171,14 @@ def _our_prompts(name: str, judge: JudgeSpec, folder: Traversable) -> PromptSet:
 
 
 _PAPER_PLACES = {
-    "question": re.compile(r"^(\s*question:[ \t]*)question[ \t]*$", re.MULTILINE | re.IGNORECASE),
+    "question": re.compile(
+        r"^([ \t]*question:[ \t]*)question[ \t]*$", re.MULTILINE | re.IGNORECASE
+    ),
     "reference": re.compile(
-        r"^(\s*reference answer:[ \t]*)gt[ \t]*$", re.MULTILINE | re.IGNORECASE
+        r"^([ \t]*reference answer:[ \t]*)gt[ \t]*$", re.MULTILINE | re.IGNORECASE
     ),
     "answer": re.compile(
-        r"^(\s*model['’]s answer:[ \t]*)pred[ \t]*$", re.MULTILINE | re.IGNORECASE
+        r"^([ \t]*model['’]s answer:[ \t]*)pred[ \t]*$", re.MULTILINE | re.IGNORECASE
     ),
 }
 

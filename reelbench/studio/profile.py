@@ -45,7 +45,7 @@ from reelbench.studio.data_files import from_papers
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
 
-_NUMBERED = re.compile(r"^\s*\(?\d+\s*[.):]", re.MULTILINE)
+_NUMBERED = re.compile(r"^[^\S\n]*+\(?\d++[^\S\n]*+[.):]", re.MULTILINE)
 
 Note = Callable[[str], None]
 """Called with a line for the user."""

@@ -13,6 +13,12 @@ from tests.servers.hub import HubServer
 
 
 @pytest.fixture(autouse=True)
+def own_servers(monkeypatch):
+    """The servers of these tests are the user's own."""
+    monkeypatch.setenv("REELBENCH_ALLOW_HOSTS", "127.0.0.1,localhost")
+
+
+@pytest.fixture(autouse=True)
 def no_pauses(monkeypatch):
     monkeypatch.setattr(download, "PAUSE_S", 0.001)
 

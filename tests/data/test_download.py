@@ -1,6 +1,7 @@
 """Downloads: continued where they broke off, taken only when whole, and never stuck, whatever a server sends."""
 
 import json
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -225,3 +226,50 @@ def test_a_body_without_end_is_not_kept(web, tmp_path, monkeypatch):
     ):
         download.download(url, tmp_path / "films.tar")
     assert not [file for file in tmp_path.iterdir() if file.stat().st_size > 1000]
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("http://127.0.0.1:{port}/rows.json", "plain http"),
+        ("http://example.org/rows.json", "plain http"),
+        ("https://127.0.0.1:{port}/rows.json", "leads to 127.0.0.1, which is no public address"),
+        ("https://localhost:{port}/rows.json", "which is no public address"),
+        ("https://0:{port}/rows.json", "which is no public address"),
+        ("https://2130706433:{port}/rows.json", "leads to 127.0.0.1"),
+    ],
+)
+def test_an_address_that_a_file_names_reaches_no_private_host(
+    web, tmp_path, monkeypatch, address, why
+):
+    monkeypatch.delenv("REELBENCH_ALLOW_HOSTS")
+    web.files["/rows.json"] = b"[]"
+    url = address.format(port=urlsplit(web.url).port)
+    with pytest.raises(DataUnavailableError, match=why) as error:
+        download.download(url, tmp_path / "rows.json")
+    assert "allow it with REELBENCH_ALLOW_HOSTS=" in str(error.value)
+    assert web.requests == []
+
+
+@pytest.mark.parametrize(
+    ("target", "why"),
+    [
+        ("http://localhost:{port}/rows.json", "plain http"),
+        ("https://localhost:{port}/rows.json", "which is no public address"),
+        ("file:///etc/hosts", "answered 302"),
+    ],
+)
+def test_nor_does_it_where_a_server_sends_on(web, tmp_path, monkeypatch, target, why):
+    monkeypatch.setenv("REELBENCH_ALLOW_HOSTS", "127.0.0.1")
+    location = target.format(port=urlsplit(web.url).port)
+    web.fail("GET /on", status=302, headers={"Location": location})
+    with pytest.raises(DataUnavailableError, match=why):
+        download.download(f"{web.url}/on", tmp_path / "rows.json")
+    assert {request.path for request in web.requests} == {"/on"}
+
+
+def test_nor_through_a_proxy(web, tmp_path, monkeypatch):
+    monkeypatch.setenv("HTTPS_PROXY", web.url)
+    with pytest.raises(DataUnavailableError, match=r"169\.254\.169\.254, which is no public"):
+        download.download("https://169.254.169.254/latest", tmp_path / "rows.json")
+    assert web.requests == []

@@ -160,8 +160,9 @@ def official_module(criteria):
 
 
 @pytest.fixture
-def owners(moviecore):
+def owners(moviecore, monkeypatch):
     """A web server with the owners' prompts, and a spec that pins them."""
+    monkeypatch.setenv("REELBENCH_ALLOW_HOSTS", "127.0.0.1")
     content = official_module(moviecore.judge.criteria).encode()
     requests = []
 

@@ -36,7 +36,7 @@ Window = tuple[float, float]
 _NONE = frozenset({"", "n/a", "na", "none", "null", "-"})
 _MOMENT = r"\d+:[0-5]\d(?::[0-5]\d)?(?:\.\d+)?"
 _RANGE = re.compile(rf"({_MOMENT})(?:\s*(?:[-~]|\bto\b)\s*({_MOMENT}))?")
-_BETWEEN = re.compile(r"\s*(?:[,;&/،、]|\band\b)\s*")
+_BETWEEN = re.compile(r"(?:(?<!\s)\s++)?(?:[,;&/،、]|\band\b)\s*")
 _BRACKETS = str.maketrans("", "", "()[]")
 _MINUTES = 60
 

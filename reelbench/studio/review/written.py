@@ -26,7 +26,7 @@ from reelbench.studio.review.review_kind import (
 GUIDE: Mapping[str, Any] = studio_data("review/writing.yaml")
 SLOTS = 5
 """Questions a video: CURVE has four or five."""
-_TIMES = re.compile(r"\d+(?::\d+)+")
+_TIMES = re.compile(r"(?<!\d)\d++(?::\d++)+")
 _TIME = re.compile(r"[0-9]{2,3}:[0-5][0-9]")
 _SKILLS = next(ask for ask in WORDS[KindName.WRITE]["asks"] if ask["name"] == "skills")
 CULTURE = _SKILLS["beside"]
