@@ -495,12 +495,15 @@ def _opened(source: "Scored | str | Path") -> Scored:
 def _guided(call: Callable[P, Scored]) -> Callable[P, Scored]:
     """Return `call`, whose error for a wrong argument shows how it is called."""
     parameters = list(signature(call).parameters)
+    takes_function = parameters[0] == "fn"
     known_names = {*parameters, *AskedOptions.__annotations__}
 
     @wraps(call)
     def checked(*args: P.args, **keywords: P.kwargs) -> Scored:
         wrong = [name for name in keywords if name not in known_names]
         needed = {*parameters[len(args) : 2]}
+        if takes_function:
+            _refuse_swapped(args, keywords)
         if not wrong and needed <= keywords.keys():
             return call(*args, **keywords)
         problem = ""
@@ -516,6 +519,19 @@ def _guided(call: Callable[P, Scored]) -> Callable[P, Scored]:
         )
 
     return checked
+
+
+def _refuse_swapped(args: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+    """Raise TypeError where a function to ask stands in another argument's place."""
+    texts = [value for value in (*args, keywords.get("name")) if isinstance(value, str)]
+    name = [*texts, "NAME"][0]
+    in_first_place = bool(args) and callable(args[0])
+    elsewhere = [*args[1:], keywords.get("model"), keywords.get("name")]
+    if not in_first_place and any(callable(value) for value in elsewhere):
+        raise TypeError(
+            f"evaluate: the function comes first: reelbench.evaluate(fn, {name!r}); model= is a "
+            "name for the record"
+        )
 
 
 class AskedOptions(TypedDict, total=False):
@@ -549,6 +565,7 @@ def ask(
     limit: int | None = None,
     judge: "str | JudgeOptions | None" = None,
     data: str | Path | None = None,
+    model_name: str | None = None,
     **options: Unpack[AskedOptions],
 ) -> Scored:
     """Ask a served model all questions of a benchmark, and score its answers.
@@ -566,6 +583,7 @@ def ask(
         limit: Maximum number of questions; the first ones are asked.
         judge: As in `score`.
         data: Path of the benchmark's data, if it isn't found automatically.
+        model_name: The model's name in results. Default: `model`, of a path the part that names it.
         **options: Options of the requests (`AskedOptions`).
 
     Returns:
@@ -576,7 +594,7 @@ def ask(
         ReelbenchError: No question was answered.
     """
     from reelbench.base import settings
-    from reelbench.llm.ask_options import AskOptions
+    from reelbench.llm.ask_options import NamedModelOptions
     from reelbench.llm.model_names import read_model_name
     from reelbench.methods import asking
     from reelbench.tasks.score import Options
@@ -586,7 +604,8 @@ def ask(
     notes: list[str] = []
     questions = asking.questions(name, str(frames), split=split, limit=limit, data=_path(data))
     scoring = Options(judge=_judge(judge), note=notes.append, bar=line_bar)
-    return _scored(asking.ask(questions, AskOptions(**whose, **options), scoring), notes)
+    asked_model = NamedModelOptions(**whose, file_as=model_name, **options)
+    return _scored(asking.ask(questions, asked_model, scoring), notes)
 
 
 @_guided

@@ -596,6 +596,27 @@ def test_answers_to_hidden_questions_become_the_owners_file(tmp_path):
 # -------------------------------------------------------------------------------------------------------------
 
 
+def test_a_function_that_stands_in_another_place_is_told_where_it_belongs():
+    def fn(*_):
+        return "A"
+
+    right = re.escape("the function comes first: reelbench.evaluate(fn, 'rextime_mini')")
+    with pytest.raises(TypeError, match=right):
+        reelbench.evaluate(model=fn, name="rextime_mini")
+    with pytest.raises(TypeError, match=right):
+        reelbench.evaluate("rextime_mini", fn)
+
+
+def test_a_model_asked_by_a_path_has_a_name_of_its_own_in_results():
+    with JudgeServer(always("The answer is (A). [0, 5]")) as server:
+        where = {"url": server.url, "frames": "none", "limit": 1}
+        by_path = reelbench.ask("/models/ft/checkpoint-3", "rextime_mini", **where)
+        named = reelbench.ask("/home/ada", "rextime_mini", model_name="ours", **where)
+        sent = [call.body["model"] for call in server.calls]
+    assert (by_path.model, named.model) == ("ft", "ours")
+    assert sent == ["/models/ft/checkpoint-3", "/home/ada"]
+
+
 def test_a_served_model_is_asked_and_scored_as_on_the_command_line():
     with JudgeServer(always("The answer is (A). [0, 5]")) as server:
         asked = reelbench.ask("m", "rextime_mini", url=server.url, frames=2, limit=3, concurrency=1)

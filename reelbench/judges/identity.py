@@ -5,11 +5,17 @@ version, a retired model is rerouted. So groups, ranks and headings name a judge
 returned.
 """
 
+from collections.abc import Iterator
+
 from reelbench.registry.model_ids import answering_ids, other_ids
+from reelbench.registry.name_faults import LONGEST, id_faults
 from reelbench.registry.records import JudgeRecord
 
 NOT_STATED = "as requested, not stated"
 """Words beside a judge's name where its server returned no id."""
+
+_JUDGE_MARKS = (",", " + ", f"({NOT_STATED})")
+"""Signs that join judges' names in a table's heading."""
 
 
 def single_judges(record: JudgeRecord) -> list[JudgeRecord]:
@@ -53,3 +59,14 @@ def judges_under_several_ids(record: JudgeRecord) -> list[str]:
     Their scores aren't one judge's.
     """
     return [judge.requested for judge in single_judges(record) if len(returned_ids(judge)) > 1]
+
+
+def judge_name_faults(field: str, name: str) -> Iterator[str]:
+    """Yield the faults of a judge's name: a table's heading is made of several."""
+    yield from id_faults(field, name)
+    marks = [mark for mark in _JUDGE_MARKS if mark in name]
+    if marks:
+        yield (
+            f"{field} is {name[:LONGEST]!r}, and {marks[0]!r} in it would make it pass for "
+            "other judges"
+        )

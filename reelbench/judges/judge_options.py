@@ -1,7 +1,7 @@
 """The options of a judge, beside those of any language model."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +11,7 @@ from reelbench.base import settings
 from reelbench.base.errors import InputError
 from reelbench.base.files import read_json
 from reelbench.base.values import is_number, is_object
+from reelbench.judges.identity import judge_name_faults
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.model_names import read_model_name
 
@@ -67,6 +68,10 @@ class JudgeOptions(AskOptions):
                     f"--judge: {name} is named twice; a panel's judges are different models, and "
                     "--judge-name NAME,NAME tells them apart"
                 )
+
+    def _name_faults(self) -> Iterator[str]:
+        """Yield the faults of the judge's name in results."""
+        yield from judge_name_faults("the name", self.filed_name)
 
     @property
     def members(self) -> list["JudgeOptions"]:

@@ -1,22 +1,18 @@
 """Check the names in a result, and name the folder that a result has in the store.
 
-A model's id is what a reader goes by, so two ids must never look alike. Refused are characters that
-can't be seen or that turn the text around, and letters that pass for others (as in Unicode TR 39,
-section 5, but stricter: see `_script_fault`).
+A model's id is what a reader goes by, so two ids must never look alike (`registry.name_faults`).
 """
 
 import hashlib
 import json
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import Any
 
-from reelbench.base.errors import BLANK
 from reelbench.base.values import texts_in
-from reelbench.judges.identity import NOT_STATED, returned_ids, single_judges
+from reelbench.judges.identity import judge_name_faults, returned_ids, single_judges
 from reelbench.registry.model_ids import answering_ids, other_ids
+from reelbench.registry.name_faults import LONGEST, id_faults, text_faults, unseen_character
 from reelbench.registry.records import (
     BASELINE_ADAPTER,
     PEOPLE_ADAPTER,
@@ -28,33 +24,9 @@ from reelbench.registry.records import (
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks import about as abouts
 
-LONGEST = 200
-"""Characters of a name; the Hub's repositories have at most 96."""
-
 _OURS = "reelbench"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_FOLDER = 80
-_UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
-"""Unicode categories of characters that can't be seen."""
-_SCRIPTS = ({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}, {"CYRILLIC"}, {"GREEK"})
-"""Scripts of names, each set of those that are written together.
-
-Other scripts have letters that look like Latin letters and digits.
-"""
-_JAMO = re.compile("[\u1100-\u11ff\u3131-\u318f]")
-"""Parts of Hangul's syllables: strokes, circles and bars."""
-_MARKS = {"KATAKANA-HIRAGANA": {"KATAKANA", "HIRAGANA"}, "IDEOGRAPHIC": {"CJK"}}
-"""Marks and the scripts that they are written with (ー, 々): elsewhere ー passes for a dash."""
-_PASS_FOR_ASCII = frozenset(
-    "авеікмнорсԁѕтухԛԝјһӏгпзбчьАВЕІКМНОРСЅТУХЈԌԜҮЗӀЬαικνορτυχγηΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"
-    "一丨丶丿口工卜二三十八入ーノニハエロトヘへリり"
-)
-"""Characters that look like a Latin letter, a digit or a sign.
-
-A word of these alone passes for a word of ASCII.
-"""
-_JUDGE_MARKS = (",", " + ", f"({NOT_STATED})")
-"""Signs that join judges' names in a table's heading."""
 
 _TEXT_FIELDS = (
     "model.revision",
@@ -73,14 +45,14 @@ _TEXT_FIELDS = (
 def problems(result: Result) -> Iterator[str]:
     """Yield the faults of a result's names."""
     model = result.model
-    yield from _id_faults("model.id", model.id)
+    yield from id_faults("model.id", model.id)
     if _owner(model.id) == _OURS and model.adapter not in (PEOPLE_ADAPTER, BASELINE_ADAPTER):
         yield (
             f"model.id is {model.id[:LONGEST]!r}, and {_OURS}/ is for the baselines and people of "
             "Reelbench itself"
         )
     if model.about is not None and model.about.organisation:
-        yield from _id_faults("model.about.organisation", model.about.organisation)
+        yield from id_faults("model.about.organisation", model.about.organisation)
     if model.about is not None:
         for line in abouts.problems(model.about, result.benchmark.id, model, result.settings):
             yield f"model.{line}"
@@ -90,12 +62,12 @@ def problems(result: Result) -> Iterator[str]:
     for field in _TEXT_FIELDS:
         text = _get_path(result, field)
         if text is not None:
-            yield from _text_faults(field, text)
+            yield from text_faults(field, text)
     if model.about is not None:
         yield from _about_faults(model.about)
     yield from _provenance_faults(result.provenance)
     for name in _returned_ids(result):
-        yield from _text_faults("provenance.asked.returned", name)
+        yield from text_faults("provenance.asked.returned", name)
 
 
 def _get_path(record: object, path: str) -> Any:  # noqa: ANN401 - of any type
@@ -114,13 +86,13 @@ def _about_faults(about: About) -> Iterator[str]:
         if isinstance(value, dict):
             texts += texts_in(list(value))
         for text in texts:
-            yield from _text_faults(f"model.about.{field}", text)
+            yield from text_faults(f"model.about.{field}", text)
 
 
 def _provenance_faults(provenance: Provenance) -> Iterator[str]:
     for field in ("url", "citation", "note"):
         text = getattr(provenance, field) or ""
-        character = _unseen_character(text.replace("\n", " "))
+        character = unseen_character(text.replace("\n", " "))
         if character is not None:
             code = f"U+{ord(character):04X}"
             yield f"provenance.{field} has the character {code}, which can't be seen"
@@ -155,95 +127,7 @@ def _judge_faults(judge: JudgeRecord) -> Iterator[str]:
     names = [("judge.requested", judge.requested)]
     names += [("judge.returned", name) for name in judge.returned]
     for field, name in names:
-        yield from _id_faults(field, name)
-        marks = [mark for mark in _JUDGE_MARKS if mark in name]
-        if marks:
-            yield (
-                f"{field} is {name[:LONGEST]!r}, and {marks[0]!r} in it would make it pass for "
-                "other judges"
-            )
-
-
-def _id_faults(field: str, name: str) -> Iterator[str]:
-    text_faults = list(_text_faults(field, name))
-    if text_faults:
-        yield from text_faults
-        return
-    if any(part.strip(" .") == "" for part in name.split("/")):
-        yield f"{field} is {name!r}, a part of which is empty or only dots"
-    if name.startswith("-"):  # its folder would be an option to whoever names all with *
-        yield f"{field} is {name!r}, which begins with a hyphen"
-    signs = [character for character in name if _is_foreign_sign(character)]
-    if signs:
-        code = f"U+{ord(signs[0]):04X}"
-        yield f"{field} is {name!r}; {signs[0]!r} ({code}) passes for a sign of ASCII, write that"
-    for letter, mark in pairwise(name):
-        # A letter that usually has a mark is one character with it.
-        if letter.isascii() and unicodedata.category(mark).startswith("M"):
-            code = f"U+{ord(mark):04X}"
-            yield f"{field} is {name!r}, in which {letter!r} has a mark ({code}) that it never has"
-    for word in re.split(r"[^\w]|_", name):
-        fault = _script_fault(word)
-        if fault:
-            yield f"{field} is {name!r}, in which {word!r} {fault}"
-
-
-def _is_foreign_sign(character: str) -> bool:
-    """Return True of what is neither ASCII nor a letter or a mark."""
-    return not character.isascii() and unicodedata.category(character)[0] not in "LM"
-
-
-def _text_faults(field: str, text: str) -> Iterator[str]:
-    character = _unseen_character(text)
-    usual_text = unicodedata.normalize("NFKC", text)
-    if not text.strip():
-        yield f"{field} is blank"
-    elif len(text) > LONGEST:
-        yield f"{field} has {len(text)} characters, at most {LONGEST} are taken"
-    elif character is not None:
-        yield f"{field} has the character U+{ord(character):04X}, which can't be seen"
-    elif text != " ".join(text.split()):
-        yield f"{field} is {text!r}; leave out the spaces at its ends and the double ones"
-    elif text != usual_text:
-        yield (
-            f"{field} is {text!r}, which has other forms of usual characters; write {usual_text!r}"
-        )
-
-
-def _unseen_character(text: str) -> str | None:
-    for character in text:
-        if unicodedata.category(character) in _UNSEEN or BLANK.match(character):
-            return character
-    return None
-
-
-def _script_fault(word: str) -> str:
-    """Return the reason why a word passes for another; empty where it doesn't.
-
-    Its letters are A to Z, with marks or without, or of another script or of those that are written
-    together. They are never of both, and never look-alikes alone.
-    """
-    letters = [char for char in unicodedata.normalize("NFD", word) if char.isalpha()]
-    foreign_letters = [char for char in letters if not char.isascii()]
-    if not foreign_letters:
-        return ""
-    scripts: set[str] = set()
-    for char in foreign_letters:
-        script, *_ = unicodedata.name(char, "UNKNOWN").split()
-        scripts.add(script)
-    for mark, written_with in _MARKS.items():
-        if scripts & written_with:
-            scripts.discard(mark)
-    has_latin = len(foreign_letters) < len(letters)
-    if has_latin or not any(scripts <= together for together in _SCRIPTS):
-        if has_latin:
-            scripts.add("LATIN")
-        first = foreign_letters[0]
-        script_names = ", ".join(sorted(scripts)).lower()
-        return f"has {first!r} (U+{ord(first):04X}, {script_names}), which passes for another there"
-    if _JAMO.search(word) or _PASS_FOR_ASCII.issuperset(foreign_letters):
-        return "looks like Latin letters or signs and is not"
-    return ""
+        yield from judge_name_faults(field, name)
 
 
 # --- its folder -----------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """The options of asking a language model: which, where, how many calls at once, at what cost."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,6 +24,7 @@ from reelbench.llm.defaults import (
 from reelbench.llm.model_names import LOCAL, PROVIDERS, takes_completion_limit
 from reelbench.llm.server_keys import ServerKey, refused_over_http
 from reelbench.registry.model_ids import filed_id, filed_name
+from reelbench.registry.name_faults import id_faults
 
 if TYPE_CHECKING:
     from reelbench.llm.store import StoredReply
@@ -150,7 +151,8 @@ class AskOptions:
         object.__setattr__(self, "local", is_local)
         host = "local" if is_local else self._checked_host()
         object.__setattr__(self, "host", host)
-        object.__setattr__(self, "filed_name", self._checked_filed_name())
+        object.__setattr__(self, "filed_name", self._telling_name())
+        self._check_filed_name()
         self._hold_back_key()
         secrets = self._secret_texts()
         object.__setattr__(self, "secrets", secrets)
@@ -164,7 +166,7 @@ class AskOptions:
         self._check_numbers()
         self._check_prices()
 
-    def _checked_filed_name(self) -> str:
+    def _telling_name(self) -> str:
         """Return the name under which the model is filed.
 
         Raises:
@@ -182,6 +184,23 @@ class AskOptions:
         raise InputError(
             f"{self.model_option} {self.model}: no part of this path names a model; {advice}"
         )
+
+    def _check_filed_name(self) -> None:
+        """Raise an InputError where a result can't be filed under the model's name."""
+        if self.name_option is None:
+            return
+        option = self.model_option if self.file_as is None else self.name_option
+        for fault in self._name_faults():
+            raise InputError(
+                f"{option}: {fault}, so no board would take its results; {self.name_option} NAME "
+                "calls it otherwise"
+            )
+
+    def _name_faults(self) -> Iterator[str]:
+        """Yield the faults of the model's name in results."""
+        yield from id_faults("the name", self.filed_name)
+        if self.filed_name.casefold().startswith("reelbench/"):
+            yield "the name begins with reelbench/, which is for Reelbench's own baselines"
 
     def filed_id(self, returned: str) -> str:
         """Return an id that the server returned as records have it."""

@@ -104,7 +104,7 @@ def filed_name(name: str) -> str | None:
 
 
 def filed_part(name: str) -> str:
-    """Return a path's last part, whatever it says of the model; another name as it is."""
+    """Return a path's last part, whatever it says; another name as it is."""
     if _PATH.fullmatch(name) is None:
         return name
     parts = _parts_of_path(name)
@@ -114,7 +114,7 @@ def filed_part(name: str) -> str:
 
 
 def _is_of_user(parts: Sequence[str], place: int) -> bool:
-    """Return True for a part that is a user's name, or the folder of all users."""
+    """Return True for a user's name, or the folder of all users."""
     return place <= 1 and parts[0] in _HOMES
 
 

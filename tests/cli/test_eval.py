@@ -262,6 +262,28 @@ def test_a_folder_of_a_served_models_name_changes_nothing(reelbench, tmp_path):
     assert "--adapter: is for a checkpoint" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("model", "line"),
+    [
+        ("gpt\u0430", "passes for another there"),
+        ("-m", "begins with a hyphen"),
+        ("m" * 201, "at most 200 are taken"),
+        ("reelbench/mine", "is for Reelbench's own baselines"),
+        ("org/.../m", "--name NAME calls it otherwise"),
+    ],
+)
+def test_a_name_that_no_board_would_take_is_refused_before_a_call(model, line, reelbench, tmp_path):
+    with JudgeServer(lambda _: Answer(GOOD)) as server:
+        words = (MINI, "--frames", "none", "--limit", 1, "--output", tmp_path / "out")
+        done = reelbench("eval", *words, f"--model={model}", "--base-url", server.url)
+        assert (done.returncode, done.stderr.count("\n"), len(server.calls)) == (2, 1, 0)
+        assert line in done.stderr
+        named = reelbench(
+            "eval", *words, f"--model={model}", "--base-url", server.url, "--name", "ours"
+        )
+    assert named.returncode == 0, named.stderr
+
+
 @pytest.mark.parametrize("model", ["/home/ada", "models/", "/models/final/checkpoint-3", "/"])
 def test_a_path_that_names_no_model_asks_for_a_name_before_a_call(model, reelbench, tmp_path):
     with JudgeServer(lambda _: Answer(GOOD, model=model)) as server:

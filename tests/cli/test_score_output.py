@@ -176,7 +176,7 @@ def test_the_same_answers_are_written_to_the_same_place(predictions, reelbench, 
 
 
 def test_a_run_has_no_say_beside_its_own(tmp_path, reelbench):
-    for option in (["--model", "m"], ["--id-column", "id"]):
+    for option in (["--frames", "none"], ["--id-column", "id"]):
         done = reelbench("score", "--run", tmp_path, *option)
         assert done.returncode == 2
         assert done.stderr.startswith("reelbench: --run reads everything from the run's folder")

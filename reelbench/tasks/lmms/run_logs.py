@@ -22,6 +22,7 @@ from reelbench.judges.panel import merge_records
 from reelbench.judges.verdicts import Judged, Verdict
 from reelbench.registry import discovery
 from reelbench.registry.decoding import Answering
+from reelbench.registry.model_ids import filed_name, filed_part
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import (
@@ -360,7 +361,8 @@ def questions_of(questions: Questions, data: DataName) -> Questions:
 def model_of(document: Mapping[str, Any]) -> ModelRecord:
     """Return the model that a run names, without secrets or places."""
     config = document.get("config", {})
-    args = _parsed_args(config.get("model_args"))
+    given_args = _given_args(config.get("model_args"))
+    args = without_folders(given_args)
     adapter = str(config.get("model") or "unknown")
     model = None
     if adapter == "reelbench_baseline":
@@ -368,7 +370,7 @@ def model_of(document: Mapping[str, Any]) -> ModelRecord:
     else:
         for name in ("pretrained", "model", "model_version", "model_name"):
             if name in args:
-                model = args[name]
+                model = _filed_model(given_args[name])
                 break
     revision = str(args["revision"]) if "revision" in args else None
     return ModelRecord(
@@ -379,18 +381,28 @@ def model_of(document: Mapping[str, Any]) -> ModelRecord:
     )
 
 
-def _parsed_args(arguments: object) -> dict[str, Any]:
-    """Return --model_args as a dict, without anything that may be a secret.
+def _filed_model(name: object) -> str:
+    """Return a model's name as it is filed: of a local path `local/` and its telling part."""
+    text = str(name)
+    if without_folders(text) == text:
+        return text
+    return f"local/{filed_name(text) or filed_part(text)}"
 
-    Of a local path only the last part is left.
-    """
+
+def _parsed_args(arguments: object) -> dict[str, Any]:
+    """Return --model_args as a dict, of a local path the last part alone."""
+    return without_folders(_given_args(arguments))
+
+
+def _given_args(arguments: object) -> dict[str, Any]:
+    """Return --model_args as a dict, without anything that may be a secret."""
     values: dict[Any, Any] = {}
     if isinstance(arguments, str):
         values = dict(values_in(arguments))
     elif isinstance(arguments, dict):
         values = arguments
     public = {name: value for name, value in values.items() if not _names_secret(name)}
-    return without_folders(without_secrets(public))
+    return without_secrets(public)
 
 
 def _names_secret(name: str) -> bool:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from reelbench.tasks.lmms.run_logs import logged_items, settings_of_twin
+from reelbench.tasks.lmms.run_logs import logged_items, model_of, settings_of_twin
 
 
 def line(name, **logged):
@@ -87,3 +87,19 @@ def test_two_parts_of_the_questions_do_not_read_alike():
     first = settings_of_twin({"config": {"limit": 3, "offset": 0}}, "minerva")
     assert (part.limit, part.offset) == (3, 4)
     assert "offset" not in first.model_dump(mode="json")  # a record as it ever was
+
+
+@pytest.mark.parametrize(
+    ("model_args", "name"),
+    [
+        ("pretrained=Qwen/Qwen3-VL-8B", "Qwen/Qwen3-VL-8B"),
+        ("pretrained=/home/ada/runs/ft/checkpoint-300,device=cpu", "local/ft"),
+        ("pretrained=./ft/final", "local/ft"),
+        ("model=/models/q,base_url=http://127.0.0.1:8000/v1", "local/q"),
+        ("pretrained=/home/ada", "local/unnamed path"),
+    ],
+)
+def test_a_checkpoint_s_path_is_filed_by_the_part_that_names_a_model(model_args, name):
+    record = model_of({"config": {"model": "qwen3_vl", "model_args": model_args}})
+    assert record.id == name
+    assert "/home" not in record.model_dump_json()
