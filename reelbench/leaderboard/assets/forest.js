@@ -283,7 +283,7 @@
     return h(
       "p",
       { class: "key" },
-      sign(`score${ends ? " with its own 95 % interval, over videos" : ""}`, [ends && "ends", "dot"].filter(Boolean)),
+      sign(`score${ends ? " with its own 95 % interval, over videos (Wilson’s, with a bootstrap’s error)" : ""}`, [ends && "ends", "dot"].filter(Boolean)),
       h("span", { class: "next of-scores" }, "Click a row to compare the others with it"),
       has("baseline") && sign("floor (no looking)", ["rule baseline"]),
       has("human") && sign("people", ["rule human"]),
