@@ -37,6 +37,7 @@ from reelbench.leaderboard import board as boards
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.board_state import BoardState
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
+from reelbench.leaderboard.site_files import SiteFiles
 from reelbench.leaderboard.store import StoredResult
 from reelbench.pages.shell_page import page_asset
 from reelbench.registry.records import Result
@@ -556,7 +557,8 @@ class _Upload:
         write_text(self.folder / name, text)
 
     def _stage_site(self) -> None:
-        site.write(self.board, self.folder, private=self.options.private, dataset=self.dataset)
+        files = SiteFiles(self.folder)
+        site.write(self.board, files, private=self.options.private, dataset=self.dataset)
         links = ""
         if self.dataset:
             links = f"datasets:\n- {self.dataset}\n"

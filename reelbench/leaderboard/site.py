@@ -24,13 +24,16 @@ from reelbench.base.files import read_text, remove_leftovers, replacing_folder
 from reelbench.base.workers import ALONE, Workers
 from reelbench.data.redistribution import why_withheld
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import columns, headline, overall, ranking
+from reelbench.leaderboard import columns, headline, overall, ranking, site_state
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count, means_of
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.missing_columns import Note
 from reelbench.leaderboard.overall import Overall
+from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.ranking import Noise
+from reelbench.leaderboard.site_files import SiteFiles
+from reelbench.leaderboard.site_state import Summary
 from reelbench.leaderboard.store import public
 from reelbench.pages.shell_page import in_script, page_asset, page_head
 from reelbench.registry.metrics import UNITS
@@ -101,13 +104,75 @@ def build(
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")
     remove_leftovers(out)
     with replacing_folder(out) as aside:
-        write(board, aside, workers, url=url)
+        files = SiteFiles(aside)
+        if is_site:
+            files = SiteFiles(aside, out, _kept_samples(board, out))
+        write(board, files, workers, url=url)
     return board
+
+
+def build_changed(
+    store: Path,
+    out: Path,
+    *,
+    published: bool = True,
+    workers: Workers = ALONE,
+    common: Sequence[str] = (),
+    url: str | None = None,
+    note: Note = log.info,
+) -> Summary:
+    """Write the site as `build` does, unless nothing changed since this machine wrote it.
+
+    Returns:
+        What is said of the site.
+    """
+    options = {"published": published, "common": list(common), "url": url}
+    inputs = site_state.inputs_of(store, options)
+    state = site_state.read(out)
+    if state is not None and state.inputs == inputs and state.is_whole(out):
+        note(f"{out}: nothing changed since it was built")
+        return state.summary
+    board = build(
+        store, out, published=published, workers=workers, common=common, url=url, note=note
+    )
+    runs = sum(entry.stored is not None for entry in board.entries)
+    summary = Summary(runs, len(board.entries) - runs, dict(board.left_out))
+    if _follows_from_the_store(board):
+        site_state.write(out, inputs, _samples_of_runs(board), summary)
+    else:
+        site_state.forget(out)
+    return summary
+
+
+def _follows_from_the_store(board: Board) -> bool:
+    """Return True where no answer was read again with data that lies elsewhere."""
+    for entry in board.entries:
+        if entry.stored is not None:
+            if not all(is_current(run.result) for run in entry.stored.each):
+                return False
+    return not board.left_out
+
+
+def _kept_samples(board: Board, out: Path) -> dict[str, list[str]]:
+    """Return the files of samples that need not be written anew, as `SiteFiles` has them."""
+    state = site_state.read(out)
+    return {} if state is None else state.kept_samples(out, _samples_of_runs(board))
+
+
+def _samples_of_runs(board: Board) -> dict[str, str]:
+    """Return the name of each run's files -> the hash of its samples, where it is known."""
+    hashes: dict[str, str] = {}
+    for entry in board.entries:
+        if entry.stored is not None:
+            digest = entry.stored.filed_row.files.get(result_files.SAMPLES_FILE)
+            if digest is not None:
+                hashes[file_name(entry.key)] = digest
+    return hashes
 
 
 def write(
     board: Board,
-    out: Path,
+    files: SiteFiles,
     workers: Workers = ALONE,
     *,
     private: bool = True,
@@ -118,7 +183,7 @@ def write(
 
     Args:
         board: The board.
-        out: The folder.
+        files: Its folder, which is empty.
         workers: They write the runs.
         private: Only the user's own people see it; else samples of data without a licence are
             withheld.
@@ -133,24 +198,21 @@ def write(
     headline_parts: list[str] = data["headline"]
     headline_html = escape("".join(headline_parts))
     for name in SCRIPTS:
-        _write(out / name, _script(name))
-    _write(out / "board.css", _style())
-    _write(out / "index.html", _page(board, headline_html, url))
+        files.write(name, _script(name))
+    files.write("board.css", _style())
+    files.write("index.html", _page(board, headline_html, url))
     if url is not None:
         from reelbench.leaderboard import link_picture
 
-        link_picture.write(board, out / _PICTURE, headline_parts)
-    data_folder = out / "data"
-    for folder in ("runs", "samples", "pairs"):
-        (data_folder / folder).mkdir(parents=True)
-    _write(data_folder / "board.js", f"globalThis.REELBENCH={line_by_line(data)};\n")
+        link_picture.write(board, files.folder / _PICTURE, headline_parts)
+    files.write("data/board.js", f"globalThis.REELBENCH={line_by_line(data)};\n")
     for group, noise in board.noise.items():
         if _pairs_are_shown(noise):
-            _write_loaded(data_folder, f"pairs/{file_name(group.id)}", pairs(board, group))
-    _write_runs(board, data_folder, workers, private=private)
-    _write_downloads(board, out / "downloads")
+            _write_loaded(files, f"pairs/{file_name(group.id)}", pairs(board, group))
+    _write_runs(board, files, workers, private=private)
+    _write_downloads(board, files)
     # GitHub Pages then serves every file as it is.
-    (out / ".nojekyll").write_text("", encoding="utf-8")
+    files.write(".nojekyll", "")
 
 
 # --- the page -------------------------------------------------------------------------------------
@@ -534,7 +596,7 @@ class _Run:
     entry: BoardEntry
 
 
-def _write_runs(board: Board, folder: Path, workers: Workers, *, private: bool) -> None:
+def _write_runs(board: Board, files: SiteFiles, workers: Workers, *, private: bool) -> None:
     runs: list[_Run] = []
     stored_results = 0
     for entry in board.entries:
@@ -544,7 +606,7 @@ def _write_runs(board: Board, folder: Path, workers: Workers, *, private: bool) 
             # The data's rows are nothing that a worker needs.
             entry = replace(entry, stored=replace(entry.stored, rows=None))  # noqa: PLW2901
         runs.append(_Run(spec, entry))
-    write_run = partial(_write_run, folder.absolute(), private)
+    write_run = partial(_write_run, files, private)
     if workers.alone(stored_results):  # a published row costs nothing
         for run in runs:
             write_run(run)
@@ -552,7 +614,7 @@ def _write_runs(board: Board, folder: Path, workers: Workers, *, private: bool) 
         list(workers.map(write_run, runs))
 
 
-def _write_run(folder: Path, private: bool, run: _Run) -> None:
+def _write_run(files: SiteFiles, private: bool, run: _Run) -> None:
     entry = run.entry
     name = file_name(entry.key)
     document: dict[str, Any] = {"breakdowns": breakdowns(entry.breakdowns), "samples": 0}
@@ -567,22 +629,24 @@ def _write_run(folder: Path, private: bool, run: _Run) -> None:
         # A run's samples are shown once, with its row on all of its videos.
         if not withheld and entry.stored.videos is None:
             samples_file = entry.stored.folder / result_files.SAMPLES_FILE
-            document["samples"] = _write_samples(folder, name, samples_file)
-    _write_loaded(folder, f"runs/{name}", document)
+            document["samples"] = files.keep_samples(name)
+            if not document["samples"]:
+                document["samples"] = _write_samples(files, name, samples_file)
+    _write_loaded(files, f"runs/{name}", document)
 
 
-def _write_samples(folder: Path, name: str, samples_file: Path) -> int:
+def _write_samples(files: SiteFiles, name: str, samples_file: Path) -> int:
     """Write a run's samples to files of some each; return the number of files."""
-    files = 0
+    number = 0
     for lines in _parts(samples_file):
         # The lines are JSON already, and each was held to the schema when it was added.
-        part_name = f"samples/{name}-{files}"
+        part_name = f"samples/{name}-{number}"
         text = ",".join(lines)
-        _write(
-            folder / f"{part_name}.js", f"REELBENCH_LOADED({json.dumps(part_name)},[\n{text}]);\n"
+        files.write(
+            f"data/{part_name}.js", f"REELBENCH_LOADED({json.dumps(part_name)},[\n{text}]);\n"
         )
-        files += 1
-    return files
+        number += 1
+    return number
 
 
 def _parts(path: Path) -> Iterator[list[str]]:
@@ -606,12 +670,11 @@ def _parts(path: Path) -> Iterator[list[str]]:
 # --- downloads and files --------------------------------------------------------------------------
 
 
-def _write_downloads(board: Board, folder: Path) -> None:
-    folder.mkdir()
+def _write_downloads(board: Board, files: SiteFiles) -> None:
     for name in board.specs:
-        _write(folder / f"{name}.csv", tables.as_csv(board, name))
+        files.write(f"downloads/{name}.csv", tables.as_csv(board, name))
     text = json.dumps(tables.as_document(board), ensure_ascii=False, separators=(",", ":"))
-    _write(folder / "leaderboard.json", text + "\n")
+    files.write("downloads/leaderboard.json", text + "\n")
 
 
 def line_by_line(document: Mapping[str, Any]) -> str:
@@ -630,13 +693,7 @@ def line_by_line(document: Mapping[str, Any]) -> str:
     return f"{{\n{body}\n}}"
 
 
-def _write_loaded(folder: Path, name: str, document: Mapping[str, Any]) -> None:
+def _write_loaded(files: SiteFiles, name: str, document: Mapping[str, Any]) -> None:
     """Write a file that the page loads when it is asked for."""
     text = f"REELBENCH_LOADED({json.dumps(name)},{in_script(document)});\n"
-    _write(folder / f"{name}.js", text)
-
-
-def _write(path: Path, text: str) -> None:
-    # Half a surrogate pair, which some models emit, becomes its escape: right in JSON, visible in
-    # CSV.
-    path.write_bytes(text.encode("utf-8", "backslashreplace"))
+    files.write(f"data/{name}.js", text)

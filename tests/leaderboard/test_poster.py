@@ -9,6 +9,7 @@ from PIL import Image
 
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import board, site, store
+from reelbench.leaderboard.site_files import SiteFiles
 from reelbench.registry import discovery
 from reelbench.registry.records import MetricValue
 from tests.checkers import violations
@@ -283,7 +284,7 @@ def test_with_its_address_a_posted_link_has_a_picture_of_the_first_five(tmp_path
     folder = tmp_path / "site"
     folder.mkdir()
     ranked = board.ranked_board(discovery.specs(), rows)
-    site.write(ranked, folder, url="https://example.org/board/index.html")
+    site.write(ranked, SiteFiles(folder), url="https://example.org/board/index.html")
     page = _Page()
     page.feed((folder / "index.html").read_text(encoding="utf-8"))
     assert page.tags["og:image"] == "https://example.org/board/link.png"

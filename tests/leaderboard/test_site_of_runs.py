@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 
 from reelbench.leaderboard import board, site, store
+from reelbench.leaderboard.site_files import SiteFiles
 from reelbench.registry import discovery
 from reelbench.registry.records import About
 from tests.checkers import violations
@@ -28,7 +29,7 @@ SCORES = {"Qwen/Qwen2.5-VL-7B-Instruct": 40.0, "lab/small": 20.0, "lab/big": 60.
 def written(folder, rows):
     """Write the site of rows."""
     folder.mkdir(exist_ok=True)
-    site.write(board.ranked_board(discovery.specs(), rows), folder)
+    site.write(board.ranked_board(discovery.specs(), rows), SiteFiles(folder))
     return folder
 
 
@@ -142,7 +143,7 @@ def test_a_table_says_which_differences_are_too_small_for_it(page_of, checkers, 
         discovery.specs(), [entry("a", 10.0, kind="run"), entry("a", 5.0, kind="run", group=CURVE)]
     )
     noise = made.noise | {REXTIME: replace(made.noise[REXTIME], smallest=4.123)}
-    site.write(replace(made, noise=noise), tmp_path)
+    site.write(replace(made, noise=noise), SiteFiles(tmp_path))
     with page_of(tmp_path, "#/rextime") as page:
         expect(page.locator(".table-card + .note")).to_contain_text(line)
         assert violations(page, checkers) == []

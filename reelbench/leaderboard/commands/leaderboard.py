@@ -434,7 +434,7 @@ def build(
     """Write the leaderboard's page; it works from disk and on any static host."""
     from reelbench.leaderboard import site
 
-    board = site.build(
+    summary = site.build_changed(
         store,
         out,
         published=published,
@@ -443,18 +443,17 @@ def build(
         url=url,
         note=console.note,
     )
-    for key, why in board.left_out.items():
+    for key, why in summary.left_out.items():
         _tell_left_out(key, why)
-    runs = sum(entry.stored is not None for entry in board.entries)
-    published_rows = len(board.entries) - runs
-    console.note(f"{number_of(runs, 'result')} of runs and {published_rows} published ones")
+    results = number_of(summary.runs, "result")
+    console.note(f"{results} of runs and {summary.published} published ones")
     page = str(out / "index.html")
     if as_json:
         document = {
             "page": page,
-            "runs": runs,
-            "published": published_rows,
-            "left_out": dict(board.left_out),
+            "runs": summary.runs,
+            "published": summary.published,
+            "left_out": dict(summary.left_out),
         }
         console.write(json.dumps(document, ensure_ascii=False))
     else:

@@ -1,0 +1,188 @@
+"""What a site was made from, as this machine remembers it: nothing changed, nothing is built.
+
+A site follows from its store, from the benchmarks that are declared, from Reelbench itself and from
+the command's options. Files count by size and times. The record is in `REELBENCH_HOME`, not in the
+site: it names what a page withholds.
+"""
+
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from reelbench.base import files, settings
+from reelbench.registry import discovery, entry_points
+from reelbench.scoring import result_files
+
+_FOLDER = "sites"
+_PACKAGE = Path(__file__).parents[1]
+_PART = re.compile(r"data/samples/(.+)-\d+\.js")
+"""A file with a run's samples, and the name of the run's files in its path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What the command says of a site.
+
+    Attributes:
+        runs: Its rows of runs.
+        published: Its other rows.
+        left_out: Key of a result that isn't shown -> why.
+    """
+
+    runs: int
+    published: int
+    left_out: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SiteState:
+    """A site as it was built.
+
+    Attributes:
+        inputs: The hash of all that it follows from.
+        code: The hash of Reelbench itself.
+        files: Path in the site -> its size and time.
+        samples: Name of a run's files -> the hash of its samples.
+        summary: What the command said of it.
+    """
+
+    inputs: str
+    code: str
+    files: Mapping[str, list[int]]
+    samples: Mapping[str, str]
+    summary: Summary
+
+    def is_whole(self, out: Path) -> bool:
+        """Return True where the site's files are those that were written, and no others."""
+        return dict(_file_states(out)) == self.files
+
+    def kept_samples(self, out: Path, samples: Mapping[str, str]) -> dict[str, list[str]]:
+        """Return name of a run's files -> the paths with its samples that are as they were.
+
+        Args:
+            out: The site.
+            samples: Name of a run's files -> the hash of its samples today.
+        """
+        if code_state() != self.code:
+            return {}
+        parts: dict[str, list[str]] = {}
+        changed_names: set[str] = set()
+        for path, state in self.files.items():
+            match = _PART.fullmatch(path)
+            if match is None:
+                continue
+            name = match[1]
+            parts.setdefault(name, []).append(path)
+            if _state_of(out / path) != state:
+                changed_names.add(name)
+        kept: dict[str, list[str]] = {}
+        for name, paths in parts.items():
+            is_same = name in samples and self.samples.get(name) == samples[name]
+            if is_same and name not in changed_names:
+                kept[name] = paths
+        return kept
+
+
+def read(out: Path) -> SiteState | None:
+    """Return the state of a site that this machine built last; None of any other."""
+    document = files.read_record(_path_of(out))
+    if document is None:
+        return None
+    try:
+        return SiteState(
+            inputs=document["inputs"],
+            code=document["code"],
+            files=document["files"],
+            samples=document["samples"],
+            summary=Summary(**document["summary"]),
+        )
+    except (LookupError, TypeError):  # of another version
+        return None
+
+
+def write(out: Path, inputs: str, samples: Mapping[str, str], summary: Summary) -> None:
+    """Remember a site that was just built."""
+    state = SiteState(inputs, code_state(), dict(_file_states(out)), samples, summary)
+    path = _path_of(out)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # No key can be in it: paths, numbers, hashes and what the command said.
+    files.write_text(path, json.dumps(asdict(state), ensure_ascii=False))
+
+
+def forget(out: Path) -> None:
+    """Remember a site no more."""
+    _path_of(out).unlink(missing_ok=True)
+
+
+def _path_of(out: Path) -> Path:
+    digest = hashlib.sha256(str(out.resolve()).encode("utf-8", "surrogateescape")).hexdigest()
+    return settings.home() / _FOLDER / f"{digest[:16]}.json"
+
+
+def inputs_of(store: Path, options: Mapping[str, Any]) -> str:
+    """Return the hash of all that a site follows from.
+
+    Args:
+        store: The store.
+        options: Those of the command, as plain data.
+    """
+    folders: list[Path] = [store, *settings.BENCHMARKS.paths]
+    folders += [Path(file).parent for file in discovery.opened_files()]
+    folders += _packages_with_benchmarks()
+    trees = [[str(folder), sorted(_file_states(folder))] for folder in folders]
+    return _digest([trees, dict(options), code_state()])
+
+
+def _packages_with_benchmarks() -> list[Path]:
+    """Return the folders of the packages that declare benchmarks, ours left out."""
+    names = {entry.module.partition(".")[0] for entry in entry_points.benchmark_entries()}
+    folders: list[Path] = []
+    for name in sorted(names - {_PACKAGE.name}):
+        module = find_spec(name)
+        if module is not None and module.origin is not None:
+            folders.append(Path(module.origin).parent)
+    return folders
+
+
+def code_state() -> str:
+    """Return the hash of Reelbench itself and of what it computes with."""
+    return _digest([sorted(_file_states(_PACKAGE)), sys.version, result_files.software()])
+
+
+def _digest(document: Sequence[Any]) -> str:
+    text = json.dumps(document, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _file_states(folder: Path) -> Iterator[tuple[str, list[int]]]:
+    """Yield the path of each file below a folder, and its state.
+
+    Hidden files and folders are left out: locks, caches, and what a process writes aside.
+    """
+    for root, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if _is_counted(name)]
+        for name in names:
+            path = Path(root, name)
+            state = _state_of(path)
+            if _is_counted(name) and state is not None:
+                yield path.relative_to(folder).as_posix(), state
+
+
+def _is_counted(name: str) -> bool:
+    return not name.startswith(".") and name != "__pycache__"
+
+
+def _state_of(path: Path) -> list[int] | None:
+    """Return a file's size and time; None where it is not there."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return [status.st_size, status.st_mtime_ns]
