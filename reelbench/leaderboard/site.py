@@ -30,8 +30,8 @@ from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count,
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.missing_columns import Note
 from reelbench.leaderboard.overall import Overall
-from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.ranking import Noise
+from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.site_files import SiteFiles
 from reelbench.leaderboard.site_state import Summary
 from reelbench.leaderboard.store import public
