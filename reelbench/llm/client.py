@@ -24,6 +24,7 @@ from reelbench.base import settings
 from reelbench.base.errors import InputError
 from reelbench.base.files import valid_text
 from reelbench.base.values import is_array, is_object
+from reelbench.llm import refusals
 from reelbench.llm.ask_options import OPENAI_URL, AskOptions
 from reelbench.llm.endings import ending_of, ending_text
 from reelbench.llm.messages import Message, body_of
@@ -53,6 +54,7 @@ _IDLE = 5.0
 _RETRIED = {408, 409, 429}
 # Of these a server asks for fewer calls; 529 is Anthropic's.
 _LIMITING = {429, 503, 529}
+_OK = 200
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com")
 
 
@@ -248,13 +250,17 @@ class ChatClient:
             if is_object(body):
                 error = body.get("error", body)
         # Redacted first, then cut: half a key is a secret too.
-        message = one_line(options.redact(_error_text(error)))
+        words = options.redact(_error_text(error))
+        message = one_line(words)
         line = f"{self._server} answered {status}: {message or 'nothing else'}"
         code = None
         parameter = None
         if is_object(error):
             code = error.get("code")
             parameter = error.get("param")
+        refusal = refusals.kind_of(status, f"{words} {code}")
+        if refusal is not None:
+            return _refusal_error(refusal, line)
         has_path = urlsplit(options.url or OPENAI_URL).path.strip("/")
         if status == 404 and not has_path:  # noqa: PLR2004
             line += (
@@ -282,6 +288,13 @@ class ChatClient:
             f"{self._server} answered {status}, sending us on to {host or 'another address'}; "
             f"give the URL of the server itself as {self._options.url_option}"
         )
+
+
+def _refusal_error(refusal: refusals.Kind, line: str) -> NotServedError | RejectedError:
+    """Return the error of a refusal whose words are known, with the way out."""
+    if refusal == "unknown_model":
+        return NotServedError(line, is_unknown_model=True)
+    return RejectedError(f"{line}; {refusals.WAY_OUT[refusal]}")
 
 
 def _completions_url(server: "Server", options: AskOptions) -> str:
@@ -418,7 +431,11 @@ def reply_in(body: Any, options: AskOptions, seconds: float | None) -> Reply:  #
     ending = ending_text(choice, text)
     is_broken_off = ending_of(ending).group == "broken_off"
     if is_broken_off or (error and not (text or "").strip()):
-        reason = one_line(options.redact(_error_text(error or ending)))
+        words = options.redact(_error_text(error or ending))
+        reason = one_line(words)
+        refusal = refusals.kind_of(_OK, words)
+        if refusal is not None:
+            raise _refusal_error(refusal, f"{options.who} at {options.host} refused: {reason}")
         raise TransientError(
             f"{options.who} at {options.host} broke its reply off: {reason}", maybe_paid=True
         )
