@@ -53,7 +53,7 @@ def _table() -> list[_Words]:
 
 
 def kind_of(status: int, text: str) -> Kind | None:
-    """Return the kind of a refusal, or None where its words are none that are known.
+    """Return the kind of a refusal, or None where its words are unknown.
 
     Args:
         status: The status of the response; one of success where an error came in its place.
