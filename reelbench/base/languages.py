@@ -88,10 +88,11 @@ def ascii_digits(text: str) -> str:
     """Return `text` with the decimal digits of every script as ASCII digits."""
     if text.isascii():
         return text
-    characters: list[str] = []
-    for character in text:
-        if character.isdecimal():
-            characters.append(str(unicodedata.decimal(character)))
-        else:
-            characters.append(character)
-    return "".join(characters)
+    return _OTHER_DIGIT.sub(_ascii_digit, text)
+
+
+_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
+
+
+def _ascii_digit(digit: re.Match[str]) -> str:
+    return str(unicodedata.decimal(digit[0]))

@@ -14,8 +14,9 @@ from reelbench.registry.rows import LETTERS
 from reelbench.scoring import answers
 from reelbench.scoring.answers import patterns, texts
 from reelbench.scoring.answers.json_literals import find_literals, without_objects
+from reelbench.scoring.answers.option_tokens import LETTER_KINDS
 from reelbench.scoring.answers.option_words import OptionWords, is_noun, number
-from reelbench.scoring.answers.sentences import LETTER_KINDS, Sentences
+from reelbench.scoring.answers.sentences import Sentences
 from reelbench.scoring.answers.vocabulary import WORDS
 
 ANSWER_KEYS: tuple[str, ...] = tuple(WORDS["keys"]["option"])
@@ -353,11 +354,7 @@ def _has_letter(kinds: str) -> bool:
 
 def _question_lists(sentences: Sentences, options: OptionWords) -> set[int]:
     """Return the letters that go through all options in a row: the question's own list."""
-    signed: list[int] = []
-    for at, kind in enumerate(sentences.kinds):
-        sign = sentences.kinds[at + 1 : at + 2]
-        if kind in "MA" or (kind == "L" and sign in (".", ")", ":", "D")):
-            signed.append(at)
+    signed = [match.start() for match in patterns.SIGNED_LETTER.finditer(sentences.kinds)]
     count = len(options.letters)
     listed: set[int] = set()
     if count < 2 or len(signed) < count:  # noqa: PLR2004

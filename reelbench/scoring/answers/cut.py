@@ -5,7 +5,7 @@ the marks of a turn, and by the columns `question`, `explanation`, `example`, `f
 `answer` of the table of words.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from reelbench.scoring.answers.vocabulary import phrases
 _SHORTEST_REPEATED = 12
 _MOST_REPEATED = 200
 _EXAMPLE_WORDS = (*phrases("example"), *phrases("format"))
+_ASCII_EXAMPLE_WORDS = tuple(word for word in _EXAMPLE_WORDS if word.isascii())
 _ARTICLES = frozenset("AEIOUY")
 _LONGEST = 2 * TAIL  # of a longer text only the end is read, and a made-up turn ends it
 
@@ -33,9 +34,32 @@ class Cut(NamedTuple):
 def _without_examples(text: str) -> str:
     """Take away examples of the form that an answer is to have."""
     low = text.lower()
-    if not any(word in low for word in _EXAMPLE_WORDS):  # quicker than the pattern
+    words = _ASCII_EXAMPLE_WORDS if text.isascii() else _EXAMPLE_WORDS
+    named = [word for word in words if word in low]
+    if not named:
         return text
-    return patterns.EXAMPLE.sub("\n", text)
+    if len(low) != len(text):
+        return patterns.EXAMPLE.sub("\n", text)
+    # The pattern is slow, so it is tried only where one of its first words stands.
+    starts: set[int] = set()
+    for word in named:
+        starts.update(_places(word, low))
+    pieces: list[str] = []
+    end = 0
+    for start in sorted(starts):
+        example = patterns.EXAMPLE.match(text, start) if start >= end else None
+        if example is not None:
+            pieces.append(text[end:start])
+            end = example.end()
+    return "\n".join([*pieces, text[end:]])
+
+
+def _places(word: str, text: str) -> Iterator[int]:
+    """Yield the places of a word in a text."""
+    place = text.find(word)
+    while place >= 0:
+        yield place
+        place = text.find(word, place + 1)
 
 
 def _without_users_turn(text: str) -> str:

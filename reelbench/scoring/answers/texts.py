@@ -5,7 +5,8 @@ They need one plain form, its tags and boxes, and the words of its statements as
 
 import re
 import unicodedata
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from reelbench.base.languages import ascii_digits, ascii_signs
@@ -104,45 +105,71 @@ class Token(NamedTuple):
     letter: str = ""
 
 
-@cache
-def _phrases() -> dict[str, list[tuple[list[str], str]]]:
-    """Return the vocabulary by its phrases' first words.
+class _Phrase(NamedTuple):
+    """A phrase of the vocabulary: the words behind its first one, their number and its kind."""
 
-    An entry has the words behind the first and the kind; the longest entry comes first.
-    """
-    table: dict[str, list[tuple[list[str], str]]] = {}
+    further_words: list[str]
+    length: int
+    kind: str
+
+
+@cache
+def _phrases() -> dict[str, list[_Phrase]]:
+    """Return the vocabulary by its phrases' first words, the longest phrase first."""
+    table: dict[str, list[_Phrase]] = {}
     for kind, phrases in KINDS.items():
         for phrase in phrases:
-            words = patterns.WORD.findall(plain_text(phrase).casefold().replace("’", "'"))
-            first, *rest = words
-            table.setdefault(first, []).append((rest, kind))
+            first, *rest = patterns.WORD.findall(_folded(plain_text(phrase)))
+            table.setdefault(first, []).append(_Phrase(rest, len(rest), kind))
     for entries in table.values():
-        entries.sort(key=lambda entry: -len(entry[0]))
+        entries.sort(key=lambda entry: -entry.length)
     return table
+
+
+def _folded(text: str) -> str:
+    return text.casefold().replace("’", "'")
 
 
 def tokens(text: str) -> list[Token]:
     """Cut `text` into tokens; phrases of the vocabulary are taken whole, the longest first."""
     table = _phrases()
     places = [match.span() for match in patterns.WORD.finditer(text)]
-    words = [text[start:end].casefold().replace("’", "'") for start, end in places]
+    words = _folded_words(text, places)
     cut: list[Token] = []
     at = 0
     while at < len(words):
-        word = words[at]
-        start, end = places[at]
-        at += 1
-        kind = ""
-        for rest, phrase_kind in table.get(word, ()):
-            if words[at : at + len(rest)] == rest:
-                kind = phrase_kind
-                at += len(rest)
-                end = places[at - 1][1]
-                break
-        cut.append(Token(kind or _kind_of(word), start, end, text[start:end]))
+        phrase = _phrase_at(words, at, table)
+        last = at
+        if phrase is None:
+            kind = _kind_of(words[at])
+        else:
+            kind = phrase.kind
+            last += phrase.length
+        start = places[at][0]
+        end = places[last][1]
+        cut.append(Token(kind, start, end, text[start:end]))
+        at = last + 1
     return cut
 
 
+def _folded_words(text: str, places: Sequence[tuple[int, int]]) -> list[str]:
+    folded = _folded(text)
+    if len(folded) == len(text):  # each letter has kept its place
+        return [folded[start:end] for start, end in places]
+    return [_folded(text[start:end]) for start, end in places]
+
+
+def _phrase_at(
+    words: Sequence[str], at: int, table: Mapping[str, Sequence[_Phrase]]
+) -> _Phrase | None:
+    """Return the longest phrase of the vocabulary that begins at a word."""
+    for phrase in table.get(words[at], ()):
+        if not phrase.length or words[at + 1 : at + 1 + phrase.length] == phrase.further_words:
+            return phrase
+    return None
+
+
+@lru_cache(maxsize=4096)
 def _kind_of(word: str) -> str:
     """Return the kind of a word or a sign that is not in the vocabulary."""
     if word[0].isdigit():
