@@ -75,15 +75,20 @@ def _without_next_turn(text: str) -> str:
     """
     opening = patterns.BEFORE_WORDS.match(text)
     start = opening.end() if opening else 0
-    for turn in patterns.NEXT_TURN.finditer(text, start):
-        words_before = text[max(0, turn.start() - 20) : turn.start()].rstrip()
-        if turn.start() > start and not words_before.endswith((":", "：")):
-            return text[: turn.start()]
-    return text
+    end = len(text)
+    for pattern in patterns.several("NEXT_TURN"):
+        for turn in pattern.finditer(text, start):
+            words_before = text[max(0, turn.start() - 20) : turn.start()].rstrip()
+            if turn.start() > start and not words_before.endswith((":", "：")):
+                end = min(end, turn.start())
+                break
+    return text[:end]
 
 
 def _without_next_question(text: str) -> str:
     """Take away a question that is answered behind the answer: it is made up."""
+    if "\n" not in text:
+        return text
     heads = list(patterns.HEAD_LINE.finditer(text))
     if len(heads) < 2:  # noqa: PLR2004
         return text

@@ -39,9 +39,12 @@ def _with_own_words(cut: list[Token], text: str, options: OptionWords) -> list[T
     Where the words are of the grammar itself ("No", "Never") they are an option only where an
     answer stands: at a line's start, behind its letter or behind what states one.
     """
+    places = options.occurrences(text)
+    if not places:
+        return cut
     marked: list[Token] = []
     at = 0
-    for place in options.occurrences(text):
+    for place in places:
         first = _first_from(cut, at, place.start)
         last = _first_from(cut, first, place.end)
         marked.extend(cut[at:first])
@@ -60,7 +63,7 @@ def _with_own_words(cut: list[Token], text: str, options: OptionWords) -> list[T
 
 
 def _first_from(cut: Sequence[Token], at: int, start: int) -> int:
-    """Return the first token from `at` on that begins at a place of the text or behind it."""
+    """Return the first token from `at` on that does not begin before a place."""
     while at < len(cut) and cut[at].start < start:
         at += 1
     return at
@@ -115,9 +118,12 @@ def _is_part_of_ratio(before: Sequence[Token]) -> bool:
 
 
 def _mark_letter(cut: list[Token], at: int, marked: list[Token], options: OptionWords) -> int:
-    """Append a letter to the marked tokens, and return the place of the token behind it.
+    """Append a letter, or the word that it is after all, to the marked tokens.
 
-    Brackets, quotes and a noun around it become one token with it. It may be a word after all.
+    Brackets, quotes and a noun around a letter become one token with it.
+
+    Returns:
+        The place of the token behind it.
     """
     token = cut[at]
     letter = token.text.upper()
@@ -164,13 +170,15 @@ def _with_noun(token: Token, marked: list[Token], behind: Sequence[Token], *, no
 
 
 def _is_all_or_stated(before: Sequence[Token], behind: Sequence[Token]) -> bool:
-    """Return True between two ends of a line or sentence, or behind what states an answer."""
+    """Return True where a letter is a whole line, or is stated as an answer."""
     kinds = _kinds_of(before)
     is_all = kinds[-1:] in ("", "\n") and (not behind or behind[0].kind in "\n.")
     return is_all or patterns.STATES.search(kinds) is not None
 
 
-def _is_word(token: Token, before: Token | None, behind: Sequence[Token]) -> bool:
+def _is_word(  # noqa: PLR0911 - a reason a line
+    token: Token, before: Token | None, behind: Sequence[Token]
+) -> bool:
     """Return True where a bare letter is a word.
 
     So in "A man", "I think", "E a resposta", "B o C", "a 2x speed".
@@ -207,7 +215,7 @@ def _is_small_letter(text: str) -> bool:
 
 
 def _counts_something(behind: Sequence[Token]) -> bool:
-    """Return True of "3rd cup" behind an "a"; of "3s to 5s" the "a" is A."""
+    """Return True of "3rd cup" behind an "a", not of "3s to 5s"."""
     if len(behind) < 2:  # noqa: PLR2004
         return False
     number, unit = behind

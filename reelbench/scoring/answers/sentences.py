@@ -1,4 +1,4 @@
-"""See a plain text as sentences of tokens, of which each says what it does in a statement.
+"""See a plain text as sentences of tokens, each with its part in a statement.
 
 A token's kind is one character: those of words are in `vocabulary`, those of options in
 `option_tokens`. The patterns of statements run over these characters.

@@ -16,6 +16,7 @@ from reelbench.scoring.answers.vocabulary import KINDS, WORDS
 # An answer stands at the end: of what is left without the reasoning, so many characters are read.
 TAIL = 16_000
 
+_SIGNS_OF_EMPHASIS = "*`_#>"
 _MOST_BOXED = 4_000
 _WORDS = re.compile(r"\w+")
 
@@ -33,8 +34,10 @@ def plain_text(text: str) -> str:
     if not text.isascii():
         text = patterns.INVISIBLE.sub("", text)
         text = patterns.PIECE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
-    text = ascii_digits(ascii_signs(text))
-    return patterns.EMPHASIS.sub("", patterns.STRUCK.sub(" ", text))
+    text = patterns.STRUCK.sub(" ", ascii_digits(ascii_signs(text)))
+    if any(sign in text for sign in _SIGNS_OF_EMPHASIS):
+        return patterns.EMPHASIS.sub("", text)
+    return text
 
 
 def words_alone(text: str) -> str:
@@ -106,7 +109,7 @@ class Token(NamedTuple):
 
 
 class _Phrase(NamedTuple):
-    """A phrase of the vocabulary: the words behind its first one, their number and its kind."""
+    """A phrase of the vocabulary: the words behind its first, their number, its kind."""
 
     further_words: list[str]
     length: int
@@ -138,7 +141,7 @@ def tokens(text: str) -> list[Token]:
     cut: list[Token] = []
     at = 0
     while at < len(words):
-        phrase = _phrase_at(words, at, table)
+        phrase = _phrase_at(words, at, table) if words[at] in table else None
         last = at
         if phrase is None:
             kind = _kind_of(words[at])
@@ -163,7 +166,7 @@ def _phrase_at(
     words: Sequence[str], at: int, table: Mapping[str, Sequence[_Phrase]]
 ) -> _Phrase | None:
     """Return the longest phrase of the vocabulary that begins at a word."""
-    for phrase in table.get(words[at], ()):
+    for phrase in table[words[at]]:
         if not phrase.length or words[at + 1 : at + 1 + phrase.length] == phrase.further_words:
             return phrase
     return None
