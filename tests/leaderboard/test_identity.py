@@ -314,7 +314,9 @@ def test_results_are_listed_and_removed(rextime_run, reelbench, tmp_path):
     ]
     listed = reelbench("leaderboard", "list", "--store", there)
     assert listed.returncode == 0, listed.stderr
-    assert all(key in listed.stdout for key in keys)
+    lines = listed.stdout.splitlines()
+    assert lines[::2] == keys  # whole, alone on their lines, whatever the terminal's width
+    assert lines[1].startswith("    org/a · 12 of 12 scored · ")
     listed = reelbench("leaderboard", "list", "--store", there, "--json")
     assert [one["key"] for one in json.loads(listed.stdout)["results"]] == keys
     absent = reelbench("leaderboard", "remove", keys[0], "no/such/key", "--store", there)

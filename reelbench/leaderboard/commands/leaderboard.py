@@ -360,7 +360,7 @@ def _changed_places(bridge: "Bridge") -> str:
 
 
 def list_(*, store: Store, as_json: Json = False) -> None:
-    """List the results in a store, a line each with its key."""
+    """List the results in a store: the key of each, and under it what it is."""
     from reelbench.leaderboard import store as stores
 
     stored_results = stores.read(store)
@@ -371,20 +371,24 @@ def list_(*, store: Store, as_json: Json = False) -> None:
         ]
         console.write_json({"results": rows})
         return
-    table = console.table("", "key", "model", "#scored", "judge", "partial", "as stated", "date")
     for stored in stored_results:
-        result = stored.result
-        judge = result.judge.requested if result.judge else ""
-        table.add_row(
-            stored.key,
-            result.model.id,
-            f"{result.counts.scored}/{result.counts.items}",
-            judge,
-            stored.filed_row.failed or stored.filed_row.partial or "",
-            ", ".join(stored.filed_row.stated),
-            result.provenance.date,
-        )
-    console.show(table)
+        # A key stands alone on its line, so that it can be copied from a terminal of any width.
+        console.write(stored.key)
+        console.write(f"    {_in_a_line(stored)}")
+
+
+def _in_a_line(stored: "StoredResult") -> str:
+    result = stored.result
+    row = stored.filed_row
+    facts = [result.model.id, f"{result.counts.scored} of {result.counts.items} scored"]
+    if result.judge is not None:
+        facts.append(f"judge {result.judge.requested}")
+    if row.failed or row.partial:
+        facts.append(row.failed or row.partial or "")
+    if row.stated:
+        facts.append(f"as stated: {', '.join(row.stated)}")
+    facts.append(result.provenance.date)
+    return " · ".join(facts)
 
 
 def import_hub(
