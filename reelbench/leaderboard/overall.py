@@ -17,6 +17,11 @@ from reelbench.registry.spec import BenchmarkSpec
 LEAST = 3
 """Models from which on there is an overall ranking."""
 
+UNSTATED = "run"
+"""The setting of a run that states none."""
+_SETTINGS_OF_ONE_TABLE = ("zero-shot", "reasoning")
+"""Settings whose rows stand in one table; those of others have tables of their own."""
+
 ModelKey = tuple[str, str | None, str]
 """A model overall: its one name, its revision (None where it is not told by one), its setting."""
 
@@ -149,19 +154,29 @@ def counted_groups(
 def model_keys(entries: Sequence[BoardEntry], names: Mapping[str, str]) -> dict[str, ModelKey]:
     """Return a row's key -> its model.
 
+    A row that states no setting is its model's in the only setting that other rows state.
+
     `names` has the one name of each row's model.
     """
     revisions: dict[str, set[str]] = defaultdict(set)
+    settings: dict[str, set[str]] = defaultdict(set)
     for entry in entries:
+        name = names[entry.model]
         if entry.revision is not None:
-            revisions[names[entry.model]].add(entry.revision)
+            revisions[name].add(entry.revision)
+        if entry.setting in _SETTINGS_OF_ONE_TABLE:
+            settings[name].add(entry.setting)
     keys: dict[str, ModelKey] = {}
     for entry in entries:
         name = names[entry.model]
         revision = entry.revision
         if len(revisions[name]) <= 1:
             revision = next(iter(revisions[name]), None)
-        setting = "zero-shot" if entry.setting == "run" else entry.setting
+        setting = entry.setting
+        if setting == UNSTATED:
+            setting = "zero-shot"
+            if len(settings[name]) == 1:
+                [setting] = settings[name]
         keys[entry.key] = (name, revision, setting)
     return keys
 

@@ -48,6 +48,30 @@ def test_a_model_with_all_open_benchmarks_is_ranked_by_its_mean_win_rate():
     }
 
 
+def test_a_run_that_states_no_setting_is_its_model_s_in_the_only_one_stated():
+    rows = [
+        entry("m", 50.0, kind="run", setting="reasoning"),
+        entry("m", 40.0, kind="run", group=CURVE),
+        entry("n", 30.0, kind="run", setting="fine-tuned"),
+        entry("n", 20.0, kind="run", group=CURVE),
+        entry("o", 30.0, kind="run", setting="reasoning"),
+        entry("o", 30.0, kind="run", setting="zero-shot", group=CURVE),
+        entry("o", 20.0, kind="run", group=MOVIECORE),
+    ]
+    keys = overall.model_keys(rows, {name: name for name in "mno"})
+    settings = [(row.model, keys[row.key][2]) for row in rows]
+    # A fine-tuned run has a table of its own, and of two settings neither is meant.
+    assert settings == [
+        ("m", "reasoning"),
+        ("m", "reasoning"),
+        ("n", "fine-tuned"),
+        ("n", "zero-shot"),
+        ("o", "reasoning"),
+        ("o", "zero-shot"),
+        ("o", "zero-shot"),
+    ]
+
+
 def test_of_one_benchmark_the_order_is_its_table():
     rows = [entry(name, score, kind="run") for name, score in THREE.items()]
     rows.append(entry("b", 25.0, kind="run", key="b-again", frames="uniform:8"))

@@ -205,7 +205,17 @@
       m.covered > 0 && m.covered < m.of && h("span", { class: "sub", title: "Benchmarks that it was run on" }, ` on ${m.covered} of ${m.of}`, h("span", { class: "sr" }, " benchmarks")),
       m.revision && h("span", { class: "sub" }, " ", bdi(m.revision.slice(0, 12))),
       m.setting !== "zero-shot" && R.badge(m.setting),
+      m.setting !== "zero-shot" && unstated(m),
     ]);
+  }
+  /** Where a model's runs state no setting, though others of it do. */
+  function unstated(m) {
+    const titles = Object.values(m.cells)
+      .map((i) => data.rows[i])
+      .filter((row) => row.setting === "run")
+      .map((row) => R.benchmarkOf(row).title.replace(/ \(.*/, ""));
+    if (!titles.length) return null;
+    return h("span", { class: "badge warn", title: `Not stated on ${titles.join(", ")}; the model's other runs state ${m.setting}` }, "setting not stated");
   }
   function summary(b) {
     const first = data.rows.find((row) => R.group(row).benchmark === b.id && R.group(row).main && row.rank === 1),
