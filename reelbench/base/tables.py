@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
-from reelbench.base import bounds, delimited_text
+from reelbench.base import bounds, delimited_text, sheet_layout
 from reelbench.base.errors import InputError, first_line, number_of
 from reelbench.base.files import (
     Decoder,
@@ -46,10 +46,15 @@ _PIECE = 1 << 20
 _LONGEST_FIELD = 2**31 - 1
 
 
-def read_csv(path: Path, choose: Choose) -> Cells:
+def read_csv(path: Path, choose: Choose, *, is_sheet: bool = False) -> Cells:
     """Read a CSV or TSV row by row.
 
     Pandas would drop, without a word, what stands after a comma that nobody quoted.
+
+    Args:
+        path: The file.
+        choose: Chooses the columns to read.
+        is_sheet: There may be titles above the header, and notes below the rows.
     """
     csv.field_size_limit(_LONGEST_FIELD)
     with open_input(path) as file:
@@ -57,23 +62,31 @@ def read_csv(path: Path, choose: Choose) -> Cells:
         lines = delimited_text.lines_of(path, file, form.encoding)
         table = csv.reader(lines, delimiter=form.delimiter, strict=True)
         try:
-            header = next(table, [])
+            table_lines = _csv_lines(path, table)
+            if is_sheet:
+                table_lines = sheet_layout.table_lines(path, table_lines)
+            _, header = next(table_lines, ("", []))
             bounds.hold(f"{path}: columns", len(header), bounds.COLUMNS)
             indices = _column_indices(path, header, choose(header))
-            for row in table:
-                if not any(row):  # as exports of cleared rows leave them
-                    continue
+            for place, row in table_lines:
                 if len(row) != len(header):
                     raise InputError(
-                        f"{path}, line {table.line_num}: {len(row)} fields where the header has "
+                        f"{place}: {len(row)} fields where the header has "
                         f"{len(header)}; put a text that holds commas, tabs or line ends into "
                         "double quotes"
                     )
-                yield f"{path}, line {table.line_num}", [row[index] for index in indices]
+                yield place, [row[index] for index in indices]
         except csv.Error as error:
             raise InputError(
                 f"{path}, line {table.line_num}: {error}; check its double quotes"
             ) from None
+
+
+def _csv_lines(path: Path, table: Any) -> Iterator[sheet_layout.Line]:  # noqa: ANN401 - a csv.reader
+    """Yield the lines with something in them: exports of cleared rows leave empty ones."""
+    for row in table:
+        if any(row):
+            yield sheet_layout.Line(f"{path}, line {table.line_num}", row)
 
 
 def _column_indices(path: Path, header: Sequence[str], names: Sequence[str]) -> list[int]:
@@ -167,10 +180,18 @@ def _unpacked_size(column: Any) -> int:  # noqa: ANN401 - pyarrow has no types
     return column.nbytes
 
 
-def read_excel(path: Path, choose: Choose) -> Cells:
+def read_excel(
+    path: Path, choose: Choose, *, sheet_name: str = "", is_sheet: bool = False
+) -> Cells:
     """Read a workbook's only sheet with rows, row by row.
 
     An empty cell is an empty text, and one that holds an error is null.
+
+    Args:
+        path: The file.
+        choose: Chooses the columns to read.
+        sheet_name: The sheet to read, where several have rows.
+        is_sheet: There may be titles above the header, and notes below the rows.
     """
     import openpyxl
 
@@ -178,7 +199,8 @@ def read_excel(path: Path, choose: Choose) -> Cells:
         try:
             _check_workbook_size(path, file)
             book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
-            yield from _sheet_rows(path, _only_sheet(path, book), choose)
+            sheet = _sheet_called(path, book, sheet_name) if sheet_name else _only_sheet(path, book)
+            yield from _sheet_rows(path, sheet, choose, is_sheet=is_sheet)
         except (
             zipfile.BadZipFile,
             zlib.error,
@@ -208,9 +230,18 @@ def _only_sheet(path: Path, book: Any) -> Any:  # noqa: ANN401 - openpyxl has no
         names = [f"{sheet.title!r} ({_rows_below_header(sheet)})" for sheet in sheets]
         raise InputError(
             f"{path}: has {len(sheets)} sheets with rows: {', '.join(names)}; "
-            "save the one that you mean as a file of its own"
+            "save the one that you mean as a file of its own (`reelbench new --sheet NAME` does so)"
         )
     return sheets[0] if sheets else book.worksheets[0]
+
+
+def _sheet_called(path: Path, book: Any, name: str) -> Any:  # noqa: ANN401 - openpyxl has no types
+    titles = [sheet.title for sheet in book.worksheets]
+    if name not in titles:
+        raise InputError(f"{path}: has no sheet {name!r}; it has {', '.join(map(repr, titles))}")
+    sheet = book.worksheets[titles.index(name)]
+    sheet.reset_dimensions()
+    return sheet
 
 
 def _has_value(row: Any) -> bool:  # noqa: ANN401 - openpyxl has no types
@@ -241,25 +272,31 @@ def _check_workbook_size(path: Path, file: IO[bytes]) -> None:
                         _Amount(path).add(cells=MOST_CELLS + 1)
 
 
-def _sheet_rows(path: Path, sheet: Any, choose: Choose) -> Cells:  # noqa: ANN401 - no types
+def _sheet_rows(path: Path, sheet: Any, choose: Choose, *, is_sheet: bool) -> Cells:  # noqa: ANN401
+    lines = _sheet_lines(path, sheet)
+    if is_sheet:
+        lines = sheet_layout.table_lines(path, lines)
+    header = next(lines, None)
+    if header is None:
+        choose([])
+        return
+    names = list(map(str, header.cells))
+    indices = _column_indices(path, names, choose(names))
+    for place, row in lines:
+        padding = [""] * (len(names) - len(row))
+        padded_row = [*row, *padding]
+        yield place, [padded_row[index] for index in indices]
+
+
+def _sheet_lines(path: Path, sheet: Any) -> Iterator[sheet_layout.Line]:  # noqa: ANN401 - no types
+    """Yield the lines of a sheet with something in them."""
     amount = _Amount(path)
-    names: list[str] = []
-    indices: list[int] | None = None
     for cells in sheet.rows:
         amount.add(rows=1, cells=len(cells))
         row = [_excel_value(cell) for cell in cells]
         amount.add(size=sum(len(value) for value in row if isinstance(value, str)))
-        if all(value == "" for value in row):
-            continue
-        if indices is None:
-            names = list(map(str, row))
-            indices = _column_indices(path, names, choose(names))
-            continue
-        padding = [""] * (len(names) - len(row))
-        padded_row = row + padding
-        yield f"{path}, row {amount.rows}", [padded_row[index] for index in indices]
-    if indices is None:
-        choose([])
+        if any(value != "" for value in row):
+            yield sheet_layout.Line(f"{path}, row {amount.rows}", row)
 
 
 def _excel_value(cell: Any) -> Any:  # noqa: ANN401 - openpyxl's cell -> whatever it holds
@@ -300,40 +337,57 @@ class _Amount:
         )
 
 
+_WORKBOOK = ".xlsx"
+_MOST_FIELDS = 50
+
 READERS: Mapping[str, Callable[[Path, Choose], Cells]] = {
     ".csv": read_csv,
     ".tsv": read_csv,
     ".parquet": read_parquet,
-    ".xlsx": read_excel,
+    _WORKBOOK: read_excel,
 }
 """Suffix -> reader; a file of any other name is JSON or JSON Lines."""
+
+NAME = "name_in_file"
+"""Column of an object's name among others, where the object has an id of its own."""
 
 SUFFIXES = (*READERS, ".json", ".jsonl")  # files that can hold a table
 
 
-def read(path: Path, *, nested: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
+def read(
+    path: Path, *, nested: bool = False, sheet_name: str = ""
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every row of a table as its place and all its columns.
 
-    JSON may be a list of objects, an object that holds one such list, or objects by id.
+    JSON may be a list of objects, an object that holds one such list, or objects by id. Titles
+    above a header and notes below the rows are left out, and said.
 
     Args:
         path: The table's file.
         nested: A JSON object is one row.
+        sheet_name: The sheet of a workbook, where several have rows.
 
     Raises:
         InputError: It can't be read.
     """
-    reader = READERS.get(path.suffix.lower())
+    suffix = path.suffix.lower()
+    reader = READERS.get(suffix)
+    if sheet_name and suffix != _WORKBOOK:
+        raise InputError(f"{path}: has no sheets; only a workbook ({_WORKBOOK}) has")
     if reader is None:
         yield from _json_rows(path, nested=nested)
         return
+    if suffix == _WORKBOOK:
+        reader = partial(read_excel, sheet_name=sheet_name, is_sheet=True)
+    elif reader is read_csv:
+        reader = partial(read_csv, is_sheet=True)
     names: list[str] = []
 
     def choose_all(header: list[str]) -> list[str]:
         names.extend(header)
         return header
 
-    states_row = path.suffix.lower() == ".parquet"
+    states_row = suffix == ".parquet"
     for number, (place, values) in enumerate(reader(path, choose_all), start=1):
         where = place if states_row else f"{place} (row {number})"
         yield where, dict(zip(names, values, strict=True))
@@ -373,7 +427,8 @@ def entries(document: Any, key: str = "id") -> Sequence[Any]:  # noqa: ANN401 - 
     """Return the rows of a JSON document.
 
     These are a list's values, the only list of objects in an object, or an object's objects with
-    their names under `key`. A document of another shape is one row.
+    their names under `key`, and under `NAME` where an object has something else there. A document
+    of another shape is one row.
     """
     if not is_object(document):
         return document if is_array(document) else [document]
@@ -382,7 +437,52 @@ def entries(document: Any, key: str = "id") -> Sequence[Any]:  # noqa: ANN401 - 
         return lists_of_objects[0]
     if not document or not all(map(is_object, document.values())):
         return [document]
-    return [{key: name, **value} for name, value in document.items()]
+    named: list[dict[str, Any]] = []
+    for name, value in document.items():
+        row = {key: name, **value}
+        if row[key] != name:
+            row = {NAME: name, **row}
+        named.append(row)
+    return named
+
+
+class Beside(NamedTuple):
+    """What stands beside the rows in a JSON document, by key, and the key of the rows."""
+
+    rows_key: str
+    values: dict[str, Any]
+
+
+def beside_rows(path: Path, rows_key: str = "") -> Beside:
+    """Return what stands beside the rows in a JSON document.
+
+    Args:
+        path: The file; of one that is no JSON document with its rows under a key there is nothing.
+        rows_key: The key of the rows; that of the only list of objects where it is empty.
+    """
+    if path.suffix.lower() in READERS or is_json_lines_file(path):
+        return Beside("", {})
+    document = read_json(path, most=bounds.DATA_BYTES)
+    if not is_object(document):
+        return Beside("", {})
+    if not rows_key:
+        rows = entries(document)
+        for name, value in document.items():
+            if value is rows:
+                rows_key = name
+    if rows_key not in document:
+        return Beside("", {})
+    values = {name: value for name, value in document.items() if name != rows_key}
+    return Beside(rows_key, values)
+
+
+def is_further_table(value: object) -> bool:
+    """Return True for a list or an object of objects or lists, or an object of many values."""
+    if is_array(value):
+        return any(map(is_object, value))
+    if not is_object(value):
+        return False
+    return len(value) > _MOST_FIELDS or any(is_object(p) or is_array(p) for p in value.values())
 
 
 def _is_list_of_objects(value: object) -> bool:

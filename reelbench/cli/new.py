@@ -83,6 +83,10 @@ def new(
             help="A column that is left unused, whatever it holds (repeat).",
         ),
     ] = None,
+    sheet: Annotated[
+        str,
+        typer.Option("--sheet", metavar="NAME", help="Sheet to read, if a workbook has several."),
+    ] = "",
 ) -> None:
     """Make a benchmark's folder from a file of questions.
 
@@ -106,6 +110,7 @@ def new(
         fps,
         keys=_keys(keys or ()),
         without=without or (),
+        sheet=sheet,
     )
     spec, guess = make(new_benchmark, folder)
     _show_guess(guess)

@@ -21,6 +21,9 @@ VALUE = "value"
 """Of nested JSON, the column of a value that is no mapping."""
 
 
+_EMPTY = (None, "")
+
+
 class Entry(NamedTuple):
     """A row's place in its file, and its cells or why it has none."""
 
@@ -105,9 +108,27 @@ def _rows_of_nested_json(path: Path, each: Sequence[str]) -> Iterator[Entry]:
     entries = tables.read(path, nested=True)
     for number, (where, cells) in enumerate(entries, start=1):
         beside: Cells = {}
-        if not is_one_object:
+        document: Cells = cells
+        if is_one_object:
+            document = _without_further_tables(cells, each[0])
+        else:
             beside = {OUTER: number}
-        yield from _nested_rows(cells, each, beside, where)
+        yield from _nested_rows(document, each, beside, where)
+
+
+def _without_further_tables(document: Cells, step: str) -> Cells:
+    """Return a document without the tables beside the one that a step leads to.
+
+    What stands beside rows is held in each of them, and another table would be in all.
+    """
+    names = [step] if step in document else step.split("+")
+    if not document.keys() >= set(names):
+        return document
+    kept: dict[str, Any] = {}
+    for name, value in document.items():
+        if name in names or not tables.is_further_table(value):
+            kept[name] = value
+    return kept
 
 
 class _Branches(NamedTuple):
@@ -146,12 +167,23 @@ def _rows_of_value(value: Any, beside: Cells, where: str) -> Iterator[Entry]:  #
     """Yield the rows of a list of objects, or any other value as a row."""
     if is_array(value) and value and all(map(is_object, value)):
         for number, part in enumerate(value, start=1):
-            yield Entry(f"{where}, {number}", {**beside, **part})
+            yield Entry(f"{where}, {number}", _with_outer(beside, part))
         return
     columns: Cells = {VALUE: value}
     if is_object(value):
         columns = value
-    yield Entry(where, {**beside, **columns})
+    yield Entry(where, _with_outer(beside, columns))
+
+
+def _with_outer(beside: Cells, inner: Cells) -> Cells:
+    """Return a row's cells and those beside it; one of the same name becomes `outer_NAME`."""
+    cells: dict[str, Any] = {}
+    for name, value in beside.items():
+        if name in inner and inner[name] != value:
+            cells[f"{OUTER}_{name}"] = value
+        else:
+            cells[name] = value
+    return {**cells, **inner}
 
 
 def _branch(value: Any, step: str, where: str) -> _Branches:  # noqa: ANN401 - any JSON
@@ -221,11 +253,17 @@ def _join_columns(entries: Iterable[Entry], path: Path, join: Join) -> Iterator[
             continue
         key = _join_key(entry.cells, entry.where, join)
         if key in joined_cells:
-            yield Entry(entry.where, {**joined_cells[key], **entry.cells})
+            yield Entry(entry.where, _joined(joined_cells[key], entry.cells))
         else:
             key_text = ", ".join(map(str, key))
             lack = f"{path.name} has no row with {columns} {key_text} (join)"
             yield Entry(entry.where, InputError(f"{entry.where}: {lack}"))
+
+
+def _joined(other: Cells, cells: Cells) -> Cells:
+    """Return a row's cells and those of the other file, which fill empty ones."""
+    filled = {name: value for name, value in cells.items() if value not in _EMPTY}
+    return {**cells, **other, **filled}
 
 
 def _join_key(cells: Cells, where: str, join: Join) -> tuple[str | None, ...]:

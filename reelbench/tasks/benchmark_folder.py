@@ -17,6 +17,7 @@ from reelbench.base import tables
 from reelbench.base.containment import allow
 from reelbench.base.errors import InputError, cut_in_the_middle, first_of
 from reelbench.base.files import LONGEST_NAME, replacing_folder, write_text
+from reelbench.base.values import is_object
 from reelbench.data import row_cells, row_tables
 from reelbench.registry import benchmark_block, benchmark_file, benchmark_mapping, datasheet_form
 from reelbench.registry.benchmark_keys import KEYS
@@ -48,7 +49,7 @@ class NewBenchmark:
 
     The rest is what the user says of the rows. `columns` are ours -> theirs; `media` is the folder
     with the videos, if there is one; `keys` are further keys of the file; the columns `without` are
-    left unused, whatever they hold.
+    left unused, whatever they hold; `sheet` is the one that is meant of a workbook with several.
     """
 
     name: str
@@ -61,6 +62,7 @@ class NewBenchmark:
     fps: str = ""
     keys: Mapping[str, str] = field(default_factory=dict[str, str])
     without: Sequence[str] = ()
+    sheet: str = ""
 
     def further_lines(self) -> list[str]:
         """Return the lines of the further keys, as the file has them."""
@@ -100,10 +102,12 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
     if not rows:
         raise InputError(f"{request.rows}: no rows; expected at least one question")
     folder_of_videos = VideoFolder(request.media) if request.media else None
-    without = _columns_without(request, rows)
+    beside = _beside_rows(request)
+    without = _columns_without(request, [*rows, beside.values])
     result = guess(
         rows, request.kind, columns=request.columns, media=folder_of_videos, without=without
     )
+    _account_for_keys(request, result, beside, rows)
     _refuse_doubts(request, result, rows[0])
     result.answer_is = request.answer_is or result.answer_is
     video = result.columns.get("video", ())
@@ -146,6 +150,46 @@ def _columns_without(request: NewBenchmark, rows: Sequence[Cells]) -> list[str]:
                 )
             columns.append(part)
     return columns
+
+
+def _beside_rows(request: NewBenchmark) -> tables.Beside:
+    """Return what stands beside the rows in a JSON document, and is not joined to them."""
+    if not request.keys.keys() & {"each", "join"}:
+        return tables.beside_rows(request.rows)
+    keys = _parsed_keys(request)
+    steps = benchmark_mapping.steps(keys)
+    beside = tables.beside_rows(request.rows, steps[0] if steps else "")
+    join = benchmark_mapping.join_of(keys)
+    values = dict(beside.values)
+    if join and join.each and keys.block("join").text("file") == request.rows.name:
+        values.pop(join.each[0], None)
+    return tables.Beside(beside.rows_key, values)
+
+
+def _account_for_keys(
+    request: NewBenchmark, result: Guess, beside: tables.Beside, rows: Sequence[Cells]
+) -> None:
+    """Add what stands beside the rows in a JSON document to what a guess leaves unused."""
+    for name, value in beside.values.items():
+        result.unused[name] = f"beside {beside.rows_key!r}"
+        if name in request.without or not _concerns_rows(value, rows):
+            continue
+        each = f"{name}/{{COLUMN}}" if is_object(value) else name
+        result.beside[name] = (
+            f"{name!r} stands beside {beside.rows_key!r}, and nothing uses it: "
+            f"--set each={beside.rows_key} --set 'join={{file: {request.rows.name}, by: COLUMN, "
+            f'each: "{each}"}}\' adds it to the rows with the same COLUMN'
+        )
+
+
+def _concerns_rows(value: object, rows: Sequence[Cells]) -> bool:
+    """Return True for a further table, and for an object whose keys are texts of the rows."""
+    if not is_object(value) or tables.is_further_table(value):
+        return tables.is_further_table(value)
+    for row in rows:
+        if any(isinstance(cell, str) and cell in value for cell in row.values()):
+            return True
+    return False
 
 
 def _check_request(request: NewBenchmark, folder: Path) -> None:
@@ -205,12 +249,18 @@ def _write_folder(
     folder: Path,
 ) -> None:
     rows_file = f"rows{request.rows.suffix.lower() or '.jsonl'}"
+    if request.sheet:
+        rows_file = "rows.jsonl"
     readme = Path(__file__).with_name("benchmark_readme.md").read_text(encoding="utf-8")
     categories = ["video-text-to-text"]
     if result.kind.endswith("choice"):
         categories.append("multiple-choice")
     with replacing_folder(folder) as new_folder:
-        shutil.copyfile(request.rows, new_folder / rows_file)
+        if request.sheet:
+            lines = [json.dumps(row, ensure_ascii=False, default=str) for _, row in source.rows]
+            write_text(new_folder / rows_file, "\n".join([*lines, ""]))
+        else:
+            shutil.copyfile(request.rows, new_folder / rows_file)
         for file in source.files[1:]:
             shutil.copyfile(file, new_folder / file.name)
         write_text(new_folder / benchmark_file.NAME, _yaml(request, result, rows_file, layouts))
@@ -272,12 +322,13 @@ def _refuse_doubts(request: NewBenchmark, result: Guess, row: Cells) -> None:
 
 def _lines_of_drops(request: NewBenchmark, result: Guess) -> list[str]:
     """Return the lines on columns whose content would be dropped, and how to leave it."""
-    lines = list(dict.fromkeys(result.unread.values()))
+    each = f"--set each={tables.outer_steps(request.rows)}" if result.unread else ""
+    lines = [line.replace("--set each=", each) for line in result.unread.values()]
+    lines += result.beside.values()
     if not lines:
         return []
-    text = f"which would drop something: {'; '.join(lines)}"
-    text = text.replace("--set each=", f"--set each={tables.outer_steps(request.rows)}")
-    return [f"{text} (--without COLUMN leaves one unused)"]
+    drops = "; ".join(dict.fromkeys(lines))
+    return [f"which would drop something: {drops} (--without COLUMN leaves one unused)"]
 
 
 def _lines_of_lacks(request: NewBenchmark, result: Guess, row: Cells) -> list[str]:
@@ -314,17 +365,17 @@ def _read(request: NewBenchmark) -> _Source:
             "--set 'line={clip} {start}##{words}'"
         )
     if not request.keys.keys() & {"each", "line", "join"}:
-        return _Source([request.rows], list(tables.read(request.rows)))
+        entries = tables.read(request.rows, sheet_name=request.sheet)
+        return _Source([request.rows], list(entries))
+    if request.sheet:
+        raise InputError(f"--sheet {request.sheet}: a sheet's rows take no each, line or join")
     files = [request.rows]
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "the keys of --set"
-        write_text(file, "\n".join(request.further_lines()))
-        keys = benchmark_block.parse(file)
-        join = benchmark_mapping.join_of(keys)
-        if join:
-            files.append(request.rows.parent / keys.block("join").required_text("file"))
-        steps = benchmark_mapping.steps(keys)
-        entries = row_tables.table(files, steps, keys.text("line") or "", join)
+    keys = _parsed_keys(request)
+    join = benchmark_mapping.join_of(keys)
+    if join:
+        files.append(request.rows.parent / keys.block("join").required_text("file"))
+    steps = benchmark_mapping.steps(keys)
+    entries = row_tables.table(files, steps, keys.text("line") or "", join)
     rows: list[tuple[str, Cells]] = []
     faults: list[InputError] = []
     for where, cells in entries:
@@ -335,6 +386,14 @@ def _read(request: NewBenchmark) -> _Source:
     if faults and not rows:
         raise faults[0]
     return _Source(files, rows)
+
+
+def _parsed_keys(request: NewBenchmark) -> benchmark_block.Block:
+    """Return the further keys of the request, as its file will have them."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "the keys of --set"
+        write_text(file, "\n".join(request.further_lines()))
+        return benchmark_block.parse(file)
 
 
 def _yaml(

@@ -67,7 +67,8 @@ class Guess:
     them. `units` has the signs that spans may not be in seconds: then nothing is guessed.
     `several_windows` is the line on rows with several, where there are such. `unused` has what each
     column that nothing uses holds, in a word or two; `unread` has a line for each unused or
-    doubtful column whose content scores would miss; the line says which key reads it.
+    doubtful column whose content scores would miss; the line says which key reads it. `beside` has
+    such lines on what stands beside the rows in their file.
     """
 
     kind: FileKind
@@ -81,6 +82,7 @@ class Guess:
     several_windows: str = ""
     unused: dict[str, str] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
+    beside: dict[str, str] = field(default_factory=dict)
 
 
 class _AnswerColumn(NamedTuple):
@@ -393,9 +395,9 @@ class _Table:
             # Numbers that are no answers fit too, so a usual name is worth a bad row.
             rank = rank_of_name("answer", column)
             forms = self._table.answer_forms(options, column, _least_share(rank))
-            if is_other_list and rank == UNNAMED:
+            if is_other_list and rank == UNNAMED and {"index0", "index1"} & set(forms):
                 # Their number, or anybody's count, is the place of one of them by chance.
-                forms = [form for form in forms if form not in {"index0", "index1"}]
+                continue
             if forms:
                 fits_partly = not self._table.answer_forms(options, column, share=1)
                 order = (rank == UNNAMED, fits_partly, rank)

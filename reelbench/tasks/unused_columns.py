@@ -144,6 +144,8 @@ class _Accounting:
         )
         if str(self._settled.columns.get("options")).startswith(f"{name}."):
             return ""
+        if self._is_constant(name) and is_object(self._table.values[name][0]):
+            return ""  # it stood beside all rows
         for look in looks:
             line = look(name)
             if line:
@@ -171,7 +173,7 @@ class _Accounting:
         values = self._table.values[name]
         if len(values) < _TELLING_ROWS or len(values) < len(self._table.rows):
             return False
-        return all(value == values[0] for value in values)
+        return all(value is values[0] or value == values[0] for value in values)
 
     def _texts_of(self, name: str) -> list[str]:
         """Return a column's text in each row, empty where it has none."""

@@ -38,6 +38,7 @@ class AuthorFile:
     columns: dict[str, Any] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
     without: tuple[str, ...] = ()
+    sheet: str = ""
 
 
 def rows(count: int = ROWS, **more: Any) -> list[dict[str, Any]]:
@@ -392,6 +393,56 @@ FILES = {
         "A",
     ),
     # --- keys beside the list, rows, sheets
+    "videos beside the questions": AuthorFile(
+        "beside.json",
+        {"videos": {f"clip{n}.mp4": {"clip": [0, 20]} for n in range(4)}, "questions": _MC},
+        stops="--set each=questions --set 'join={file: beside.json, by: COLUMN, each: \"videos/{COLUMN}\"}'",
+    ),
+    "videos beside the questions, told": AuthorFile(
+        "beside.json",
+        {
+            "videos": {f"clip{n}.mp4": {"length": 20, "scene": "indoors"} for n in range(4)},
+            "questions": _MC,
+        },
+        "choice",
+        "A",
+        keys={
+            "each": "questions",
+            "join": '{file: beside.json, by: video, each: "videos/{video}"}',
+        },
+    ),
+    "answers beside the questions": AuthorFile(
+        "answers.json",
+        {"answers": {f"q{n}": letter(n) for n in range(ROWS)}, "questions": rows(options=turned)},
+        stops="'answers' stands beside 'questions'",
+    ),
+    "answers beside the questions, told": AuthorFile(
+        "answers.json",
+        {"answers": {f"q{n}": letter(n) for n in range(ROWS)}, "questions": rows(options=turned)},
+        "choice",
+        "A",
+        keys={"each": "questions", "join": '{file: answers.json, by: qid, each: "answers/{qid}"}'},
+        columns={"answer": "value"},
+    ),
+    "two sheets": AuthorFile("sheets.xlsx", {"dev": _MC[:5], "test": _MC[5:]}, stops="--sheet"),
+    "one of two sheets": AuthorFile(
+        "sheets.xlsx", {"dev": _MC[:5], "test": _MC[4:]}, "choice", "A", sheet="test"
+    ),
+    "a title above the header": AuthorFile(
+        "title.xlsx", [["Kitchen benchmark, version 1"], [], *table_of(_MC)], "choice", "A"
+    ),
+    "a title above the header of CSV": AuthorFile(
+        "title.csv", [["Kitchen benchmark, version 1"], [], *table_of(_MC)], "choice", "A"
+    ),
+    "notes below the table": AuthorFile(
+        "notes.xlsx", [*table_of(_MC), [], ["Source: our own films"], ["Total: 12"]], "choice", "A"
+    ),
+    "notes below the table of CSV": AuthorFile(
+        "notes.csv",
+        [*table_of(_MC), [], ["Source: our own films"], ["Total: 12", "", "", "", ""]],
+        "choice",
+        "A",
+    ),
     "a version beside the questions": AuthorFile(
         "version.json",
         {"info": {"version": "1.0", "year": 2026}, "licence": "cc-by-4.0", "data": _MC},
@@ -410,7 +461,8 @@ FILES = {
             }
             for n in range(ROWS)
         },
-        stops="id",
+        kind_is="choice",
+        right="A",
     ),
     "two columns of one name": AuthorFile(
         "twice.csv",

@@ -1,11 +1,15 @@
 """Files as authors have them: each is read as it is meant, or refused with a line."""
 
+import json
+
 import pytest
 
+from reelbench.base import tables
 from reelbench.base.errors import InputError
-from reelbench.data import declared_check
+from reelbench.data import declared_check, row_tables
 from reelbench.data.loading import locate
 from reelbench.registry import discovery
+from reelbench.registry.spec import Join
 from reelbench.tasks.benchmark_folder import NewBenchmark, make
 from reelbench.tasks.column_guess import guess
 from reelbench.tasks.round_trip import round_trip
@@ -23,6 +27,7 @@ def test_a_file_becomes_what_it_is_or_stops_with_a_line(name, tmp_path, monkeypa
         columns=file.columns,
         keys=file.keys,
         without=file.without,
+        sheet=file.sheet,
     )
     folder = tmp_path / "new"
     if file.stops:
@@ -96,3 +101,66 @@ def test_a_column_to_leave_out_is_not_used_either(tmp_path):
     path = write(type(FILES["open questions"])("rows.json", made), tmp_path)
     with pytest.raises(InputError, match=r"has no column 'stpes' \(--without\)"):
         make(NewBenchmark("authors", path, without=["stpes"]), tmp_path / "new")
+
+
+def test_a_name_of_the_file_is_not_lost_behind_the_row_s_own(tmp_path):
+    films = {"a.mp4": {"id": 7, "qa": [{"id": "q1", "question": "Who comes in?", "answer": "He."}]}}
+    path = tmp_path / "films.json"
+    path.write_text(json.dumps(films), encoding="utf-8")
+    ((_, row),) = tables.read(path)
+    assert (row["name_in_file"], row["id"]) == ("a.mp4", 7)
+    ((_, asked),) = row_tables.table([path], ["{film}", "qa"])
+    assert (asked["film"], asked["outer_id"], asked["id"]) == ("a.mp4", 7, "q1")
+
+
+def test_a_joined_file_fills_what_is_empty(tmp_path):
+    for name, content in (
+        ("rows", {"qid": "1", "answer": "", "n": 2}),
+        ("more", {"qid": "1", "answer": "tea", "n": 3}),
+    ):
+        (tmp_path / f"{name}.json").write_text(json.dumps([content]), encoding="utf-8")
+    paths = [tmp_path / "rows.json", tmp_path / "more.json"]
+    ((_, row),) = row_tables.table(paths, join=Join(by=("qid",)))
+    assert row == {"qid": "1", "answer": "tea", "n": 2}
+
+
+@pytest.mark.parametrize(
+    ("lines", "kept", "said"),
+    [
+        (
+            "Kitchen films\n\nid,video,q\n1,a.mp4,Who?\n",
+            1,
+            "1 line above the header is no row: 'Kitchen films'",
+        ),
+        (
+            "id,video,q\n1,a.mp4,Who?\nSource: us\n",
+            1,
+            "1 line below the rows is no row: 'Source: us'",
+        ),
+        ("id,video,q\n1,a.mp4,Who?\nFilm 2,,\n2,b.mp4,Why?\n", 3, ""),
+        ("id,answer\n1,\n2,\n", 2, ""),
+    ],
+)
+def test_what_is_no_row_is_said(lines, kept, said, tmp_path, caplog):
+    path = tmp_path / "rows.csv"
+    path.write_text(lines, encoding="utf-8")
+    for _ in range(2):
+        assert len(list(tables.read(path))) == kept
+    messages = [record.getMessage() for record in caplog.records]
+    assert messages == ([f"{path}: {said}"] if said else [])
+
+
+def test_a_first_line_of_one_word_is_a_header_where_numbers_follow(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("id\n1,2,3\n", encoding="utf-8")
+    with pytest.raises(InputError, match="3 fields where the header has 1"):
+        list(tables.read(path))
+
+
+def test_a_sheet_that_is_not_there_is_told_with_those_that_are(tmp_path):
+    path = write(FILES["two sheets"], tmp_path)
+    with pytest.raises(InputError, match="has no sheet 'tset'; it has 'dev', 'test'"):
+        make(NewBenchmark("authors", path, sheet="tset"), tmp_path / "new")
+    other = write(FILES["open questions"], tmp_path)
+    with pytest.raises(InputError, match="has no sheets"):
+        make(NewBenchmark("authors", other, sheet="test"), tmp_path / "new")

@@ -1,0 +1,90 @@
+"""Where the table begins and ends in a sheet that people wrote: below titles, above notes."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from reelbench.base.errors import first_of, number_of
+
+log = logging.getLogger("reelbench")
+
+_MOST_TITLES = 20
+_FEWEST_COLUMNS = 3
+_SHOWN = 40
+_FILES_TOLD_OF: set[tuple[Path, str]] = set()
+
+
+class Line(NamedTuple):
+    """A line of a sheet with something in it."""
+
+    place: str
+    cells: Sequence[Any]
+
+
+def table_lines(path: Path, lines: Iterator[Line]) -> Iterator[Line]:
+    """Yield the lines of a sheet's table, its header first.
+
+    Lines of a single cell above a header of three columns or more are titles, and those below its
+    last row are notes. They are left out, and said once.
+    """
+    first_lines = list(islice(lines, _MOST_TITLES))
+    titles = _titles(first_lines)
+    _tell(path, "above the header", titles)
+    table = chain(first_lines[len(titles) :], lines)
+    header = next(table, None)
+    if header is None:
+        return
+    yield header
+    if _filled(header) < _FEWEST_COLUMNS:
+        yield from table
+        return
+    waiting: list[Line] = []
+    for line in table:
+        if _filled(line) == 1:
+            waiting.append(line)
+            continue
+        yield from waiting
+        waiting.clear()
+        yield line
+    _tell(path, "below the rows", waiting)
+
+
+def _titles(lines: Sequence[Line]) -> Sequence[Line]:
+    """Return the first lines, where they are titles above a header."""
+    for number, line in enumerate(lines):
+        if _filled(line) == 1:
+            continue
+        return lines[:number] if _is_header(line) else []
+    return []
+
+
+def _is_header(line: Line) -> bool:
+    """Return True for three or more different texts, none of which is a number."""
+    names = [cell for cell in line.cells if cell not in {"", None}]
+    texts = {name for name in names if isinstance(name, str) and not _is_number(name)}
+    return len(texts) == len(names) >= _FEWEST_COLUMNS
+
+
+def _is_number(text: str) -> bool:
+    return text.strip().replace(".", "", 1).replace(",", "", 1).isdigit()
+
+
+def _filled(line: Line) -> int:
+    """Return the number of a line's cells with something in them."""
+    return sum(cell not in {"", None} for cell in line.cells)
+
+
+def _tell(path: Path, where: str, lines: Sequence[Line]) -> None:
+    """Say once which lines of a file are left out."""
+    if not lines or (path, where) in _FILES_TOLD_OF:
+        return
+    _FILES_TOLD_OF.add((path, where))
+    texts: list[str] = []
+    for line in lines:
+        (text,) = [str(cell) for cell in line.cells if cell not in {"", None}]
+        texts.append(repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"))
+    verb = "is no row" if len(lines) == 1 else "are no rows"
+    count = number_of(len(lines), "line")
+    log.warning("%s: %s %s %s: %s", path, count, where, verb, first_of(texts))
