@@ -65,7 +65,8 @@ def read_csv(path: Path, choose: Choose, *, is_sheet: bool = False) -> Cells:
             table_lines = _csv_lines(path, table)
             if is_sheet:
                 table_lines = sheet_layout.table_lines(path, table_lines)
-            _, header = next(table_lines, ("", []))
+            _, header_cells = next(table_lines, ("", []))
+            header = list(map(str, header_cells))
             bounds.hold(f"{path}: columns", len(header), bounds.COLUMNS)
             indices = _column_indices(path, header, choose(header))
             for place, row in table_lines:
