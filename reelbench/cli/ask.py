@@ -1,18 +1,19 @@
 """`reelbench ask`: a served model asked the benchmarks' questions, without lmms-eval or torch."""
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from reelbench.base import settings
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.settings import home
+from reelbench.registry.sampling import FrameCounts, FrameSampling, several_counts
 from reelbench.terminal import asking_options, console, defaults
 from reelbench.terminal import option_groups as shared
 from reelbench.terminal.report import check_judged, report, report_runs
@@ -37,8 +38,8 @@ class AskCommandOptions:
             "--frames",
             metavar="SPEC",
             help="Frames that the model is shown: as images, or with as=clip as one "
-            "video of exactly these; native sends the whole video. Default: "
-            "REELBENCH_FRAMES, else uniform:32.",
+            "video of exactly these; native sends the whole video; 0,8,32 asks once "
+            "with each. Default: REELBENCH_FRAMES, else uniform:32.",
         ),
         shared.Kind.FRAMES,
     ] = None
@@ -101,19 +102,15 @@ def ask_model(
 
     `same_command` asks the same once more: where something is not judged yet, it is said with it.
     """
+    counts = several_counts(options.frames or "")
+    if counts is not None:
+        _FramesSweep(names, options, counts).start(same_command)
+        return
     asking = _Asking(names, options)
     if options.plan:
         asking.print_plan()
         return
-    outcomes: list[Outcome] = []
-    failures: list[str] = []  # the other benchmarks' results are printed all the same
-    for name in names:
-        try:
-            outcomes += asking.ask(name)
-        except InputError:
-            raise
-        except ReelbenchError as error:
-            failures.append(str(error))
+    outcomes, failures = asking.ask_all()
     if outcomes and options.repeats.number > 1:
         places = [asking.place_of(name) for name in names]
         report_runs(places, outcomes, as_json=options.as_json, quiet=options.quiet)
@@ -124,10 +121,92 @@ def ask_model(
     check_judged(outcomes)
 
 
+class _Asked(NamedTuple):
+    """The results of benchmarks, and a line on each benchmark that has none."""
+
+    outcomes: "list[Outcome]"
+    failures: list[str]
+
+
+class _FramesSweep:
+    """The questions asked once with each of several numbers of frames."""
+
+    def __init__(
+        self, names: Sequence[str], options: AskCommandOptions, counts: FrameCounts
+    ) -> None:
+        """Check the options for each number: nothing is asked before all of them hold."""
+        if options.repeats.number > 1 or options.chosen_questions.earlier is not None:
+            raise InputError(
+                f"--frames {options.frames}: asks once with each number; leave out --runs and "
+                "--from, or give one number"
+            )
+        self.options = options
+        self.folder = options.output or _new_folder()
+        self.asking_of_count: dict[int, _Asking] = {}
+        budget = None
+        for count in counts.counts:
+            of_count = replace(
+                options, frames=counts.spec(count), output=self.folder / f"frames-{count}"
+            )
+            asking = _Asking(names, of_count, budget)
+            budget = asking.budget
+            self.asking_of_count[count] = asking
+
+    def start(self, same_command: Sequence[str]) -> None:
+        """Ask with each number of frames, write and draw the scores, and print them."""
+        if self.options.plan:
+            for asking in self.asking_of_count.values():
+                asking.print_plan()
+            return
+        from reelbench.cli.sweep_points import (
+            SWEEP_FILE,
+            Drawing,
+            Point,
+            points_of,
+            show_points,
+            tell_different_questions,
+        )
+
+        drawing = Drawing("frames (log scale)")
+        points: list[Point] = []
+        outcomes: list[Outcome] = []
+        failures: list[str] = []
+        silent = self.options.quiet or self.options.as_json
+        note = console.note_unless(quiet=self.options.quiet)
+        for count, asking in self.asking_of_count.items():
+            note(f"frames {asking.frames} into {asking.folder}")
+            results = asking.ask_all()
+            report(results.outcomes, as_json=False, again=same_command, quiet=silent)
+            outcomes += results.outcomes
+            failures += [f"frames {asking.frames}: {line}" for line in results.failures]
+            sampling = str(FrameSampling.parse(asking.frames))
+            fields = {"frames": count, "sampling": sampling}
+            at = math.log2(count + 1)
+            points += points_of(results.outcomes, self.folder, str(count), at, fields)
+            drawing.write(self.folder, points)
+        tables = [*drawing.tables(points)]
+        show_points(points, tables, as_json=self.options.as_json, quiet=self.options.quiet)
+        if not self.options.quiet:
+            tell_different_questions(points, note)
+        note(f"written to {self.folder / SWEEP_FILE}")
+        if failures:
+            raise ReelbenchError("; ".join(failures))
+        check_judged(outcomes)
+
+
+def _new_folder() -> Path:
+    """Return the folder of a run for which none was named."""
+    start = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+    return home() / "runs" / start
+
+
 class _Asking:
     """The options of `ask` read and checked: nothing is asked before all of them hold."""
 
-    def __init__(self, names: Sequence[str], options: AskCommandOptions) -> None:
+    def __init__(
+        self, names: Sequence[str], options: AskCommandOptions, budget: "Budget | None" = None
+    ) -> None:
+        """Check the options; `budget` is the one of runs that share it."""
         from reelbench.registry.decoding import Candidates
         from reelbench.tasks.about import check_frames
 
@@ -145,14 +224,9 @@ class _Asking:
         )
         self.frames = self._frames()
         check_frames(options.about, self.frames)
-        start = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
-        self.folder = options.output or home() / "runs" / start
+        self.folder = options.output or _new_folder()
         self._check_places()
-
-    @cached_property
-    def budget(self) -> "Budget":
-        """The one budget of all benchmarks."""
-        return asking_options.shared_budget(self.options.llm)
+        self.budget = budget or asking_options.shared_budget(options.llm)
 
     def _frames(self) -> str:
         """Return the frames that are typed, the preset's, the environment's or the default ones."""
@@ -193,6 +267,23 @@ class _Asking:
             only=self.options.chosen_questions.ids,
             per=self.strata,
         )
+
+    def ask_all(self) -> _Asked:
+        """Ask each benchmark's questions: one that fails costs no other one its result.
+
+        Raises:
+            InputError: The call was wrong.
+        """
+        outcomes: list[Outcome] = []
+        failures: list[str] = []
+        for name in self.names:
+            try:
+                outcomes += self.ask(name)
+            except InputError:
+                raise
+            except ReelbenchError as error:
+                failures.append(str(error))
+        return _Asked(outcomes, failures)
 
     def ask(self, name: str) -> "list[Outcome]":
         """Ask a benchmark's questions, and write the result of each run."""

@@ -124,7 +124,8 @@ def evaluate(
         typer.Option(
             "--frames",
             metavar="SPEC",
-            help="Frames that the model is shown: 64, or as `ask` and `run` take them.",
+            help="Frames that the model is shown: 64; 0,8,32 once with each; or as `ask` and "
+            "`run` take them.",
         ),
         Kind.FRAMES,
     ] = None,
@@ -233,6 +234,8 @@ def _check_options(
 ) -> None:
     """Raise InputError where an option was typed that this kind of model doesn't take."""
     for parameter in typed_parameters(context):
+        if parameter.name in not_taken and parameter.name == "frames_sweep":
+            raise InputError(f"--frames-sweep: of {what} it is --frames 0,8,32, say")
         if parameter.name in not_taken:
             raise InputError(
                 f"{option_name(parameter)}: {model} is {what}, which has no such option; leave it "

@@ -14,6 +14,7 @@ import typer
 from reelbench.base import settings
 from reelbench.base.errors import InputError
 from reelbench.cli import loggers
+from reelbench.registry.sampling import several_counts
 from reelbench.terminal import console, defaults
 from reelbench.terminal.asking_options import (
     AboutModel,
@@ -176,7 +177,22 @@ def run_checkpoint(
     `judging` are the options that say who judges, as words: a command that judges the rest is said
     with them.
     """
-    _Run(arguments, options, judging).start()
+    _Run(arguments, _with_counts(options), judging).start()
+
+
+def _with_counts(options: RunCommandOptions) -> RunCommandOptions:
+    """Return the options with several numbers in `--frames` as a sweep over them."""
+    counts = several_counts(options.frames or "")
+    if counts is None:
+        return options
+    if options.several.frames_sweep is not None:
+        raise InputError(f"--frames {options.frames} and --frames-sweep: give one of them")
+    numbers = ",".join(map(str, counts.counts))
+    return replace(
+        options,
+        frames=counts.pattern,
+        several=replace(options.several, frames_sweep=numbers),
+    )
 
 
 class _Run:

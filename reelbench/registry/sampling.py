@@ -31,7 +31,7 @@ video.
 import math
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, NoReturn, Self
+from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, Self
 
 from reelbench.base.errors import InputError
 
@@ -391,8 +391,54 @@ def _refuse(spec: str, why: str) -> NoReturn:
     raise InputError(f"frames {spec!r}: {why}; give {ALLOWED}") from None
 
 
+class FrameCounts(NamedTuple):
+    """Several numbers of frames, rising, and the options that all of them have."""
+
+    counts: list[int]
+    options: str
+
+    def spec(self, count: int) -> str:
+        """Return the spec of one of the numbers; 0 is text only."""
+        if count:
+            return f"uniform:{count}{self.options}"
+        if f",{SUBTITLED}" in self.options:
+            return f"none,{SUBTITLED}"
+        return "none"
+
+    @property
+    def pattern(self) -> str:
+        """The spec with `N` for the number."""
+        return f"uniform:N{self.options}"
+
+
+def several_counts(spec: str) -> FrameCounts | None:
+    """Return the numbers of `8,16,32[,size=448]`, or None where a spec is of one sampling.
+
+    Raises:
+        InputError: A number or an option is none.
+    """
+    parts = [part.strip() for part in spec.split(",")]
+    counts: list[int] = []
+    for part in parts:
+        if not part.isdecimal():
+            break
+        counts.append(int(part))
+    if len(counts) < 2:  # noqa: PLR2004 - several
+        return None
+    options = "".join(f",{part}" for part in parts[len(counts) :])
+    several = FrameCounts(sorted(set(counts)), options)
+    for count in several.counts:
+        FrameSampling.parse(several.spec(count))
+    return several
+
+
 def _full_head(head: str) -> str:
-    """Return a spec's head with its kind: `uniform:8` for `8`, `fps:2` for `2fps`."""
+    """Return a spec's head with its kind: `uniform:8` for `8`, `fps:2` for `2fps`.
+
+    No frames, `0`, is `none`.
+    """
+    if head == "0":
+        return "none"
     if head.isdecimal():
         return f"uniform:{head}"
     if head.endswith("fps") and head != "fps":

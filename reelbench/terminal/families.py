@@ -92,6 +92,10 @@ FAMILIES = {
         about="one run for each of several settings, or several runs in one",
         panels=("Several settings",),
         main=("--frames-sweep", "--sweep", "--languages", "--runs"),
+        more=(
+            "--frames 0,8,32 of `eval` and `ask` runs once with each number of frames, as",
+            "--frames-sweep 0,8,32 of `run` does. --sweep and --languages are for checkpoints.",
+        ),
     ),
     "rules": Family(
         about="which events and windows are used, and the limits of ratings",

@@ -50,6 +50,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "--dry-run": ("--plan", "--judge-estimate"),
     "--num-frames": ("--frames",),
     "--nframes": ("--frames",),
+    "--frames-sweep": ("--frames",),
     "--silent": ("--quiet",),
 }
 """Option -> ours with the same meaning; a command's synonym is the first of them that it has."""

@@ -382,7 +382,10 @@ def model_of(document: Mapping[str, Any]) -> ModelRecord:
 
 
 def _filed_model(name: object) -> str:
-    """Return a model's name as it is filed: of a local path `local/` and its telling part."""
+    """Return a model's name as it is filed.
+
+    Of a local path it is `local/` and its telling part.
+    """
     text = str(name)
     if without_folders(text) == text:
         return text
