@@ -154,6 +154,8 @@ def _columns_without(request: NewBenchmark, rows: Sequence[Cells]) -> list[str]:
 
 def _beside_rows(request: NewBenchmark) -> tables.Beside:
     """Return what stands beside the rows in a JSON document, and is not joined to them."""
+    if "line" in request.keys:
+        return tables.Beside("", {})
     if not request.keys.keys() & {"each", "join"}:
         return tables.beside_rows(request.rows)
     keys = _parsed_keys(request)
