@@ -126,6 +126,7 @@ lint-style: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m tools.plain_code
+	$(BIN)/python -m tools.linear_patterns --listed
 
 # The workflows' rights and pins, and their schemas; without a network.
 lint-workflows: install

@@ -19,6 +19,9 @@ _SHOWN_NAME = 120
 _LIST = "allowed_outside.json"
 """In the user's home: the folders that he has allowed others to read from."""
 
+_FOR_THE_TOKEN = "allowed_token.json"  # noqa: S105 - a file's name
+"""In the user's home: the folders for whose files his token of the Hub may be used."""
+
 _HUB_ID = re.compile(r"(?!\.{1,2}(?:/|$))(?:[\w.-]+/)?[\w.-]+")
 
 
@@ -103,3 +106,16 @@ def allow(folder: Path, outside: Path) -> None:
     name = str(real_folder)
     record[name] = [*record.get(name, []), str(real_outside)]
     write_json(file, record)
+
+
+def may_use_token(folder: Path) -> bool:
+    """Return True where the user allowed a folder's files to be fetched with his token."""
+    record = read_record(settings.home() / _FOR_THE_TOKEN) or {}
+    return str(folder.resolve()) in record
+
+
+def allow_token(folder: Path) -> None:
+    """Allow the user's token for what a folder names on the Hub, from now on."""
+    file = settings.home() / _FOR_THE_TOKEN
+    record = read_record(file) or {}
+    write_json(file, {**record, str(folder.resolve()): True})

@@ -37,6 +37,13 @@ def check(
             help="Permanently allow it to read files in DIR (repeat).",
         ),
     ] = None,
+    token: Annotated[
+        bool,
+        typer.Option(
+            "--allow-token",
+            help="Permanently allow your token of the Hub for the data that it names.",
+        ),
+    ] = False,
     media: Annotated[
         bool, typer.Option("--media/--no-media", help="Look for the videos too; without, as in CI.")
     ] = True,
@@ -51,17 +58,11 @@ def check(
     Shows a prompt as it is sent, to whom, every file that is read, three rows as they are asked,
     and the scores of a perfect and of an empty answer file; then one line for each problem.
     """
-    from reelbench.base import containment
     from reelbench.data import declared_check
     from reelbench.registry import discovery
-    from reelbench.registry.benchmark_file import file_of
 
-    for folder in outside or ():
-        if Path(path).exists():
-            benchmark_folder = file_of(path).parent
-        else:
-            benchmark_folder = discovery.find(path).folder
-        containment.allow(benchmark_folder, folder)
+    if outside or token:
+        _allow(path, outside or (), token=token)
     spec = discovery.find(path)
     if spec.mapping is None:
         raise InputError(
@@ -95,6 +96,22 @@ def check(
     if problems:
         _show_problems(problems)
         raise typer.Exit(InputError.exit_code)
+
+
+def _allow(path: str, outside: Sequence[Path], *, token: bool) -> None:
+    """Allow a benchmark's folder to read more, from now on."""
+    from reelbench.base import containment
+    from reelbench.registry import discovery
+    from reelbench.registry.benchmark_file import file_of
+
+    if Path(path).exists():
+        benchmark_folder = file_of(path).parent
+    else:
+        benchmark_folder = discovery.find(path).folder
+    for folder in outside:
+        containment.allow(benchmark_folder, folder)
+    if token:
+        containment.allow_token(benchmark_folder)
 
 
 @dataclass(frozen=True, slots=True)

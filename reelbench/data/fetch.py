@@ -229,8 +229,12 @@ def _annotations(spec: BenchmarkSpec, split: str, title: str, *, refresh: bool) 
     source = spec.splits[split].source
     size: int | None = None
     if isinstance(source, HubFile) and spec.open_data:
-        commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh)
-        files = hub.list_files(source.repo_id, commit).files
+        token = sources.token_of(spec)
+        with sources.naming_the_option(spec):
+            commit = hub.resolve_commit(
+                source.repo_id, source.revision, refresh=refresh, token=token
+            )
+            files = hub.list_files(source.repo_id, commit, token=token).files
         for name in source.filenames:
             if name in files:
                 size = files[name].size

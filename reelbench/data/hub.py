@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from reelbench.base import settings
 from reelbench.base.errors import DataUnavailableError, InputError, first_line
@@ -28,6 +28,10 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _TRUE = {"1", "ON", "YES", "TRUE"}
 _TIMEOUT_S = 20.0
+
+
+Token = Literal[False] | None
+"""How the Hub is asked: False without the user's token, None with it, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class Listing:
     repo_id: str
     commit: str
     files: dict[str, RemoteFile]
+    token: Token = None
 
 
 def endpoint() -> str:
@@ -106,13 +111,16 @@ def recorded_commit(repo_id: str) -> str | None:
     return commit
 
 
-def resolve_commit(repo_id: str, revision: str | None, *, refresh: bool = False) -> str:
+def resolve_commit(
+    repo_id: str, revision: str | None, *, refresh: bool = False, token: Token = None
+) -> str:
     """Return the commit to read: the pinned, the recorded, or `main`'s, which is then recorded.
 
     Args:
         repo_id: The dataset repository.
         revision: The pinned commit, which always stays.
         refresh: Resolve `main` anew and record what it is now.
+        token: How the Hub is asked.
 
     Raises:
         DataUnavailableError: There is no record and the Hub can't be asked.
@@ -124,7 +132,7 @@ def resolve_commit(repo_id: str, revision: str | None, *, refresh: bool = False)
         if recorded is not None:
             return recorded
     can_ask = refresh or not offline()
-    commit = list_files(repo_id).commit if can_ask else _commit_in_cache(repo_id)
+    commit = list_files(repo_id, token=token).commit if can_ask else _commit_in_cache(repo_id)
     record = {
         "repo_id": repo_id,
         "commit": commit,
@@ -151,7 +159,7 @@ def _commit_in_cache(repo_id: str) -> str:
     return commit
 
 
-def list_files(repo_id: str, commit: str | None = None) -> Listing:
+def list_files(repo_id: str, commit: str | None = None, *, token: Token = None) -> Listing:
     """List a dataset's files at `commit`, with sizes and hashes where the Hub states them.
 
     Without a commit the files of `main` are listed, by their names alone.
@@ -163,10 +171,10 @@ def list_files(repo_id: str, commit: str | None = None) -> Listing:
             f"{page(repo_id)}: not asked, because HF_HUB_OFFLINE is set; unset it"
         )
     with _explaining_errors(repo_id):
-        info = HfApi(endpoint=endpoint()).dataset_info(
+        info = HfApi(endpoint=endpoint(), token=token).dataset_info(
             repo_id, revision=commit, files_metadata=commit is not None, timeout=_TIMEOUT_S
         )
-    return Listing(repo_id, info.sha or commit or "", remote_files(info))
+    return Listing(repo_id, info.sha or commit or "", remote_files(info), token)
 
 
 def remote_files(info: Any) -> dict[str, RemoteFile]:  # noqa: ANN401 - DatasetInfo, SpaceInfo
@@ -210,7 +218,7 @@ def leaderboard(repo_id: str) -> "list[Any] | None":
             ) from None
 
 
-def check_access(repo_id: str) -> None:
+def check_access(repo_id: str, *, token: Token = None) -> None:
     """Check that the user may read a dataset's files.
 
     Raises:
@@ -219,7 +227,7 @@ def check_access(repo_id: str) -> None:
     from huggingface_hub import HfApi
 
     with _explaining_errors(repo_id):
-        HfApi(endpoint=endpoint()).auth_check(repo_id, repo_type="dataset")
+        HfApi(endpoint=endpoint(), token=token).auth_check(repo_id, repo_type="dataset")
 
 
 # --- files
@@ -233,6 +241,7 @@ def download(
     revision: str,
     kind: str = "dataset",
     folder: Path | None = None,
+    token: Token = None,
     tqdm_class: Any = None,  # noqa: ANN401 - a class with tqdm's interface, of which there is no public type
 ) -> Path:
     """Download one file of a repository at a commit, or find it in the cache.
@@ -246,6 +255,7 @@ def download(
         kind: The repository's type.
         folder: Put the file here, at its path in the repository. Else it goes into the client's
             cache, where it is checked against the hash that the Hub stated for it.
+        token: How the Hub is asked.
         tqdm_class: A progress bar.
 
     Raises:
@@ -266,6 +276,7 @@ def download(
                 cache_dir=cache_dir(),
                 local_dir=folder,
                 local_files_only=offline(),
+                token=token,
                 tqdm_class=tqdm_class,
             )
         )

@@ -3,13 +3,16 @@
 The mini data never take the place of the real ones: that split is asked for by name.
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 from urllib.parse import urljoin
 
-from reelbench.base import settings
+from reelbench.base import containment, settings
 from reelbench.base.errors import DataUnavailableError, InputError, first_of
+from reelbench.base.files import read_record, write_json
 from reelbench.data import hub
 from reelbench.registry.spec import (
     BenchmarkSpec,
@@ -21,6 +24,9 @@ from reelbench.registry.spec import (
     UrlFile,
 )
 from reelbench.registry.splits import expected_files, split_spec, user_data
+
+_PUBLIC_LIST = "public_datasets.json"
+"""In the user's home: the datasets that were read without a token."""
 
 
 @dataclass(frozen=True)
@@ -96,13 +102,70 @@ def _beside_declaration(
 def _of_hub(
     spec: BenchmarkSpec, source: HubFile, declared: SplitSpec, *, refresh: bool
 ) -> Resolved:
-    commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh)
-    name = _name_in_cache(source, commit)
-    if name is None:
-        name = _name_in_repository(spec, source, commit)
-    names = (name, *declared.needed)
-    paths = tuple(hub.download(source.repo_id, name, revision=commit) for name in names)
-    return Resolved(paths, "hub", source.repo_id, commit)
+    token = token_of(spec)
+    with naming_the_option(spec):
+        commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh, token=token)
+        _check_it_is_public(source.repo_id, token)
+        name = _name_in_cache(source, commit)
+        if name is None:
+            name = _name_in_repository(spec, source, commit)
+        paths: list[Path] = []
+        for filename in (name, *declared.needed):
+            path = hub.download(source.repo_id, filename, revision=commit, token=token)
+            paths.append(path)
+    return Resolved(tuple(paths), "hub", source.repo_id, commit)
+
+
+def token_of(spec: BenchmarkSpec) -> hub.Token:
+    """Return False for a benchmark whose files are asked for without the user's token.
+
+    A folder that somebody else wrote could name the user's private datasets, whose rows then go to
+    a model and into a result.
+    """
+    is_a_folder_of_others = spec.file and not spec.package
+    if is_a_folder_of_others and not containment.may_use_token(spec.folder):
+        return False
+    return None
+
+
+@contextmanager
+def naming_the_option(spec: BenchmarkSpec) -> Generator[None]:
+    """Name the option for the user's token where something failed without it."""
+    try:
+        yield
+    except DataUnavailableError as error:
+        if token_of(spec) is None:
+            raise
+        raise DataUnavailableError(
+            f"{error}; your token isn't used for what a folder names: if you trust who wrote it, "
+            f"`reelbench check {spec.folder} --allow-token`"
+        ) from error
+
+
+def _check_it_is_public(repo_id: str, token: hub.Token) -> None:
+    """Check that a dataset can be read without a token, once.
+
+    A private one may be in the client's cache, of a command that used the token.
+
+    Raises:
+        DataUnavailableError: It can't.
+    """
+    if token is None:
+        return
+    if _is_known_as_public(repo_id):
+        return
+    if hub.offline():
+        raise DataUnavailableError(
+            f"{hub.page(repo_id)}: whether it is public can't be asked, because HF_HUB_OFFLINE is "
+            "set; unset it and fetch once"
+        )
+    hub.list_files(repo_id, token=token)
+    file = settings.home() / _PUBLIC_LIST
+    write_json(file, {**(read_record(file) or {}), repo_id: True})
+
+
+def _is_known_as_public(repo_id: str) -> bool:
+    return repo_id in (read_record(settings.home() / _PUBLIC_LIST) or {})
 
 
 def _name_in_cache(source: HubFile, commit: str) -> str | None:
@@ -121,7 +184,7 @@ def _name_in_repository(spec: BenchmarkSpec, source: HubFile, commit: str) -> st
             "HF_HUB_OFFLINE is set; unset it and run "
             f"`reelbench data fetch {spec.id}` once, or {copy}"
         )
-    files = hub.list_files(source.repo_id, commit).files
+    files = hub.list_files(source.repo_id, commit, token=token_of(spec)).files
     for name in source.filenames:
         if name in files:
             return name
@@ -145,6 +208,8 @@ def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolv
     if not spec.open_data:
         return None
     if isinstance(source, HubFile):
+        if token_of(spec) is not None and not _is_known_as_public(source.repo_id):
+            return None
         return _present_of_hub(source, declared)
     if isinstance(source, UrlFile):
         return _present_of_url(source, declared)

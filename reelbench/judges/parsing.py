@@ -52,7 +52,7 @@ def _any_of(patterns: Iterable[tuple[str, str]]) -> re.Pattern[str]:
 
 _OPENING = _any_of((name, opening) for name, (opening, _) in _MARKS.items())
 _CLOSING = _any_of((name, closing) for name, (_, closing) in _MARKS.items())
-_END_OF_TURN = re.compile(r"\s*(?:<\|[a-z_]{2,20}\|>|</s>|<end_of_turn>)\s*\Z")
+_END_OF_TURN = re.compile(r"(?:(?<!\s)\s++)?(?:<\|[a-z_]{2,20}\|>|</s>|<end_of_turn>)\s*+\Z")
 
 _KEY = "score"
 _KEY_WORD = re.compile(_KEY, re.IGNORECASE)

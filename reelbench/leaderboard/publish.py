@@ -718,7 +718,7 @@ class _Upload:
             self.repository.id, "README.md", revision=str(head.commit), kind=self.repository.kind
         )
         text = path.read_text(encoding="utf-8", errors="replace")
-        match = re.match(r"---\s*\n(.*?)\n---\s*\n", text + "\n", flags=re.DOTALL)
+        match = re.match(r"---[ \t]*\n(.*?)\n---[ \t]*\n", text + "\n", flags=re.DOTALL)
         if match is None:
             return _Readme(text, {})
         try:

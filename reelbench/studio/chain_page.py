@@ -36,7 +36,7 @@ _MATERIAL = re.compile(r"<(\w+) ([0-9a-f]{32})>\n(.*?)\n</\1 \2>", re.DOTALL)
 _LONGEST_MATERIAL = 700
 """Characters of material beside a reply; longer material stands with the question alone."""
 _WORD = re.compile(
-    r"\s*(?:[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+)"
+    r"(?:(?<!\s)\s++)?(?:[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+)"
 )
 """A word with the space before it; of scripts without spaces each character is a word."""
 _TEXT_FIELDS = ("question", "answer")

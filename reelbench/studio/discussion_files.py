@@ -32,7 +32,7 @@ MovieCORE's authors left the captions out (section 3.1), and so do we.
 def _number_in(value: object) -> object:
     """Return the number that an id is, or ends in ("q3"); None of any other."""
     if isinstance(value, str):
-        digits = re.search(r"\d+$", value.strip())
+        digits = re.search(r"(?<!\d)\d++$", value.strip())
         return int(digits[0]) if digits else None
     return value
 

@@ -183,6 +183,7 @@ _INNER_E = re.compile(
 _LE = re.compile(r"(?<=[^aeiouylr])le[sd]?$")
 _SPOKEN_ED = re.compile(r"(?:[td]|[aeiou])ed$")
 _SPOKEN_ES = re.compile(r"(?:[scxzg]|ch|sh|[aeiou])es$")
+_VOWEL = re.compile("[aeiouy]")
 _VOWELS = re.compile(r"[aeiouy]+")
 # Vowels side by side in two syllables, and the syllable without a vowel in -ism and -ithm.
 _APART = re.compile(
@@ -217,7 +218,7 @@ def syllables(word: str) -> int:
         count = 1
     elif silent_ed or silent_es:
         spelled = spelled[:-2]
-    elif spelled.endswith("e") and re.search(r"[aeiouy].*[^aeiouy]e$", spelled):
+    elif re.search(r"[^aeiouy]e$", spelled) and _VOWEL.search(spelled[:-2]):
         spelled = spelled[:-1]
     spelled = re.sub(r"(?:(?<=[aeiou])|^)y(?=[aeiou])", "j", spelled)  # a consonant there
     spelled = re.sub(r"gu(?=[aeio])", "g", spelled.replace("qu", "q"))

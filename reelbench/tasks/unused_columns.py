@@ -252,7 +252,7 @@ class _Accounting:
 
     def _is_group_of_options(self, group: tuple[str, ...]) -> bool:
         """Return True where the names are usual for options, or answers are among the texts."""
-        stem = plain_name(re.sub(r"(\d+|[A-Za-z])$", "", group[0]))
+        stem = plain_name(re.sub(r"(?:(?<!\d)\d++|[A-Za-z])$", "", group[0]))
         return stem in _OPTION_STEMS or self._answers_among(group) >= _TELLING_ROWS
 
     def _are_same_options(self, group: Column, options: Column) -> bool:

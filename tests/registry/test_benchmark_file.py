@@ -14,7 +14,7 @@ from reelbench.registry.discovery import Registry
 from reelbench.registry.records import BenchmarkRecord, SourceRecord
 from reelbench.scoring import result_files
 from tests.servers.files import Response
-from tests.servers.hub import HubServer
+from tests.servers.hub import HubServer, Token
 
 CHOICE = "id: shapes\nkind: choice\nsource: {file: rows.jsonl}\n"
 PLAIN = {"id": "n", "video": "clip", "question": "q", "options": "o", "answer": "a"}
@@ -313,6 +313,7 @@ def test_rows_come_from_the_hub_and_from_a_url_at_what_is_pinned(tmp_path, reelb
             "two_at_url": f"source: {{url: '{hub.url}/two/asked.jsonl'}}\njoin: {{file: right.json, by: n}}",
         }
         environ = {**hub.env(tmp_path / "hf"), "HF_HUB_OFFLINE": "0"}
+        environ["REELBENCH_ALLOW_HOSTS"] = "127.0.0.1"
         for name, source in heads.items():
             folder = write(
                 tmp_path / name,
@@ -334,6 +335,36 @@ def test_rows_come_from_the_hub_and_from_a_url_at_what_is_pinned(tmp_path, reelb
         dev = (tmp_path / "at_hub", "--split", "dev")
         assert reelbench("data", "fetch", *dev, env=environ).returncode == 0
         assert reelbench("score", *dev, "--template", env=environ).stdout.count("7,c,") == 1
+
+
+def test_a_folder_reads_a_private_dataset_only_where_its_user_allows_his_token(tmp_path, reelbench):
+    rows = "".join(json.dumps({**ASKED, "n": n, "a": "so"}) + "\n" for n in range(2))
+    columns = {name: PLAIN[name] for name in ("id", "video", "question", "answer")}
+    with HubServer() as hub:
+        commit = hub.add("owner/private", {"rows.jsonl": rows}, private=True).head
+        hub.tokens["hf_of_the_owner"] = Token("owner")
+        environ = hub.env(tmp_path / "hf") | {"HF_HUB_OFFLINE": "0", "HF_TOKEN": "hf_of_the_owner"}
+        folder = write(
+            tmp_path / "theirs",
+            f"id: theirs\nkind: exact\nsource: {{hub: owner/private, revision: {commit}, "
+            "file: rows.jsonl}\n",
+            columns,
+            "",
+            file="none.txt",
+        )
+        refused = reelbench("data", "fetch", folder, env=environ)
+        assert refused.returncode != 0
+        assert "--allow-token" in refused.stderr
+        assert not [each for each in hub.requests if each.token]
+        reelbench("check", folder, "--allow-token", env=environ)
+        fetched = reelbench("data", "fetch", folder, env=environ)
+        assert fetched.returncode == 0, fetched.stderr
+        # Another folder finds the file in the client's cache, and may not read it either.
+        (tmp_path / "others").mkdir()
+        other = tmp_path / "others" / "benchmark.yaml"
+        other.write_text((tmp_path / "theirs" / "benchmark.yaml").read_text(encoding="utf-8"))
+        told = reelbench("score", other, "--template", env=environ)
+        assert (told.returncode != 0, '"so"' in told.stdout) == (True, False)
 
 
 def test_facets_splits_and_a_folder_of_judge_prompts(tmp_path):
