@@ -15,6 +15,7 @@ from typing import Any
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.parsing import parse_score
 from reelbench.judges.prompting import PromptSet
+from reelbench.judges.turn_tokens import opens_a_turn
 from reelbench.judges.verdicts import Verdict, needs_no_judge, panel_scores, score_of_votes
 from reelbench.llm.ask_result import UNPARSABLE, AskResult
 from reelbench.llm.asker import Asker, RetryCursor
@@ -186,7 +187,7 @@ class Member:
             return Verdict(item.id, dict.fromkeys(self._scale.criteria, self._scale.low), {})
         replies: list[JudgeReply] = []
         for (criterion, vote), result in votes.items():
-            replies += self._replies_of(criterion, vote, result)
+            replies += self._replies_of(item, criterion, vote, result)
         verdict = Verdict(item.id, {}, {}, replies)
         for criterion in self._scale.criteria:
             results = [votes[criterion, vote] for vote in range(self.options.votes)]
@@ -197,7 +198,9 @@ class Member:
                 verdict.scores[criterion] = score
         return verdict
 
-    def _replies_of(self, criterion: str, vote: int, result: AskResult[int]) -> list[JudgeReply]:
+    def _replies_of(
+        self, item: Item, criterion: str, vote: int, result: AskResult[int]
+    ) -> list[JudgeReply]:
         """Return the replies to one question, as samples have them."""
         replies: list[JudgeReply] = []
         for cached in result.replies:
@@ -212,6 +215,7 @@ class Member:
                 score=cached.value,
                 model=returned,
                 key=cached.key.hex(),
+                turn_tokens=opens_a_turn(item.text),
             )
             replies.append(reply)
         return replies

@@ -30,6 +30,7 @@ from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchErr
 from reelbench.base.files import valid_text
 from reelbench.base.settings import home
 from reelbench.data.download import download
+from reelbench.judges import turn_tokens
 from reelbench.llm.ask_result import Again, Read
 from reelbench.llm.messages import Message
 from reelbench.registry.prompts import judge_folder
@@ -74,7 +75,7 @@ class PromptSet:
     def messages(self, criterion: str, item: Item) -> list[Message]:
         """Return the chat messages that ask for `criterion` of `item`."""
         template = self.user[criterion]
-        texts = (item.question, item.target["text"], item.text)
+        texts = (item.question, item.target["text"], turn_tokens.broken(item.text))
         if self.style == "positional":
             text = template.format(*texts)
         else:

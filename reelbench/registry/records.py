@@ -513,6 +513,11 @@ class JudgeReply(Record):
     )
     model: str | None = absent("Model id that the server returned.")
     key: str = Field(description="The reply's key in the cache.")
+    turn_tokens: Omittable[bool] = Field(
+        default=False,
+        description="The answer has tokens that open a turn of a chat; they were broken before it "
+        "was sent.",
+    )
 
 
 _LABEL_SETS_KEPT = 1024

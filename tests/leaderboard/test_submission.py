@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import pytest
 from markdown_it import MarkdownIt
@@ -225,3 +226,20 @@ def test_the_command_writes_the_text_and_json_and_fails_where_one_is_refused(
     assert done.returncode == 2
     assert "refused 1 of 2" in done.stderr
     assert "1 of 2 results hold" in (tmp_path / "page.md").read_text()
+
+
+def test_a_change_is_refused_with_its_results_and_its_reasons_counted_apart(
+    rextime_run, reelbench, tmp_path
+):
+    base = tmp_path / "base"
+    store.add(rextime_run("one", model="org/one", right=8), base / "results")
+    offered = tmp_path / "offered"
+    shutil.copytree(base, offered)
+    for name in ("settings.yaml", "aliases.yaml"):
+        (offered / "results" / name).write_text("judges: [mine]\n")
+    done = reelbench("leaderboard", "check", offered, "--base", base, "--account", "eve")
+    assert done.returncode == 2
+    assert "refused, of 0 results that it changes, for 2 reasons: results/aliases.yaml" in (
+        done.stderr
+    )
+    assert "refused: results/settings.yaml: not a file of a result" in done.stderr

@@ -536,9 +536,16 @@ def _check_change(
         write_text(markdown, outcome.markdown)
     if as_json:
         console.write_json(outcome.document)
-    _refuse(list(outcome.refusals), outcome.number)
+    results = number_of(outcome.number, "result")
+    for refusal in outcome.refusals[1:_SHOWN]:
+        console.note(f"refused: {refusal}")
+    if outcome.refusals:
+        reasons = number_of(len(outcome.refusals), "reason")
+        raise InputError(
+            f"refused, of {results} that it changes, for {reasons}: {outcome.refusals[0]}"
+        )
     if not as_json:
-        console.write(f"{number_of(outcome.number, 'result')} checked; nothing else is changed")
+        console.write(f"{results} checked; nothing else is changed")
 
 
 def _check_folders(
