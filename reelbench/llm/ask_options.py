@@ -259,6 +259,17 @@ class AskOptions:
             )
 
     @property
+    def is_ones_own(self) -> bool:
+        """True for a server of the user's, which may be asked for pages of its own."""
+        if self.url is None or self.local:
+            return False
+        if self.provider is not None:
+            return PROVIDERS[self.provider].own
+        hostname = urlsplit(self.url).hostname
+        hosts = {urlsplit(provider.url).hostname for provider in PROVIDERS.values()}
+        return hostname not in hosts or hostname == "localhost"
+
+    @property
     def sent_key(self) -> str | None:
         """The key that the server gets, if any."""
         return None if self.unsent_key else self.api_key

@@ -26,7 +26,6 @@ from typing import Any, Generic, Self
 
 from reelbench.base import settings
 from reelbench.base.errors import ReelbenchError, number_of, visible
-from reelbench.base.values import is_array, is_object
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import (
     BUDGET,
@@ -64,6 +63,7 @@ from reelbench.llm.parameters import Parameters
 from reelbench.llm.providers import open_client
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.reply import Reply
+from reelbench.llm.server_pages import ServerStatement, statement_of, takes_pictures
 from reelbench.llm.store import Claimed, Limit, StoredReply
 
 _SHORT_REPLY = 64  # tokens
@@ -258,7 +258,9 @@ class Asker:
         self.as_it_stands = as_it_stands
         self.notes: list[str] = []
         self.takes_text_alone = False
-        """True where the server's list of models says so of this one (see `served_model`)."""
+        """True where the server says so of this model (see `served_model`)."""
+        self.statement = ServerStatement()
+        """The server's statement of itself (see `served_model`)."""
         self.giver: str | None = None
         """The giver of the replies, kept beside each; None says nothing."""
         self.tally = Tally(spent_usd=options.cost_usd(0, 0), filed_id=options.filed_id)
@@ -603,7 +605,8 @@ class Asker:
         """Return the server's facts of the model, or None where it states none.
 
         They are id, root, owned_by and max_model_len. Fields that a server makes anew at each
-        request (created, permission) say nothing of the weights.
+        request (created, permission) say nothing of the weights. One's own server is asked for its
+        statement as well.
 
         Raises:
             TransientError, NotServedError: The server can't be asked.
@@ -611,6 +614,8 @@ class Asker:
         client = self._client or open_client(self.options)
         try:
             models = await client.models()
+            if self.options.is_ones_own:
+                await self._note_statement(client, models)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             return None
         finally:
@@ -619,7 +624,8 @@ class Asker:
         matching = [model for model in models if model.get("id") == self.options.model]
         if len(matching) != 1:
             return None
-        self.takes_text_alone = _takes_text_alone(matching[0])
+        if takes_pictures(matching[0]) is False:
+            self.takes_text_alone = True
         facts: dict[str, Any] = {}
         for name in _MODEL_FACTS:
             value = matching[0].get(name)
@@ -628,6 +634,16 @@ class Asker:
             elif type(value) is int and abs(value) < 2**53:
                 facts[name] = value
         return facts
+
+    async def _note_statement(
+        self, client: ChatClient, models: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Note what the server says of itself."""
+        self.statement = await statement_of(self.options.model, models, client.page)
+        if self.statement.takes_pictures is False:
+            self.takes_text_alone = True
+        if self.statement.slots is not None:
+            self.pacer.pace.state_slots(self.statement.slots)
 
     async def ask_again(self, messages: Sequence[Message]) -> Reply | None:
         """Ask a question once more whose reply is kept; the new reply is not kept.
@@ -997,17 +1013,3 @@ class Asker:
                 f"{options.who} {options.model} shuts down on {day}, says {options.host}; "
                 "then name another"
             )
-
-
-def _takes_text_alone(model: Mapping[str, Any]) -> bool:
-    """Return True for a server's description of a model that takes text alone.
-
-    llama.cpp and OpenRouter have it as `architecture.input_modalities`.
-    """
-    architecture = model.get("architecture")
-    if not is_object(architecture):
-        return False
-    modalities = architecture.get("input_modalities")
-    if not is_array(modalities) or "text" not in modalities:
-        return False
-    return "image" not in modalities and "video" not in modalities

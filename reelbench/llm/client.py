@@ -7,6 +7,7 @@ never pays for it.
 
 import asyncio
 import json
+import logging
 import math
 import os
 import re
@@ -34,6 +35,8 @@ from reelbench.llm.reply import Reply
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
+
+_log = logging.getLogger("reelbench.llm")
 
 TimeLimit = AbstractAsyncContextManager[object]
 """Ends a call: TimeoutError."""
@@ -209,6 +212,30 @@ class ChatClient:
         except Exception as error:  # noqa: BLE001 - as above
             raise self._error_without_status(error) from None
         return [model for model in json.loads(content or b"{}")["data"] if is_object(model)]
+
+    async def page(self, path: str, body: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - any JSON
+        """Return the JSON of a page beside the server's `/v1`; None where there is none.
+
+        Args:
+            path: The page's path, from the place where `/v1` stands.
+            body: An object to post, or None.
+        """
+        address = self._url.partition("?")[0].removesuffix("/chat/completions")
+        page_url = address.removesuffix("/v1") + path
+        method = "GET"
+        if body is not None:
+            method = "POST"
+        asking = self._session.request(method, page_url, json=body, allow_redirects=False)
+        try:
+            async with asyncio.timeout(_LOOK_UP), asking as response:
+                if response.status != _OK:
+                    return None
+                content = await _read_body(response)
+                return json.loads(content or b"null")
+        except Exception as error:  # noqa: BLE001 - nothing depends on it
+            reason = self._options.redact(repr(error))
+            _log.debug("%s of %s can't be read: %s", path, self._options.host, reason)
+            return None
 
     async def close(self) -> None:
         """Close the connections."""

@@ -89,6 +89,15 @@ class Pace:
         self.most = max(self.most, most)
         self.time_limit = min(self.time_limit, time_limit)
 
+    def state_slots(self, slots: int) -> None:
+        """Note the number of calls that the server says it works on at a time."""
+        if slots == self.slots:
+            return
+        self.slots = slots
+        if self._is_proven and not self._was_refused:
+            self._limit = float(slots)
+            self._begin_round()
+
     def begin_work(self, now: float) -> None:
         """Note that the server has a call to work on, and had none before."""
         self._busy_since = now

@@ -106,9 +106,14 @@ class _Prompt:
 
 
 class PromptCounts:
-    """The counts of prompt tokens of one run, and the prompts at fault by them."""
+    """The counts of prompt tokens of one run, and the prompts at fault by them.
+
+    Attributes:
+        context: Tokens of the server's context, as it says; None where it doesn't say.
+    """
 
     def __init__(self) -> None:
+        self.context: int | None = None
         self._faults: dict[str, Fault] = {}
         self._sizes: dict[str, _Size] = {}
         self._same_counts: dict[int, _SameCount] = {}
@@ -179,7 +184,7 @@ class PromptCounts:
         size = _Size(count, prompt.pictures, text_bytes)
         self._sizes[prompt.name] = size
         self._largest = max(self._largest, count)
-        if _is_round(count):
+        if self._is_round(count):
             self._same_counts.setdefault(count, _SameCount()).add(prompt.name, size)
 
     def _note_whole(self, prompt: _Prompt) -> None:
@@ -189,6 +194,12 @@ class PromptCounts:
             if low.may_be_kept_from(prompt):
                 self._low.remove(low)
                 self._faults.pop(low.name, None)
+
+    def _is_round(self, count: int) -> bool:
+        """Return True for the size of a context, or half of one and two tokens."""
+        if self.context is not None and count in {self.context, self.context // 2 + 2}:
+            return True
+        return count >= _WINDOW_STEP and count % _WINDOW_STEP in {0, 2}
 
     def _is_window(self, count: int) -> bool:
         """Return True where no prompt has more tokens than a round count that several share."""
@@ -210,11 +221,6 @@ class PromptCounts:
             if is_shorter and size.tokens > count:
                 return True
         return False
-
-
-def _is_round(count: int) -> bool:
-    """Return True for the size of a context, or half of one and two tokens."""
-    return count >= _WINDOW_STEP and count % _WINDOW_STEP in {0, 2}
 
 
 def _text_of(messages: Iterable[Message]) -> str:

@@ -87,6 +87,9 @@ class LocalClient(ChatClient):
         """Nobody lists what is here."""
         return []
 
+    async def page(self, path: str, body: Mapping[str, Any] | None = None) -> None:
+        """There is no server."""
+
     async def close(self) -> None:
         """Nothing is open."""
 

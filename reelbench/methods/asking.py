@@ -404,6 +404,7 @@ class _Run:
         async with self.asker:
             await self.kept_answers.begin(rows)
             self._check_modalities()
+            self.prompt_counts.context = self.asker.statement.context
             sampling_waits = asyncio.ensure_future(self._sample_waits())
             try:
                 predictions = await self.runner.results(ordered, self._prediction)

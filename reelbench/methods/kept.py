@@ -280,6 +280,7 @@ class KeptAnswers:
             server=self._giver["server"],
             revision=self._giver["revision"],
             served=self._filed_facts(),
+            states=self._asker.statement.record_fields(),
             returned=tally_fields["returned"] or None,
             in_flight=pacer.most_in_flight or None,
             per_second=per_second,

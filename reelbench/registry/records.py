@@ -394,6 +394,10 @@ class Counts(Record):
     )
 
 
+Facts = Annotated[dict[Name, Plain], Field(max_length=bounds.ENTRIES)]
+"""Facts by name."""
+
+
 class AskedRecord(Record):
     """The source of the answers of a run of `ask`: replies and server."""
 
@@ -403,9 +407,13 @@ class AskedRecord(Record):
     kept_to: str | None = absent("When the last of those came.")
     server: str = Field(description="Host of the server; never a key, a user name or a query.")
     revision: str | None = absent("As `about` states it.")
-    served: Annotated[dict[Name, Plain], Field(max_length=bounds.ENTRIES)] | None = absent(
+    served: Facts | None = absent(
         "What the server's `/v1/models` says of the model (`id`, `root`, `owned_by`, "
         "`max_model_len`), of paths their telling part; null where it says nothing.",
+    )
+    states: Omittable[Facts | None] = absent(
+        "What one's own server says of itself: `software`, `context` (tokens of a prompt and its "
+        "answer), `slots` (calls at a time), `takes_pictures`; absent where nothing."
     )
     returned: Omittable[Counted | None] = absent(
         "Model id that the server returned -> replies; of a path its telling part. Absent where it "

@@ -158,6 +158,8 @@ class _Core:
         self.count = 0
         self.models: list[dict[str, Any]] | None = None
         self.listed = 0
+        self.pages: dict[str, Any] = {}
+        self.pages_read: list[str] = []
         self.replied = 0
         self.in_flight = 0
         self.most_in_flight = 0
@@ -165,6 +167,11 @@ class _Core:
     def handle(
         self, connection: _Connection, path: str, headers: dict[str, str], body: bytes
     ) -> None:
+        if path == "/props" or path.startswith("/api/"):
+            self.pages_read.append(path)
+            page = self.pages.get(path)
+            connection.send(404 if page is None else 200, {}, json.dumps(page or {}).encode())
+            return
         if path.partition("?")[0].endswith("/models"):
             self.listed += 1
             body = json.dumps({"object": "list", "data": self.models or []}).encode()
@@ -259,6 +266,15 @@ class JudgeServer:
     def list_models(self, *models: dict[str, Any]) -> None:
         """List these models from now on; before that there is no such list."""
         self._core.models = list(models)
+
+    def show_page(self, path: str, page: object) -> None:
+        """Show a page of the server's own from now on."""
+        self._core.pages[path] = page
+
+    @property
+    def pages_read(self) -> list[str]:
+        """The paths of pages that were asked for, whether there or not."""
+        return self._core.pages_read
 
     @property
     def most_in_flight(self) -> int:
