@@ -41,7 +41,7 @@ install: $(VENV)/.installed
 # requirements: they need a newer pydantic than our oldest, which `test-minima` tests.
 $(VENV)/.installed: setup.cfg pyproject.toml requirements-dev.txt $(filter .uv/bin/uv,$(UV))
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
-	$(UV) pip install --quiet --python $(BIN)/python --editable '.[lmms-eval,gemini,mcp,postgres]' --requirement requirements-dev.txt
+	$(UV) pip install --quiet --python $(BIN)/python --editable '.[lmms-eval,gemini,lint,mcp,postgres]' --requirement requirements-dev.txt
 	$(BIN)/python
 	@touch $@
 

@@ -1,6 +1,6 @@
 """`reelbench data lint`: faults in a benchmark's rows."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,7 @@ from reelbench.terminal import console
 from reelbench.terminal.option_groups import Json, Split
 
 if TYPE_CHECKING:
+    from reelbench.stats.option_guesses import GuessTest
     from reelbench.tasks.lint.benchmark_lint import BenchmarkLint
     from reelbench.tasks.lint.findings import Fault
     from reelbench.tasks.lint.linter import Measure, RuleResult
@@ -19,7 +20,19 @@ if TYPE_CHECKING:
 _SHOWN_FAULTS = 5  # of a rule
 
 
-def lint(name: Name, *, split: Split = None, data: Data = None, as_json: Json = False) -> None:
+def lint(
+    name: Name,
+    *,
+    split: Split = None,
+    data: Data = None,
+    baseline: Annotated[
+        bool,
+        typer.Option(
+            "--baseline/--no-baseline", help="Train a model on words alone, too (extra `lint`)."
+        ),
+    ] = True,
+    as_json: Json = False,
+) -> None:
     """Find faults in a benchmark's rows, without media, a model or a network.
 
     Nothing is fetched. What is shown are ids, rules and numbers, and no text of a row: logs of CI
@@ -28,13 +41,15 @@ def lint(name: Name, *, split: Split = None, data: Data = None, as_json: Json = 
     """
     from reelbench.tasks.lint import benchmark_lint
 
-    report = benchmark_lint.lint_benchmark(name, split, data)
+    report = benchmark_lint.lint_benchmark(name, split, data, baseline=baseline)
     if as_json:
         console.write_json(benchmark_lint.document(report, __version__))
     else:
         _show(report)
     for reason in report.absent.values():
         console.note(f"not linted: {reason}")
+    if report.words_untried is not None:
+        console.note(f"{report.words_untried}, or say --no-baseline")
     for entry in report.idle_acceptances():
         console.note(f"{entry.where}: {entry.rule} finds nothing there any more; take it out")
     if report.findings > report.accepted:
@@ -52,6 +67,7 @@ def _show(report: "BenchmarkLint") -> None:
     for result in report.results:
         _show_faults(report, result)
     _show_measures(report)
+    _show_words(report)
     console.write(_summary(report))
 
 
@@ -66,9 +82,12 @@ def _show_faults(report: "BenchmarkLint", result: "RuleResult") -> None:
 
 
 def _fault_line(result: "RuleResult", fault: "Fault") -> str:
-    first = fault.rows[0]
-    ids = list(dict.fromkeys(question.id for question in fault.rows))
-    return visible(f"{result.rule.name}: {first.split} {first_of(ids)}: {fault.what}")
+    """Return a fault in a line: rule, rows by split, and what is wrong."""
+    ids_of_split: dict[str, dict[str, None]] = {}
+    for question in fault.rows:
+        ids_of_split.setdefault(question.split, {})[question.id] = None
+    places = [f"{split} {first_of(list(ids), 3)}" for split, ids in ids_of_split.items()]
+    return visible(f"{result.rule.name}: {'; '.join(places)}: {fault.what}")
 
 
 def _show_measures(report: "BenchmarkLint") -> None:
@@ -98,10 +117,26 @@ def _show_measures(report: "BenchmarkLint") -> None:
         console.show(table)
 
 
-def _cells(measure: "Measure") -> list[str]:
+def _show_words(report: "BenchmarkLint") -> None:
+    """Print what words alone can do, by split and label."""
+    for score in report.words:
+        parts = {f"{report.spec.id} {score.split}": score.test}
+        parts.update({f"  {label}": part.test for label, part in score.by_label.items()})
+        for name, test in parts.items():
+            line = f"{name}: words alone, trained: {100 * test.value:.1f} % "
+            line += f"(chance {100 * test.chance:.1f}; interval {_interval(test)})"
+            console.write(visible(line))
+        console.write(f"  always the training folds' best letter: {100 * score.constant:.1f} %")
+
+
+def _interval(test: "GuessTest") -> str:
     ends = None
-    if measure.test.estimate.ci95 is not None:
-        ends = [100 * end for end in measure.test.estimate.ci95]
+    if test.estimate.ci95 is not None:
+        ends = [100 * end for end in test.estimate.ci95]
+    return interval(ends, 1)
+
+
+def _cells(measure: "Measure") -> list[str]:
     return [
         measure.split,
         measure.way.what,
@@ -109,7 +144,7 @@ def _cells(measure: "Measure") -> list[str]:
         f"{measure.videos:,}",
         number(100 * measure.test.value, 1),
         number(100 * measure.test.chance, 1),
-        interval(ends, 1),
+        _interval(measure.test),
         p_value(measure.p_adjusted),
     ]
 
@@ -119,6 +154,9 @@ def _summary(report: "BenchmarkLint") -> str:
     for result in report.results:
         if result.findings:
             counts.append(f"{result.rule.name} {result.findings:,}")
+    by_words = sum(score.is_finding for score in report.words)
+    if by_words:
+        counts.append(f"words_alone {by_words:,}")
     if not counts:
         return f"nothing found by {number_of(len(report.results), 'rule')}"
     line = f"{number_of(report.findings, 'finding')}: {', '.join(counts)}"

@@ -159,3 +159,27 @@ def test_ids_in_lint_yaml_are_the_text_that_stands_there(reelbench, tmp_path):
     entries = "accept:\n- {rule: equal_options, rows: [007], reason: x}\n"
     (folder / "lint.yaml").write_text(entries, encoding="utf-8")
     assert reelbench("data", "lint", folder).returncode == 0
+
+
+def test_words_alone_stand_by_their_name(reelbench, tmp_path):
+    pytest.importorskip("sklearn")
+    rows = choices(120)
+    for row in rows:
+        place = "ABC".index(row["answer"])
+        row["options"][place] = row["options"][place].replace(" ", "ish ")
+    folder = declare(tmp_path / "kit", rows)
+    done = reelbench("data", "lint", folder)
+    assert done.returncode == 1
+    assert "kit test: words alone, trained: 100.0 % (chance 33.3; interval " in done.stdout
+    assert done.stdout.splitlines()[-1].endswith("words_alone 1")
+    document = json.loads(reelbench("data", "lint", folder, "--json").stdout)
+    score = document["words_alone"]["splits"]["test"]
+    assert (score["value"], score["rows"], score["finding"]) == (100, 120, True)
+    without = json.loads(reelbench("data", "lint", folder, "--json", "--no-baseline").stdout)
+    assert without["words_alone"]["splits"] == {}
+
+    entry = "accept:\n- {rule: words_alone, reason: x}\n- {rule: longest_option, reason: x}\n"
+    (folder / "lint.yaml").write_text(entry, encoding="utf-8")
+    done = reelbench("data", "lint", folder)
+    assert done.returncode == 0
+    assert done.stdout.endswith("2 accepted in lint.yaml\n")

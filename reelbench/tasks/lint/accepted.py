@@ -21,7 +21,7 @@ from reelbench.base.files import read_text
 from reelbench.base.values import is_array, is_object
 from reelbench.base.yaml_text import read_mapping
 from reelbench.tasks.lint.findings import Fault
-from reelbench.tasks.lint.rules import RULES
+from reelbench.tasks.lint.rules import ALL_RULES
 
 NAME = "lint.yaml"
 
@@ -90,7 +90,7 @@ def _acceptance(entry: Any, where: str, splits: list[str]) -> Acceptance:  # noq
     if not is_object(entry) or not set(entry) <= set(_KEYS):
         raise InputError(f"{where}: expected the keys {', '.join(_KEYS)}")
     rule = _text(entry, "rule", where)
-    names = [known_rule.name for known_rule in RULES]
+    names = [known_rule.name for known_rule in ALL_RULES]
     if rule not in names:
         raise InputError(f"{where}: there is no rule {rule!r}; there are {', '.join(names)}")
     split: str | None = None

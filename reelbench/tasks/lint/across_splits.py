@@ -1,4 +1,4 @@
-"""A question stands in two splits."""
+"""A question stands in two splits, with whatever options: its answer stands there, too."""
 
 from collections.abc import Hashable, Iterator, Sequence
 
@@ -7,18 +7,19 @@ from reelbench.tasks.lint.questions import Question
 
 
 def _look(questions: Sequence[Question]) -> Iterator[Fault]:
-    first_of_split: dict[Hashable, dict[str, Question]] = {}
+    alike: dict[Hashable, list[Question]] = {}
     for question in questions:
-        first_of_split.setdefault(question.key, {}).setdefault(question.split, question)
-    for by_split in first_of_split.values():
-        if len(by_split) > 1:
-            splits = " and ".join(by_split)
-            yield Fault(tuple(by_split.values()), f"the same question in {splits}")
+        key = (question.videos, question.clip, question.language, question.plain_text)
+        alike.setdefault(key, []).append(question)
+    for group in alike.values():
+        splits = list(dict.fromkeys(question.split for question in group))
+        if len(splits) > 1:
+            yield Fault(tuple(group), f"the same question in {' and '.join(splits)}")
 
 
 RULE = Rule(
     name="question_in_splits",
     title="a question stands in two splits",
-    threshold="the same video, clip, question and options",
+    threshold="the same video, clip and question, whatever the options",
     look=_look,
 )

@@ -1,6 +1,6 @@
 """A benchmark's data, linted: its splits that are here, and the document of what was found."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,13 @@ from reelbench.data import loading, mapped_rows
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.splits import is_mini, upstream_split
-from reelbench.tasks.lint import accepted
+from reelbench.stats.option_guesses import GuessTest
+from reelbench.tasks.lint import accepted, words_alone
 from reelbench.tasks.lint.accepted import Acceptance
 from reelbench.tasks.lint.findings import FAMILY_LEVEL, Fault
 from reelbench.tasks.lint.linter import Measure, RuleResult, lint
-from reelbench.tasks.lint.questions import Question, questions_of
+from reelbench.tasks.lint.questions import Choices, Question, questions_of
+from reelbench.tasks.lint.words_alone import WordsAlone
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class BenchmarkLint:
         absent: Split -> why its rows aren't here.
         results: What each rule found, in the rules' order.
         acceptances: The findings that the author accepts.
+        words: The scores of words alone, of splits with enough questions with options.
+        words_untried: Why they were not tried where they could have been.
     """
 
     spec: BenchmarkSpec
@@ -55,16 +59,20 @@ class BenchmarkLint:
     absent: dict[str, str]
     results: tuple[RuleResult, ...]
     acceptances: tuple[Acceptance, ...]
+    words: tuple[WordsAlone, ...] = ()
+    words_untried: str | None = None
 
     @property
     def findings(self) -> int:
         """The number of findings of all rules."""
-        return sum(result.findings for result in self.results)
+        count = sum(score.is_finding for score in self.words)
+        return count + sum(result.findings for result in self.results)
 
     @property
     def accepted(self) -> int:
         """The number of those that the author accepts."""
-        return sum(self.accepted_of(result) for result in self.results)
+        count = sum(self.acceptance_of_words(score) is not None for score in self.words)
+        return count + sum(self.accepted_of(result) for result in self.results)
 
     def accepted_of(self, result: RuleResult) -> int:
         """Return the number of a rule's findings that the author accepts."""
@@ -73,7 +81,7 @@ class BenchmarkLint:
             if self.acceptance(result, fault) is not None:
                 count += 1
         for measure in result.measures:
-            if measure.is_finding and self.acceptance_of_measure(result, measure) is not None:
+            if self.acceptance_of_measure(result, measure) is not None:
                 count += 1
         return count
 
@@ -85,35 +93,57 @@ class BenchmarkLint:
         return None
 
     def acceptance_of_measure(self, result: RuleResult, measure: Measure) -> Acceptance | None:
-        """Return the entry that accepts a way to choose."""
+        """Return the entry that accepts a way to choose that is a finding."""
+        if not measure.is_finding:
+            return None
+        return self._acceptance_of_split(result.rule.name, measure.split)
+
+    def acceptance_of_words(self, score: WordsAlone) -> Acceptance | None:
+        """Return the entry that accepts what words alone can do, where that is a finding."""
+        if not score.is_finding:
+            return None
+        return self._acceptance_of_split(words_alone.RULE.name, score.split)
+
+    def _acceptance_of_split(self, rule: str, split: str) -> Acceptance | None:
         for entry in self.acceptances:
-            if entry.covers_split(result.rule.name, measure.split):
+            if entry.covers_split(rule, split):
                 return entry
         return None
 
     def idle_acceptances(self) -> list[Acceptance]:
         """Return the entries that accept nothing that was found."""
-        busy: set[str] = set()
+        entries = [self.acceptance_of_words(score) for score in self.words]
         for result in self.results:
-            entries = [self.acceptance(result, fault) for fault in result.faults]
-            for measure in result.measures:
-                if measure.is_finding:
-                    entries.append(self.acceptance_of_measure(result, measure))
-            busy.update(entry.where for entry in entries if entry is not None)
-        return [entry for entry in self.acceptances if entry.where not in busy]
+            entries += [self.acceptance(result, fault) for fault in result.faults]
+            entries += [self.acceptance_of_measure(result, part) for part in result.measures]
+        busy = {entry.where for entry in entries if entry is not None}
+        idle: list[Acceptance] = []
+        for entry in self.acceptances:
+            # What was not tried may still be so.
+            is_tried = entry.rule != words_alone.RULE.name or bool(self.words)
+            if is_tried and entry.where not in busy:
+                idle.append(entry)
+        return idle
 
     def is_secret(self, split: str) -> bool:
         """Return True where a split's rows must not be named by their answers."""
         return any(linted.secret for linted in self.splits if linted.name == split)
 
 
-def lint_benchmark(name: str, split: str | None = None, data: Path | None = None) -> BenchmarkLint:
+def lint_benchmark(
+    name: str,
+    split: str | None = None,
+    data: Path | None = None,
+    *,
+    baseline: bool = True,
+) -> BenchmarkLint:
     """Lint the rows of a benchmark that are on this machine; nothing is fetched.
 
     Args:
         name: A benchmark, one of its tasks, or the path of its file or folder.
         split: One split; by default all but the mini ones.
         data: The user's own copy of the annotations.
+        baseline: Try what words alone can do, too.
 
     Raises:
         InputError: The name or split is unknown, or no row can be read.
@@ -140,7 +170,31 @@ def lint_benchmark(name: str, split: str | None = None, data: Path | None = None
     if not linted:
         raise DataUnavailableError("; ".join(absent.values()))
     acceptances = accepted.read(spec.folder, spec.splits)
-    return BenchmarkLint(spec, tuple(linted), absent, tuple(lint(questions)), acceptances)
+    words: list[WordsAlone] = []
+    untried: str | None = None
+    if baseline:
+        untried = words_alone.why_not()
+        if untried is None:
+            words = list(_words_of_splits(questions))
+    return BenchmarkLint(
+        spec,
+        tuple(linted),
+        absent,
+        tuple(lint(questions)),
+        acceptances,
+        tuple(words),
+        untried,
+    )
+
+
+def _words_of_splits(questions: Sequence[Question]) -> Iterator[WordsAlone]:
+    """Yield the score of words alone for each split with enough questions with options."""
+    splits = dict.fromkeys(question.split for question in questions)
+    for split in splits:
+        choices = Choices.of(question for question in questions if question.split == split)
+        score = words_alone.words_alone(split, choices)
+        if score is not None:
+            yield score
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +288,42 @@ def document(report: BenchmarkLint, reelbench: str) -> dict[str, Any]:
         "findings": report.findings,
         "accepted": report.accepted,
         "rules": rules,
+        "words_alone": {
+            "title": words_alone.RULE.title,
+            "threshold": words_alone.RULE.threshold,
+            "untried": report.words_untried,
+            "splits": {score.split: _words_fields(report, score) for score in report.words},
+        },
     }
+
+
+def _words_fields(report: BenchmarkLint, score: WordsAlone) -> dict[str, Any]:
+    by_label: dict[str, Any] = {}
+    for label, label_score in score.by_label.items():
+        by_label[label] = {"rows": label_score.rows, **_test_fields(label_score.test)}
+    fields: dict[str, Any] = {
+        "rows": score.rows,
+        "videos": score.videos,
+        **_test_fields(score.test),
+        "constant": 100 * score.constant,
+        "p": score.test.p_above,
+        "finding": score.is_finding,
+        "by_label": by_label,
+        "scikit_learn": score.scikit_learn,
+    }
+    acceptance = report.acceptance_of_words(score)
+    if acceptance is not None:
+        fields["accepted"] = acceptance.reason
+    return fields
+
+
+def _test_fields(test: GuessTest) -> dict[str, Any]:
+    """Return a share of right choices in percent, with its interval and chance."""
+    interval = test.estimate.ci95
+    ci95 = None
+    if interval is not None:
+        ci95 = [100 * end for end in interval]
+    return {"value": 100 * test.value, "chance": 100 * test.chance, "ci95": ci95}
 
 
 def _fault_fields(report: BenchmarkLint, result: RuleResult, fault: Fault) -> dict[str, Any]:
@@ -251,18 +340,12 @@ def _measure_fields(report: BenchmarkLint, result: RuleResult, measure: Measure)
 
     Of a secret split no row is named.
     """
-    interval = measure.test.estimate.ci95
-    ci95 = None
-    if interval is not None:
-        ci95 = [100 * end for end in interval]
-    fields = {
+    fields: dict[str, Any] = {
         "split": measure.split,
         "what": measure.way.what,
         "rows": measure.rows,
         "videos": measure.videos,
-        "value": 100 * measure.test.value,
-        "chance": 100 * measure.test.chance,
-        "ci95": ci95,
+        **_test_fields(measure.test),
         "smallest_effect": 100 * measure.way.smallest,
         "p": measure.p,
         "p_holm": measure.p_adjusted,

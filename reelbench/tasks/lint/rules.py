@@ -15,6 +15,7 @@ from reelbench.tasks.lint import (
     two_answers,
     videos_across_splits,
     whole_spans,
+    words_alone,
 )
 
 RULES = (
@@ -33,3 +34,7 @@ RULES = (
     odd_option.RULE,
     constant_answer.RULE,
 )
+"""The rules that `linter` runs."""
+
+ALL_RULES = (*RULES, words_alone.RULE)
+"""These and the trained one, which takes longer."""

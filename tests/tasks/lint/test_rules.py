@@ -239,10 +239,10 @@ def test_questions_and_videos_in_two_splits():
     first = choice("a", "red", "blue")
     questions = [
         first,
-        replace(first, id="b", split="train", options=("Blue", "Red"), right=()),
+        replace(first, id="b", split="train", options=("Blue", "Red", "green"), right=()),
         choice("c", "red", "blue", video="w"),
         choice("d", "red", "blue", video="x"),
-        replace(choice("e", "red", "green", video="x"), split="train"),
+        replace(choice("e", "red", "blue", video="x", text="Who?"), split="train"),
     ]
     assert faults_of("question_in_splits", questions) == [
         (["a", "b"], "the same question in test and train"),
