@@ -8,6 +8,8 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from reelbench.leaderboard import board_settings
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.leaderboard.ranking import Noise
@@ -302,26 +304,18 @@ def _win_rates(
     for group, rows in tables.items():
         if len(rows) <= 1:
             continue
-        was_run = any(row.stored is not None for row in rows.values())
-        for key, row in rows.items():
-            balance = 0  # wins less losses
-            for rival_key, rival in rows.items():
-                if rival_key == key:
-                    continue
-                pair = noise[group].pair(row.key, rival.key)
-                if not was_run:
-                    balance += _sign(ranks[rival.key] - ranks[row.key])
-                elif pair is not None:
-                    balance += pair.direction
-            rivals = len(rows) - 1
+        row_keys = [row.key for row in rows.values()]
+        if any(row.stored is not None for row in rows.values()):
+            signs = noise[group].signs(row_keys)
+        else:
+            places = np.array([ranks[key] for key in row_keys])
+            signs = np.sign(places[np.newaxis, :] - places[:, np.newaxis])
+        rivals = len(rows) - 1
+        # Wins less losses.
+        balances = signs.sum(axis=1, dtype=np.int64).tolist()
+        for key, balance in zip(rows, balances, strict=True):
             rates[key][group] = Fraction(rivals + balance, 2 * rivals)
     return rates
-
-
-def _sign(number: int) -> int:
-    if number == 0:
-        return 0
-    return 1 if number > 0 else -1
 
 
 def _ranges_of_table(
@@ -343,30 +337,23 @@ def _ranges(
     """
     if any(not noise[group].pairs for group in tables):
         return {}
+    low_rates: dict[ModelKey, list[Fraction]] = defaultdict(list)
+    high_rates: dict[ModelKey, list[Fraction]] = defaultdict(list)
+    for group, rows in tables.items():
+        if len(rows) == 1:
+            continue
+        signs = noise[group].signs([row.key for row in rows.values()], len(tables))
+        wins = np.count_nonzero(signs > 0, axis=1).tolist()
+        losses = np.count_nonzero(signs < 0, axis=1).tolist()
+        rivals = len(rows) - 1
+        for place, key in enumerate(rows):
+            low_rates[key].append(Fraction(wins[place], rivals))
+            high_rates[key].append(Fraction(rivals - losses[place], rivals))
     lowest_rates: dict[ModelKey, Fraction] = {}
     highest_rates: dict[ModelKey, Fraction] = {}
     for key in places:
-        low_rates: list[Fraction] = []
-        high_rates: list[Fraction] = []
-        for group, rows in tables.items():
-            if key not in rows or len(rows) == 1:
-                continue
-            wins = 0
-            losses = 0
-            for rival_key, rival in rows.items():
-                pair = noise[group].pair(rows[key].key, rival.key)
-                if rival_key == key or pair is None:
-                    continue
-                sign = pair.told_among(len(tables))
-                if sign == 1:
-                    wins += 1
-                elif sign == -1:
-                    losses += 1
-            rivals = len(rows) - 1
-            low_rates.append(Fraction(wins, rivals))
-            high_rates.append(Fraction(rivals - losses, rivals))
-        lowest_rates[key] = _mean(low_rates)
-        highest_rates[key] = _mean(high_rates)
+        lowest_rates[key] = _mean(low_rates[key])
+        highest_rates[key] = _mean(high_rates[key])
     ranges: dict[ModelKey, tuple[int, int]] = {}
     for key, place in places.items():
         model_rows = [rows[key] for rows in tables.values() if key in rows]

@@ -7,6 +7,7 @@ the site prints it.
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,13 @@ import numpy as np
 from reelbench.judges.identity import judge_as_answered
 from reelbench.leaderboard.entries import BoardEntry, metric_value
 from reelbench.leaderboard.standing import ranked_samples
-from reelbench.leaderboard.table_pairs import PairedDifference, RowPair, TablePairs, Tests
+from reelbench.leaderboard.table_pairs import (
+    PairedDifference,
+    RowPair,
+    Signs,
+    TablePairs,
+    Tests,
+)
 from reelbench.pages.shell_page import page_asset
 from reelbench.registry.records import JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec
@@ -22,7 +29,6 @@ from reelbench.scoring import comparison
 from reelbench.scoring.comparison import AtBothEnds
 from reelbench.scoring.value_bounds import MOST_UNSCORED
 from reelbench.stats import intervals, power
-from reelbench.stats.all_pairs import errors_of_all_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,26 @@ class Noise:
     smallest: float | None
     pairs: Mapping[RowPair, PairedDifference] = field(default_factory=dict)
     videos: int = 0
+
+    def signs(self, keys: Sequence[str], tables: int = 1) -> Signs:
+        """Return each row's sign against each other one, by their keys (rows x rows).
+
+        It is 1 where the first is better, -1 where it is worse, 0 where the two aren't told apart
+        or weren't compared.
+
+        Args:
+            keys: The rows' keys.
+            tables: How many tables are looked at together (Bonferroni).
+        """
+        if isinstance(self.pairs, TablePairs):
+            return self.pairs.signs(keys, tables)
+        signs = np.zeros((len(keys), len(keys)), dtype=np.int8)
+        for (i, first), (j, second) in combinations(enumerate(keys), 2):
+            pair = self.pair(first, second)
+            if pair is not None:
+                signs[i, j] = pair.told_among(tables)
+                signs[j, i] = -signs[i, j]
+        return signs
 
     def pair(self, first: str, second: str) -> PairedDifference | None:
         """Return the first row less the second, by their keys; None where they weren't compared."""
@@ -180,7 +206,7 @@ def compare_runs(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
     pairs = TablePairs(runs, test_pair)
     return Noise(
         ranges=pairs.ranges(),
-        smallest=_smallest_difference(list(runs.values())),
+        smallest=_smallest_difference(pairs),
         pairs=pairs,
         videos=max((run.lowest.clusters for run in runs.values()), default=0),
     )
@@ -204,24 +230,14 @@ def _tests_of_pair(
     return comparison.tests_at_both_ends(first_run, second_run)
 
 
-def _smallest_difference(runs: Sequence[AtBothEnds]) -> float | None:
-    """Return `Noise.smallest` of some runs: pairs on the same items are its pilots."""
-    draws_of_items: dict[tuple[str, ...], list[intervals.Array]] = defaultdict(list)
-    clusters_of_items: dict[tuple[str, ...], int] = {}
-    for run in runs:
-        if run.lowest.draws is not None and run.lowest.clusters > 1:
-            draws_of_items[run.ids].append(run.lowest.draws)
-            clusters_of_items[run.ids] = run.lowest.clusters
-    errors: list[intervals.Array] = []
-    videos: list[int] = []
-    for ids, draws in draws_of_items.items():
-        if len(draws) > 1:
-            errors.append(errors_of_all_pairs(np.stack(draws), clusters_of_items[ids]))
-            videos.append(clusters_of_items[ids])
-    if not errors:
+def _smallest_difference(pairs: TablePairs) -> float | None:
+    """Return `Noise.smallest`: pairs on the same items are its pilots."""
+    resampled_errors = pairs.resampled_errors()
+    if not resampled_errors:
         return None
-    error = float(np.median(np.concatenate(errors)))
-    fewest_videos = min(videos)
+    errors = np.concatenate([each.errors for each in resampled_errors])
+    error = float(np.median(errors))
+    fewest_videos = min(each.videos for each in resampled_errors)
     pilot = power.Pilot(error, fewest_videos, paired=True)
     if not error or power.not_promised(pilot, fewest_videos) is not None:
         return None

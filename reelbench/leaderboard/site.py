@@ -160,7 +160,7 @@ def _kept_samples(board: Board, out: Path) -> dict[str, list[str]]:
 
 
 def _samples_of_runs(board: Board) -> dict[str, str]:
-    """Return the name of each run's files -> the hash of its samples, where it is known."""
+    """Return name of a run's files -> the hash of its samples."""
     hashes: dict[str, str] = {}
     for entry in board.entries:
         if entry.stored is not None:

@@ -39,7 +39,7 @@ class SiteFiles:
             path.write_bytes(data)
 
     def keep_samples(self, name: str) -> int:
-        """Keep the files with a run's samples, and return their number: 0 where none are known."""
+        """Keep the known files with a run's samples, and return their number."""
         paths = self.samples.get(name, [])
         for path in paths:
             (self.folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -28,7 +28,7 @@ _PART = re.compile(r"data/samples/(.+)-\d+\.js")
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What the command says of a site.
+    """The numbers that the command states of a site.
 
     Attributes:
         runs: Its rows of runs.
@@ -64,7 +64,7 @@ class SiteState:
         return dict(_file_states(out)) == self.files
 
     def kept_samples(self, out: Path, samples: Mapping[str, str]) -> dict[str, list[str]]:
-        """Return name of a run's files -> the paths with its samples that are as they were.
+        """Return name of a run's files -> its samples' paths, where nothing changed.
 
         Args:
             out: The site.
@@ -82,12 +82,12 @@ class SiteState:
             parts.setdefault(name, []).append(path)
             if _state_of(out / path) != state:
                 changed_names.add(name)
-        kept: dict[str, list[str]] = {}
+        unchanged: dict[str, list[str]] = {}
         for name, paths in parts.items():
             is_same = name in samples and self.samples.get(name) == samples[name]
             if is_same and name not in changed_names:
-                kept[name] = paths
-        return kept
+                unchanged[name] = paths
+        return unchanged
 
 
 def read(out: Path) -> SiteState | None:

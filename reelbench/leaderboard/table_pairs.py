@@ -5,23 +5,30 @@ object when somebody asks for it.
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from reelbench.scoring import comparison
 from reelbench.scoring.comparison import AtBothEnds
 from reelbench.stats import multiple_comparisons, paired, power
-from reelbench.stats.all_pairs import PairedTests, Scores, tests_of_all_pairs
+from reelbench.stats.all_pairs import (
+    PairedTests,
+    Scores,
+    errors_of_all_pairs,
+    tests_of_all_pairs,
+)
 from reelbench.stats.intervals import Array
 from reelbench.stats.ratios import Resampled
 
 RowPair = tuple[str, str]
 """The keys of two rows."""
 Tests = list[paired.PairedTest]
+Signs = npt.NDArray[np.int8]
 
 
 class PairedDifference(NamedTuple):
@@ -62,6 +69,13 @@ class PairedDifference(NamedTuple):
         return self._replace(difference=-self.difference, ci95=ci95)
 
 
+class ResampledErrors(NamedTuple):
+    """The errors of pairs of runs on the same items, by the resamples alone."""
+
+    errors: Array
+    videos: int
+
+
 class TablePairs(Mapping[RowPair, PairedDifference]):
     """The differences of all pairs of a table's rows, by the rows' keys."""
 
@@ -82,15 +96,17 @@ class TablePairs(Mapping[RowPair, PairedDifference]):
         self._first, self._second = np.triu_indices(len(self._keys), k=1)
         lowest = [run.lowest for run in runs.values()]
         self._values = np.array([_number(run.value) for run in lowest], dtype=np.float64)
+        self._runs = list(runs.values())
         self._tests = _Tests(runs, test_pair)
         self._p_alone = self._tests.p()
         self._p = multiple_comparisons.adjusted_by_holm(self._p_alone)
         self._levels = multiple_comparisons.levels_of_holm(self._p_alone)
+        self._intervals: tuple[Array, Array] | None = None
 
     def __getitem__(self, keys: RowPair) -> PairedDifference:
         first = self._place[keys[0]]
         second = self._place[keys[1]]
-        if first >= second or np.isnan(self._values[[first, second]]).any():
+        if keys not in self:
             raise KeyError(keys)
         return self._difference(self._pair_of(first, second))
 
@@ -103,6 +119,30 @@ class TablePairs(Mapping[RowPair, PairedDifference]):
     def __len__(self) -> int:
         rows = int(np.count_nonzero(~np.isnan(self._values)))
         return rows * (rows - 1) // 2
+
+    def __contains__(self, keys: object) -> bool:
+        """Return True where two rows have a difference, in this order."""
+        if not isinstance(keys, tuple) or len(keys) != 2:  # noqa: PLR2004 - a pair
+            return False
+        first = self._place.get(keys[0])
+        second = self._place.get(keys[1])
+        if first is None or second is None or first >= second:
+            return False
+        return not np.isnan(self._values[[first, second]]).any()
+
+    def signs(self, keys: Sequence[str], tables: int) -> Signs:
+        """Return `PairedDifference.told_among` of each row and each other one, by their keys."""
+        difference = self._values[self._first] - self._values[self._second]
+        with np.errstate(invalid="ignore"):
+            is_told = self._p * tables <= power.ALPHA
+        sign = np.where(is_told, np.sign(np.nan_to_num(difference)), 0).astype(np.int8)
+        rows = len(self._keys)
+        # The last row and column are those of rows that were not compared.
+        all_signs = np.zeros((rows + 1, rows + 1), dtype=np.int8)
+        all_signs[self._first, self._second] = sign
+        all_signs[self._second, self._first] = -sign
+        places = [self._place.get(key, rows) for key in keys]
+        return all_signs[np.ix_(places, places)]
 
     def ranges(self) -> dict[str, tuple[int, int]]:
         """Return each row's best and worst rank that the pairs allow, by its key."""
@@ -123,18 +163,47 @@ class TablePairs(Mapping[RowPair, PairedDifference]):
         return before + second - first - 1
 
     def _difference(self, pair: int) -> PairedDifference:
-        tests = self._tests.of_pair(pair)
-        interval = None
-        if tests:
-            interval = comparison.interval_of(tests, float(self._levels[pair]))
         first_value = self._values[self._first[pair]]
         second_value = self._values[self._second[pair]]
         return PairedDifference(
             difference=float(first_value - second_value),
             p=_or_none(self._p[pair]),
-            ci95=interval,
+            ci95=self._interval(pair),
             p_alone=_or_none(self._p_alone[pair]),
         )
+
+    def _interval(self, pair: int) -> tuple[float, float] | None:
+        """Return a pair's interval; at the first call those of all pairs are worked out."""
+        if self._intervals is None:
+            self._intervals = self._tests.intervals(self._levels)
+        starts, ends = self._intervals
+        if math.isnan(starts[pair]):
+            return None
+        return float(starts[pair]), float(ends[pair])
+
+    def resampled_errors(self) -> list[ResampledErrors]:
+        """Return the errors of all pairs on the same items, by the items."""
+        by_items: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for place, run in enumerate(self._runs):
+            if run.lowest.draws is not None and run.lowest.clusters > 1:
+                by_items[run.ids].append(place)
+        every_errors: list[ResampledErrors] = []
+        for places in by_items.values():
+            if len(places) > 1:
+                every_errors.append(self._resampled_errors_of(places))
+        return every_errors
+
+    def _resampled_errors_of(self, places: list[int]) -> ResampledErrors:
+        videos = self._runs[places[0]].lowest.clusters
+        errors = self._tests.resampled_errors(places)
+        if errors is None:
+            draws: list[Array] = []
+            for place in places:
+                run_draws = self._runs[place].lowest.draws
+                assert run_draws is not None  # noqa: S101 - the caller has looked
+                draws.append(run_draws)
+            errors = errors_of_all_pairs(np.stack(draws), videos)
+        return ResampledErrors(errors, videos)
 
 
 class _Tests:
@@ -152,6 +221,7 @@ class _Tests:
         is_alike = np.zeros(len(keys), dtype=bool)
         is_alike[alike] = True
         is_at_once = is_alike[first] & is_alike[second]
+        self._alike = alike
         self._count = len(first)
         self._at_once = np.flatnonzero(is_at_once)
         self._matrices: list[PairedTests] = []
@@ -161,20 +231,26 @@ class _Tests:
         for pair in np.flatnonzero(~is_at_once).tolist():
             self._alone[pair] = test_pair(keys[first[pair]], keys[second[pair]])
 
-    def of_pair(self, pair: int) -> Tests:
-        """Return a pair's tests.
+    def intervals(self, levels: Array) -> tuple[Array, Array]:
+        """Return the ends of each pair's interval; NaN where there is no test."""
+        starts = np.full(self._count, np.nan)
+        ends = np.full(self._count, np.nan)
+        if self._matrices:
+            each = [matrix.intervals(levels[self._at_once]) for matrix in self._matrices]
+            starts[self._at_once] = np.min([low for low, _ in each], axis=0)
+            ends[self._at_once] = np.max([high for _, high in each], axis=0)
+        for pair, tests in self._alone.items():
+            interval = comparison.interval_of(tests, float(levels[pair]))
+            if interval is not None:
+                starts[pair], ends[pair] = interval
+        return starts, ends
 
-        There are two where items are unscored, and none of too few videos.
-        """
-        if pair in self._alone:
-            return self._alone[pair]
-        place = int(np.searchsorted(self._at_once, pair))
-        tests: Tests = []
-        for matrix in self._matrices:
-            test = matrix.test(place)
-            if test is not None:
-                tests.append(test)
-        return tests
+    def resampled_errors(self, places: list[int]) -> Array | None:
+        """Return the errors of the pairs of some runs, where their tests have these."""
+        # With unscored items there are two tests, neither of which is of the lowest ends alone.
+        if places != self._alike or len(self._matrices) != 1:
+            return None
+        return self._matrices[0].resampled_error
 
     def p(self) -> Array:
         """Return each pair's `comparison.p_of`; NaN where there is no test."""

@@ -51,6 +51,7 @@ class PairedTests:
         error: Its standard error.
         freedom: Degrees of freedom, the same of all pairs.
         bounds: The least and the most that a difference can be.
+        resampled_error: The standard error by the resamples alone.
     """
 
     difference: Array
@@ -58,6 +59,7 @@ class PairedTests:
     error: Array
     freedom: int
     bounds: Bounds
+    resampled_error: Array
 
     def p(self) -> Array:
         """Return each pair's two-sided p of no difference.
@@ -68,17 +70,22 @@ class PairedTests:
             p = student_t.two_sided_p(self.centre / self.error, self.freedom)
         return np.where(np.isnan(self.centre), np.nan, np.maximum(p, paired.SMALLEST_P))
 
-    def test(self, pair: int) -> paired.PairedTest | None:
-        """Return the test of the pair at a place, or None."""
-        if np.isnan(self.centre[pair]):
-            return None
-        return paired.PairedTest(
-            float(self.difference[pair]),
-            float(self.centre[pair]),
-            float(self.error[pair]),
-            self.freedom,
-            self.bounds,
-        )
+    def intervals(self, levels: Array) -> tuple[Array, Array]:
+        """Return the low and the high ends of each pair's interval, at its own level.
+
+        They are `paired.PairedTest.interval`, and NaN where there is no test.
+        """
+        low, high = self.bounds
+        starts = np.full(len(levels), np.nan)
+        ends = np.full(len(levels), np.nan)
+        is_tested = ~np.isnan(self.centre)
+        # Most pairs share the level of the first that isn't told apart.
+        distinct_levels, place = np.unique(levels[is_tested], return_inverse=True)
+        reach = student_t.quantiles(1 - distinct_levels / 2, self.freedom)[place]
+        reach *= self.error[is_tested]
+        starts[is_tested] = np.clip(self.centre[is_tested] - reach, low, high)
+        ends[is_tested] = np.clip(self.centre[is_tested] + reach, low, high)
+        return starts, ends
 
 
 def tests_of_all_pairs(
@@ -119,7 +126,14 @@ def tests_of_all_pairs(
     )
     guarded = paired.guarded_errors(difference, errors, clusters, items, bounds)
     scale = bounds[1] - bounds[0]
-    return PairedTests(difference, guarded.centre, guarded.error, clusters - 1, (-scale, scale))
+    return PairedTests(
+        difference=difference,
+        centre=guarded.centre,
+        error=guarded.error,
+        freedom=clusters - 1,
+        bounds=(-scale, scale),
+        resampled_error=errors,
+    )
 
 
 def errors_of_all_pairs(draws: Array, clusters: int) -> Array:

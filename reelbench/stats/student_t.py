@@ -128,34 +128,49 @@ def _log_beta(a: float) -> float:
 def quantile(share: float, dof: int) -> float:
     """Return the central t below which `share` of the distribution lies.
 
+    Raises:
+        ValueError: `share` is not strictly between 0 and 1.
+    """
+    return float(quantiles(np.array([share]), dof)[0])
+
+
+def quantiles(shares: Array, dof: int) -> Array:
+    """Return `quantile` of each share.
+
     Newton's method on the logarithms of the tail and of t: there the tail is concave, so it
     converges from every start.
 
     Raises:
-        ValueError: `share` is not strictly between 0 and 1.
+        ValueError: A share is not strictly between 0 and 1.
     """
-    if not 0 < share < 1:
-        raise ValueError(f"share: {share} is not between 0 and 1")
-    tail_share = min(share, 1 - share)
-    if tail_share == 0.5:  # noqa: PLR2004 - the middle
-        return 0.0
-    log_t = math.log(-NormalDist().inv_cdf(tail_share))
+    outside = shares[~((shares > 0) & (shares < 1))]
+    if outside.size:
+        raise ValueError(f"share: {outside[0]} is not between 0 and 1")
+    tail_shares = np.minimum(shares, 1 - shares)
+    is_middle = tail_shares == 0.5  # noqa: PLR2004 - there t is 0
+    tails = np.where(is_middle, 0.25, tail_shares)
+    normal = NormalDist()
+    log_t = np.log([-normal.inv_cdf(tail) for tail in tails.tolist()])
+    is_exact = np.zeros(log_t.shape, dtype=bool)
     for _ in range(100):
-        t = math.exp(log_t)
-        tail = _tail(t, dof)
+        t = np.exp(log_t)
+        tail = two_sided_p(t, dof) / 2
         slope = -_density(t, dof) * t / tail
-        step = (math.log(tail_share) - math.log(tail)) / slope
-        log_t += step
-        if abs(step) < 1e-14:  # noqa: PLR2004 - what a float holds
+        step = (np.log(tails) - np.log(tail)) / slope
+        # What is exact already stays, so that no value depends on those beside it. A step's square
+        # is what is left after it.
+        log_t = np.where(is_exact, log_t, log_t + step)
+        is_exact |= np.abs(step) < 1e-9  # noqa: PLR2004
+        if is_exact.all():
             break
-    t = math.exp(log_t)
-    return t if share > tail_share else -t
+    t = np.where(is_middle, 0.0, np.exp(log_t))
+    return np.where(shares > tail_shares, t, -t)
 
 
-def _density(t: float, dof: int) -> float:
+def _density(t: Array, dof: int) -> Array:
     """Return the central distribution's density at t."""
-    power = -(dof + 1) / 2 * math.log1p(t * t / dof)
-    return math.exp(power - _log_beta(dof / 2)) / math.sqrt(dof)
+    power = -(dof + 1) / 2 * np.log1p(t * t / dof)
+    return np.exp(power - _log_beta(dof / 2)) / math.sqrt(dof)
 
 
 @lru_cache(maxsize=64)

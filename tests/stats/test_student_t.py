@@ -60,3 +60,11 @@ def test_a_t_beyond_all_floats_has_no_tail():
     assert list(student_t.two_sided_p(np.array([1e200, np.inf]), 200)) == [0, 0]
     assert student_t.cdf(-math.inf, 200) == 0
     assert student_t.cdf(1e200, 200) == 1
+
+
+@pytest.mark.parametrize("dof", [1, 14, 999])
+def test_a_quantile_does_not_depend_on_those_beside_it(dof):
+    shares = np.concatenate([1 - 0.025 / np.arange(1, 2000), [0.5, 0.2, 1e-9]])
+    together = student_t.quantiles(shares, dof)
+    for place in (0, 7, 1998, 1999, 2000, 2001):
+        assert together[place] == student_t.quantile(float(shares[place]), dof)
