@@ -533,13 +533,15 @@ class World:
         for key, row in state.rows.items():
             if key not in dates:
                 self.fall(f"without a file: {key}")
+            others: list[str] = []
             for name, digest in row.files.items():
                 data = files.get(f"results/{key}/{name}")
-                is_as_filed = data is None or hashlib.sha256(data).hexdigest() == digest
-                if not is_as_filed and key not in self.merged:
-                    self.fall(f"another file than was filed: {key}/{name}")
-                if is_as_filed and name == "samples.jsonl":
-                    self.merged.discard(key)
+                if data is not None and hashlib.sha256(data).hexdigest() != digest:
+                    others.append(name)
+            if not others:
+                self.merged.discard(key)
+            elif key not in self.merged:
+                self.fall(f"another file than was filed: {key}/{others[0]}")
         self.rows = state.rows
 
     def look_for_planted(self, repo: Any) -> None:  # noqa: ANN401 - a repository of the local Hub

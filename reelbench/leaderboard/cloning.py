@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import replacing_folder
 from reelbench.data.hub_write import Repository
-from reelbench.leaderboard import ledger, results_dataset, store
+from reelbench.leaderboard import ledger, maintainers_files, results_dataset, store
 from reelbench.leaderboard.board_state import state_of
 from reelbench.leaderboard.results_dataset import LEDGER_PATH, RESULTS
 
@@ -68,6 +68,7 @@ def _clone_folder(folder: Path, place: Path, note: Callable[[str], None]) -> int
             target = aside / path.removeprefix(f"{RESULTS}/")
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(folder / path, target)
+        maintainers_files.remember([aside / name for name in maintainers_files.FILES], aside)
         store.read(aside)
     if unfiled:
         note(

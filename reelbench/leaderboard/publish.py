@@ -27,6 +27,7 @@ from reelbench.leaderboard import (
     community,
     ledger,
     ledger_merge,
+    maintainers_files,
     publish_sync,
     results_dataset,
     rows_only,
@@ -209,6 +210,9 @@ def _send_all(
                 note(f"{outcome.done}: {outcome.url}; the same command goes on from here")
             raise
         outcomes.append(outcome)
+        if upload.read_head is not None:
+            published = [upload.folder / _RESULTS / name for name in maintainers_files.FILES]
+            maintainers_files.remember(published, upload.store)
         if upload.what == "webhook" and outcome.done == "committed":
             note(_NEXT.format(space=webhook))
     return outcomes

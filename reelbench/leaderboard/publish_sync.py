@@ -5,14 +5,21 @@ store lacks are fetched at the commit whose ledger was read.
 """
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from reelbench.base.errors import number_of
 from reelbench.base.files import read_json, sha256_of, write_text, written_aside
 from reelbench.data import hub
 from reelbench.data.hub_write import Head, Repository, differs
-from reelbench.leaderboard import ledger, ledger_merge, results_dataset, row_life, store
+from reelbench.leaderboard import (
+    ledger,
+    ledger_merge,
+    maintainers_files,
+    results_dataset,
+    row_life,
+    store,
+)
 from reelbench.leaderboard.board_state import BoardLedger, FiledRow, state_of
 from reelbench.leaderboard.results_dataset import LEDGER_PATH, RESULTS
 from reelbench.scoring import result_files
@@ -55,7 +62,8 @@ def sync(place: Path, repository: Repository, head: Head, folder: Path, note: No
         brought = 0
         for row in lacking:
             brought += _take(row, folder / RESULTS / row.key, place)
-        _take_beside(folder / RESULTS, place)
+        _take_beside(folder / RESULTS, place, note)
+        _remember_equal_files(place, head, files)
         for key, _ in state.withdrawn:
             if key not in state.rows and (place / key).is_dir():
                 store.keep_earlier(place / key, store.REMOVED_FOLDER)
@@ -117,13 +125,26 @@ def _beside(place: Path, head: Head) -> dict[str, hub.RemoteFile]:
     return files
 
 
-def _take_beside(folder: Path, place: Path) -> None:
+def _remember_equal_files(place: Path, head: Head, changed: Mapping[str, hub.RemoteFile]) -> None:
+    """Note which files that maintainers write are in the store as they are published."""
+    equal_files: list[Path] = []
+    for name in maintainers_files.FILES:
+        path = f"{RESULTS}/{name}"
+        if path in head.files and path not in changed:
+            equal_files.append(place / name)
+    maintainers_files.remember(equal_files, place)
+
+
+def _take_beside(folder: Path, place: Path, note: Note) -> None:
     """Copy the files beside results that the store lacks, and those that are newer there."""
     if not folder.is_dir():
         return
     for file in sorted(folder.rglob("*")):
         path = file.relative_to(folder.parent).as_posix()
         if not file.is_file() or not results_dataset.is_of_board(path):
+            continue
+        if file.name in maintainers_files.FILES:
+            maintainers_files.take(file.name, file.read_bytes(), place, note)
             continue
         target = place / file.relative_to(folder)
         if target.is_file() and not _is_newer(file, target):

@@ -249,3 +249,36 @@ def test_a_copy_of_a_dataset_is_added_without_the_answers_that_were_replaced(
     outcomes = store.add(copy, place, filing=Filing("bob"))
     assert [added.outcome for added in outcomes] == ["same", "same"]
     assert [added.outcome for added in store.check(copy)] == ["same", "same"]
+
+
+@pytest.mark.usefixtures("hub")
+def test_settings_of_two_maintainers_take_each_others_place_only_when_that_is_said(place, tmp_path):
+    told = []
+
+    def publish(store_of_one):
+        told.clear()
+        return publishing.publish(store_of_one, dataset=DATASET, note=told.append)
+
+    settings = place / "settings.yaml"
+    settings.write_text("judges: [first]\n")
+    publish(place)
+    other = tmp_path / "other"
+    cloning.clone(DATASET, other, told.append)
+    (other / "settings.yaml").write_text("judges: [second]\n")
+    publish(other)
+    assert any("yours takes the place of the published one" in line for line in told)
+    # Who changed nothing gets the other's.
+    publish(place)
+    assert settings.read_text() == "judges: [second]\n"
+    assert any("brought in as another maintainer published it" in line for line in told)
+    # Who changed it too is told once, with the other's file to read.
+    settings.write_text("judges: [third]\n")
+    publish(place)
+    (other / "settings.yaml").write_text("judges: [fourth]\n")
+    with pytest.raises(InputError, match="was changed here, and by another maintainer"):
+        publish(other)
+    assert (other / "published_settings.yaml").read_text() == "judges: [third]\n"
+    (other / "settings.yaml").write_text("judges: [third, fourth]\n")
+    publish(other)
+    publish(place)
+    assert settings.read_text() == "judges: [third, fourth]\n"

@@ -7,7 +7,8 @@ import shutil
 import pytest
 from markdown_it import MarkdownIt
 
-from reelbench.leaderboard import store, submission, submission_page
+from reelbench.base.bounded import Bounds
+from reelbench.leaderboard import changed_files, store, submission, submission_page
 from reelbench.leaderboard.submission import Report
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
@@ -243,3 +244,37 @@ def test_a_change_is_refused_with_its_results_and_its_reasons_counted_apart(
         done.stderr
     )
     assert "refused: results/settings.yaml: not a file of a result" in done.stderr
+
+
+@pytest.fixture
+def changed(rextime_run, tmp_path):
+    """A results dataset, and a copy with one result more."""
+    base = tmp_path / "base"
+    store.add(rextime_run("one", model="org/one", right=8), base / "results")
+    offered = tmp_path / "offered"
+    shutil.copytree(base, offered)
+    [added] = store.add(rextime_run("two", model="eve/two", right=5), tmp_path / "theirs")
+    key = added.place.relative_to(tmp_path / "theirs")
+    shutil.copytree(added.place, offered / "results" / key)
+    return base, offered
+
+
+def test_a_check_that_takes_too_long_is_ended_and_says_nothing_of_the_result(changed, monkeypatch):
+    base, offered = changed
+    assert changed_files.checked(offered, base, "eve").refusals == ()
+    monkeypatch.setattr(changed_files, "BOUNDS", Bounds(seconds=0.001))
+    outcome = changed_files.checked(offered, base, "eve")
+    assert (outcome.number, outcome.markdown) == (0, "")
+    assert outcome.ended is not None
+
+
+def test_more_bytes_than_are_taken_are_refused_before_they_are_read(changed, monkeypatch):
+    base, offered = changed
+    for samples in (offered / "results" / "eve__two").rglob("samples.jsonl"):
+        samples.write_bytes(b"[" * 4_000_000)
+    monkeypatch.setattr(changed_files, "LARGEST", 3_000_000)
+    report = changed_files.report(
+        changed_files.between(base, offered), offered, base / "results", account="eve"
+    )
+    assert list(report.submissions) == []
+    assert report.problems == ("more than 3 MB: too much to be checked here",)

@@ -173,6 +173,28 @@ def test_a_pull_request_gets_one_comment_however_often_it_is_told_of(hub, table,
     assert f"\nCommit: `{commit}`\n" in pull_request.comments[0]
 
 
+def test_a_merge_of_another_commit_than_was_checked_is_said(hub, table, served, offer):
+    checked = offer("checked", right=6)
+    served.post(payloads(hub, table, checked)[0])
+    assert "commented" in served.until("pull request 1")
+    table.merge(checked)
+    served.post(payloads(hub, table, checked)[0])
+    served.until("pull request 1")
+    assert "1 of 1 result holds" in checked.comments[0]
+    changed = offer("changed", right=5)
+    served.post(payloads(hub, table, changed)[0])
+    assert "commented" in served.until("pull request 2")
+    before = table.refs["refs/pr/2"]
+    table.commit({"results/settings.yaml": b"judges: [mine]"}, "more", branch=changed.ref)
+    table.merge(changed)
+    served.post(payloads(hub, table, changed)[0])
+    assert "updated" in served.until("pull request 2")
+    [comment] = changed.comments
+    assert f"it was merged with this commit, and {before[:12]} was checked" in comment
+    assert f"Commit: `{table.refs['refs/pr/2']}`" in comment
+    assert "holds" not in comment
+
+
 def test_a_damaged_submission_is_told_so_and_again_when_it_is_put_right(hub, table, served, offer):
     """Before, the Hub breaks the comment off: that is said, and done when the server is told again."""
 
