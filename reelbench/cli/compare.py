@@ -224,7 +224,7 @@ def _compare_by_item(
 ) -> None:
     """Compare two results on one benchmark, and print or write what the options ask for."""
     from reelbench.base.files import write_jsonl, write_text
-    from reelbench.scoring import comparison, side_by_side
+    from reelbench.scoring import comparison, prompt_growth, side_by_side
 
     if how.items is not None:
         write_jsonl(how.items, side_by_side.items(spec, a.samples, b.samples))
@@ -249,6 +249,9 @@ def _compare_by_item(
     console.show(console.table(printed.title, *printed.columns, rows=printed.rows))
     for line in printed.below:
         console.note(line)
+    growth_line = prompt_growth.no_growth_line(a.result, a.samples, b.result, b.samples)
+    if growth_line is not None:
+        console.note(growth_line)
     if facts.get("among"):
         _write_test_in_store(spec, facts["among"])
     if "labels" in facts:

@@ -260,7 +260,7 @@ class AskOptions:
 
     @property
     def is_ones_own(self) -> bool:
-        """True for a server of the user's, which may be asked for pages of its own."""
+        """True for a server of the user's, which is no provider's."""
         if self.url is None or self.local:
             return False
         if self.provider is not None:

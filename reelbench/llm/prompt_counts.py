@@ -114,12 +114,19 @@ class PromptCounts:
 
     def __init__(self) -> None:
         self.context: int | None = None
+        self.uncounted_pictures = 0
+        """Pictures in prompts of which the server counts no tokens."""
         self._faults: dict[str, Fault] = {}
         self._sizes: dict[str, _Size] = {}
         self._same_counts: dict[int, _SameCount] = {}
         self._largest = 0
         self._whole: deque[_Prompt] = deque(maxlen=_NEIGHBOURS)
         self._low: deque[_Prompt] = deque(maxlen=_NEIGHBOURS)
+
+    @property
+    def are_unverifiable(self) -> bool:
+        """True where pictures were sent, and the server counts no tokens at all."""
+        return bool(self.uncounted_pictures) and not self._sizes
 
     @property
     def is_undecided(self) -> bool:
@@ -142,6 +149,7 @@ class PromptCounts:
             media: The name of the prompt's pictures; None where it has none.
         """
         if not reply.prompt_tokens:
+            self.uncounted_pictures += number_of_pictures(messages)
             return
         prompt = _Prompt(
             name=name,

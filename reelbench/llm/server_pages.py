@@ -49,17 +49,17 @@ class ServerStatement:
     takes_pictures: bool | None = None
 
     def record_fields(self) -> dict[str, str | int | bool] | None:
-        """Return what is stated, as records have it; None where that is nothing."""
-        stated: dict[str, str | int | bool] = {}
+        """Return the stated fields, as records have them; None where there are none."""
+        fields: dict[str, str | int | bool] = {}
         if self.software is not None:
-            stated["software"] = self.software
+            fields["software"] = self.software
         if self.context is not None:
-            stated["context"] = self.context
+            fields["context"] = self.context
         if self.slots is not None:
-            stated["slots"] = self.slots
+            fields["slots"] = self.slots
         if self.takes_pictures is not None:
-            stated["takes_pictures"] = self.takes_pictures
-        return stated or None
+            fields["takes_pictures"] = self.takes_pictures
+        return fields or None
 
 
 async def statement_of(
@@ -89,7 +89,7 @@ async def statement_of(
 
 
 def takes_pictures(listed: Mapping[str, Any]) -> bool | None:
-    """Return True, or False, where a list of models says that a model takes pictures, or text.
+    """Return True where a list says that a model takes pictures, False for text alone.
 
     llama.cpp and OpenRouter have it as `architecture.input_modalities`.
     """
@@ -103,11 +103,11 @@ def takes_pictures(listed: Mapping[str, Any]) -> bool | None:
 
 
 def _listed_model(model: str, models: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return a model's entry in a list; a server of one model answers under any name."""
+    """Return a model's entry in a list, or the only one there is."""
     for listed in models:
         if listed.get("id") == model:
             return listed
-    if len(models) == 1:
+    if len(models) == 1:  # such a server answers under any name
         return models[0]
     return {}
 

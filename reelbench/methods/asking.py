@@ -412,6 +412,11 @@ class _Run:
             finally:
                 sampling_waits.cancel()
             await self.kept_answers.check(self._reads_as)
+        if self.prompt_counts.are_unverifiable:
+            self.options.note(
+                f"{self.questions.spec.id}: unverified that the model saw its pictures: this "
+                "server counts no tokens"
+            )
         faults = self.prompt_counts.faults()
         for row, prediction in zip(ordered, predictions, strict=True):
             self.predictions[row["id"]] = prediction

@@ -632,6 +632,39 @@ def test_no_server_is_accused_that_may_have_passed_all_on(frames, script, ask, t
     assert result(tmp_path)[0]["counts"]["unscored"] == {}
 
 
+@pytest.mark.parametrize(
+    ("frames", "tokens", "unverified"),
+    [("uniform:2", 0, 1), ("uniform:2", 100, 0), ("none", 0, 0)],
+)
+def test_a_server_that_counts_no_tokens_leaves_pictures_unverified(
+    frames, tokens, unverified, ask, tmp_path
+):
+    with JudgeServer(counting(tokens)) as server:
+        done = ask(server, "--frames", frames, "--limit", 2)
+    assert done.returncode == 0, done.stderr
+    assert result(tmp_path)[0]["counts"]["scored"] == 2
+    assert done.stderr.count("unverified that the model saw its pictures") == unverified
+
+
+@pytest.mark.parametrize(("tokens_of_more", "told"), [(1000, True), (1001, False), (0, False)])
+def test_two_numbers_of_frames_of_equal_tokens_are_named_by_compare(
+    tokens_of_more, told, ask, reelbench, tmp_path
+):
+    def script(call):
+        is_more = len(call.body["messages"][0]["content"]) > 5
+        return counting(tokens_of_more if is_more else 1000)(call)
+
+    folders = [tmp_path / "few", tmp_path / "many"]
+    with JudgeServer(script) as server:
+        for frames, folder in zip((2, 8), folders, strict=True):
+            more = ("--frames", f"uniform:{frames}", "--output", folder)
+            assert ask(server, *more).returncode == 0
+    done = reelbench("compare", *(folder / MINI for folder in folders))
+    assert done.returncode == 0, done.stderr
+    line = "8 frames a question have no more tokens than 2, by the server's count (1,000 and 1,000)"
+    assert (line in done.stderr) == told
+
+
 def test_some_answers_that_saw_too_little_are_a_line_and_no_failure(ask, tmp_path):
     def script(call):
         return counting(400 if call.number else 3)(call)
