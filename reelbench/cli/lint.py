@@ -1,11 +1,12 @@
 """`reelbench data lint`: faults in a benchmark's rows."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reelbench import __version__
-from reelbench.base.errors import first_of, number_of, visible
+from reelbench.base.errors import InputError, first_of, number_of, visible
 from reelbench.base.text_tables import interval, number, p_value
 from reelbench.cli.data import Data, Name
 from reelbench.terminal import console
@@ -31,6 +32,16 @@ def lint(
             "--baseline/--no-baseline", help="Train a model on words alone, too (extra `lint`)."
         ),
     ] = True,
+    write: Annotated[
+        bool,
+        typer.Option("--write", help="Write lint.json beside the benchmark, for its card."),
+    ] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--page", metavar="FILE", help="Write a page of the rows with their texts to FILE."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Find faults in a benchmark's rows, without media, a model or a network.
@@ -39,11 +50,17 @@ def lint(
     are public. Exits with 0 where nothing is found but what `lint.yaml` beside the benchmark
     accepts (rule, rows and a reason), and with 1 where something else is.
     """
-    from reelbench.tasks.lint import benchmark_lint
+    from reelbench.tasks.lint import benchmark_lint, lint_page
 
     report = benchmark_lint.lint_benchmark(name, split, data, baseline=baseline)
+    document = benchmark_lint.document(report, __version__)
+    if write:
+        _write_beside(report)
+    if page is not None:
+        lint_page.write(report, page)
+        console.note(f"written to {page}; it shows the rows' texts")
     if as_json:
-        console.write_json(benchmark_lint.document(report, __version__))
+        console.write_json(document)
     else:
         _show(report)
     for reason in report.absent.values():
@@ -54,6 +71,22 @@ def lint(
         console.note(f"{entry.where}: {entry.rule} finds nothing there any more; take it out")
     if report.findings > report.accepted:
         raise typer.Exit(1)
+
+
+def _write_beside(report: "BenchmarkLint") -> None:
+    """Write what was found beside the benchmark, where its card reads it."""
+    from reelbench.base.files import write_json
+    from reelbench.tasks.lint import benchmark_lint, lint_file
+
+    path = report.spec.folder / lint_file.NAME
+    if report.absent:
+        raise InputError(
+            f"--write: {', '.join(report.absent)} isn't here; {lint_file.NAME} is of all splits"
+        )
+    if len(report.splits) < len(report.spec.splits):
+        raise InputError(f"--write: {lint_file.NAME} is of all splits; leave --split out")
+    write_json(path, benchmark_lint.document(report, __version__, name_rows=False))
+    console.note(f"written to {path}")
 
 
 def _show(report: "BenchmarkLint") -> None:
@@ -75,19 +108,19 @@ def _show_faults(report: "BenchmarkLint", result: "RuleResult") -> None:
     """Print the first faults that nobody has accepted."""
     faults = [fault for fault in result.faults if report.acceptance(result, fault) is None]
     for fault in faults[:_SHOWN_FAULTS]:
-        console.write(_fault_line(result, fault))
+        console.write(_fault_line(report, result, fault))
     if len(faults) > _SHOWN_FAULTS:
         more = len(faults) - _SHOWN_FAULTS
         console.write(f"{result.rule.name}: and {more:,} more; --json has all")
 
 
-def _fault_line(result: "RuleResult", fault: "Fault") -> str:
+def _fault_line(report: "BenchmarkLint", result: "RuleResult", fault: "Fault") -> str:
     """Return a fault in a line: rule, rows by split, and what is wrong."""
     ids_of_split: dict[str, dict[str, None]] = {}
     for question in fault.rows:
         ids_of_split.setdefault(question.split, {})[question.id] = None
     places = [f"{split} {first_of(list(ids), 3)}" for split, ids in ids_of_split.items()]
-    return visible(f"{result.rule.name}: {'; '.join(places)}: {fault.what}")
+    return visible(f"{result.rule.name}: {'; '.join(places)}: {report.words_of(fault)}")
 
 
 def _show_measures(report: "BenchmarkLint") -> None:

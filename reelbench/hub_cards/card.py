@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from reelbench.hub_cards import card_loading, card_scores, card_sources
+from reelbench.hub_cards import card_lint, card_loading, card_scores, card_sources
 from reelbench.hub_cards.card_material import Material
 from reelbench.hub_cards.card_metadata import card_metadata, eval_yaml, to_yaml
 from reelbench.hub_cards.card_statistics import statistics
@@ -101,6 +101,7 @@ def _words(material: Material) -> dict[str, object]:
         "example": _example(material),
         "published": card_scores.results(spec),
         "limitations": prose(material.sheet.limitations),
+        "lint": card_lint.lint(material),
         "citation": _citation(spec),
         "datasheet": _datasheet(material),
         **card_loading.loading(material),

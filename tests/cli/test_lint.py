@@ -183,3 +183,65 @@ def test_words_alone_stand_by_their_name(reelbench, tmp_path):
     done = reelbench("data", "lint", folder)
     assert done.returncode == 0
     assert done.stdout.endswith("2 accepted in lint.yaml\n")
+
+
+def test_the_page_shows_each_row_beside_its_fault(reelbench, tmp_path):
+    rows = choices(30)
+    rows[5]["options"][1] = " RED 5"
+    rows[5]["q"] = "Which <b>secret</b> is it?"
+    folder = declare(tmp_path / "kit", rows)
+    page = tmp_path / "faults.html"
+    done = reelbench("data", "lint", folder, "--page", page)
+    assert done.returncode == 1
+    assert f"written to {page}; it shows the rows' texts" in done.stderr
+    text = page.read_text(encoding="utf-8")
+    assert "equal_options: two options of a question are equal" in text
+    assert "Which &lt;b&gt;secret&lt;/b&gt; is it?" in text
+    assert "<b>secret" not in text
+    # Row 5's right answer is C; of secret answers none is marked.
+    assert '<bdi>green 5</bdi> <span class="right">right</span>' in text
+    secret = declare(tmp_path / "secret", rows, CHOICE + "hidden_answers: true\n")
+    reelbench("data", "lint", secret, "--page", page)
+    text = page.read_text(encoding="utf-8")
+    assert "equal_options" in text
+    assert 'class="right"' not in text
+
+
+def test_what_is_written_beside_the_benchmark_stands_on_its_card(reelbench, tmp_path):
+    folder = with_equal_options(tmp_path / "kit")
+    entries = "accept:\n- {rule: equal_options, rows: [q5], reason: So be it.}\n"
+    (folder / "lint.yaml").write_text(entries, encoding="utf-8")
+    card = tmp_path / "card"
+    assert reelbench("cards", "render", folder, "--out", card).returncode == 0
+    assert "data lint" not in (card / "README.md").read_text(encoding="utf-8")
+
+    assert reelbench("data", "lint", folder, "--write").returncode == 1
+    document = json.loads((folder / "lint.json").read_text(encoding="utf-8"))
+    assert document["rules"]["equal_options"]["findings"] == 2
+    assert "q5" not in json.dumps(document)
+    assert reelbench("cards", "render", folder, "--out", card).returncode == 0
+    text = (card / "README.md").read_text(encoding="utf-8")
+    assert "looked at 30 questions: 2 findings, 1 of them accepted by the authors." in text
+    assert "- two options of a question are equal: 2 (1 accepted)" in text
+
+    (folder / "rows.json").write_text(json.dumps(choices(31)), encoding="utf-8")
+    assert reelbench("cards", "render", folder, "--out", card).returncode == 0
+    text = (card / "README.md").read_text(encoding="utf-8")
+    assert "The rows of `test` have changed since." in text
+
+
+def test_a_damaged_lint_json_is_told(reelbench, tmp_path):
+    folder = declare(tmp_path / "kit", choices(3))
+    (folder / "lint.json").write_text("[]", encoding="utf-8")
+    done = reelbench("cards", "render", folder, "--out", tmp_path / "card")
+    assert done.returncode == 2
+    assert "lint.json: expected what `reelbench data lint --write` writes" in done.stderr
+
+
+def test_a_part_of_the_splits_is_not_written(reelbench, tmp_path):
+    text = CHOICE.replace("kind:", "splits: {test: {source: {file: rows.json}}, val: {}}\nkind:")
+    folder = declare(tmp_path / "kit", choices(3), text)
+    done = reelbench("data", "lint", folder, "--split", "test", "--write")
+    assert done.returncode == 2
+    assert "lint.json is of all splits; leave --split out" in done.stderr
+    assert not (folder / "lint.json").exists()

@@ -110,6 +110,12 @@ class BenchmarkLint:
                 return entry
         return None
 
+    def words_of(self, fault: Fault) -> str:
+        """Return what is wrong, with what it says of a right answer that isn't secret."""
+        if any(self.is_secret(question.split) for question in fault.rows):
+            return fault.what
+        return fault.what + fault.of_right
+
     def idle_acceptances(self) -> list[Acceptance]:
         """Return the entries that accept nothing that was found."""
         entries = [self.acceptance_of_words(score) for score in self.words]
@@ -248,7 +254,7 @@ def _linted_split(
 # ----------------------------------------------------------------------------------------------
 
 
-def document(report: BenchmarkLint, reelbench: str) -> dict[str, Any]:
+def document(report: BenchmarkLint, reelbench: str, *, name_rows: bool = True) -> dict[str, Any]:
     """Return the report as JSON has it.
 
     It has ids, rules and numbers, and no text of a row.
@@ -256,6 +262,7 @@ def document(report: BenchmarkLint, reelbench: str) -> dict[str, Any]:
     Args:
         report: The report.
         reelbench: The version of Reelbench.
+        name_rows: Name the rows of each finding, too.
     """
     splits: dict[str, Any] = {}
     for linted in report.splits:
@@ -273,10 +280,13 @@ def document(report: BenchmarkLint, reelbench: str) -> dict[str, Any]:
             "findings": result.findings,
             "accepted": report.accepted_of(result),
         }
-        if result.rule.look is not None:
+        if result.rule.look is not None and name_rows:
             fields["faults"] = [_fault_fields(report, result, fault) for fault in result.faults]
         if result.rule.ways is not None:
-            fields["measures"] = [_measure_fields(report, result, part) for part in result.measures]
+            fields["measures"] = [
+                _measure_fields(report, result, part, name_rows=name_rows)
+                for part in result.measures
+            ]
         rules[result.rule.name] = fields
     return {
         "benchmark": report.spec.id,
@@ -328,14 +338,16 @@ def _test_fields(test: GuessTest) -> dict[str, Any]:
 
 def _fault_fields(report: BenchmarkLint, result: RuleResult, fault: Fault) -> dict[str, Any]:
     rows = [{"split": question.split, "id": question.id} for question in fault.rows]
-    fields: dict[str, Any] = {"rows": rows, "what": fault.what}
+    fields: dict[str, Any] = {"rows": rows, "what": report.words_of(fault)}
     acceptance = report.acceptance(result, fault)
     if acceptance is not None:
         fields["accepted"] = acceptance.reason
     return fields
 
 
-def _measure_fields(report: BenchmarkLint, result: RuleResult, measure: Measure) -> dict[str, Any]:
+def _measure_fields(
+    report: BenchmarkLint, result: RuleResult, measure: Measure, *, name_rows: bool
+) -> dict[str, Any]:
     """Return a measure's numbers, in percent, and the rows of a finding.
 
     Of a secret split no row is named.
@@ -356,6 +368,6 @@ def _measure_fields(report: BenchmarkLint, result: RuleResult, measure: Measure)
     acceptance = report.acceptance_of_measure(result, measure)
     if acceptance is not None:
         fields["accepted"] = acceptance.reason
-    if measure.right_rows and not report.is_secret(measure.split):
+    if name_rows and measure.right_rows and not report.is_secret(measure.split):
         fields["ids"] = [question.id for question in measure.right_rows]
     return fields

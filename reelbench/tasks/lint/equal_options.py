@@ -14,14 +14,11 @@ def _look(questions: Sequence[Question]) -> Iterator[Fault]:
             places_of_text.setdefault(text, []).append(place)
         for places in places_of_text.values():
             if len(places) > 1:
-                yield Fault((question,), _what(question, places))
-
-
-def _what(question: Question, places: Sequence[int]) -> str:
-    what = " = ".join(LETTERS[place] for place in places)
-    if not set(places).isdisjoint(question.right):
-        what += ", the right answer among them"
-    return what
+                letters = " = ".join(LETTERS[place] for place in places)
+                of_right = ""
+                if not set(places).isdisjoint(question.right):
+                    of_right = ", the right answer among them"
+                yield Fault((question,), letters, of_right)
 
 
 RULE = Rule(

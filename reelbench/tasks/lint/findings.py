@@ -23,10 +23,12 @@ class Fault:
     Attributes:
         rows: The rows.
         what: What is wrong, without any text of the rows: it may stand in a public log.
+        of_right: What it says of the right answer; of a secret one this is left out.
     """
 
     rows: tuple[Question, ...]
     what: str
+    of_right: str = ""
 
 
 @dataclass(frozen=True, slots=True)
