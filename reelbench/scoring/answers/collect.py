@@ -471,17 +471,25 @@ def own_words(answer: Answer) -> Candidates:
     if first:
         return [Candidate(0, first)]
     sentences = answer.sentences
-    candidates: list[Candidate] = []
+    letters_by_place: dict[int, str] = {}
+    doubtful_letters: set[str] = set()
+    is_named_by_is = False
     for at, kind in enumerate(sentences.kinds):
         if kind not in "ZA" or at in answer.question_lists:
             continue
-        # The words that an option says are not the answer.
-        quoted = re.search("[LM]G", sentences.kinds[sentences.segment_start(at) : at])
-        if not quoted and not sentences.is_denied(at, at):
-            candidates.append(Candidate(at, sentences.letter(at)))
-    if len({candidate.letter for candidate in candidates}) > 1:
+        clause = sentences.kinds[sentences.segment_start(at) : at]
+        if sentences.is_denied(at, at):
+            if sentences.is_hedged(at):
+                doubtful_letters.add(sentences.letter(at))
+        elif not patterns.OPTION_SAYS.search(clause):
+            letters_by_place[at] = sentences.letter(at)
+            is_named_by_is = is_named_by_is or patterns.ENDS_IN_IS.search(clause) is not None
+    letters = set(letters_by_place.values())
+    # Beside an option that may be right, only "is" states another one.
+    is_in_doubt = bool(doubtful_letters - letters) and not is_named_by_is
+    if is_in_doubt or len(letters) > 1:
         return []
-    return [candidate for candidate in candidates if len(candidate.letter or "") == 1]
+    return [Candidate(at, letter) for at, letter in letters_by_place.items() if len(letter) == 1]
 
 
 def _of_first_sentence(prose: str, options: OptionWords) -> str | None:

@@ -15,7 +15,7 @@ _GRAMMAR = frozenset("XxYHICcRSJNOWKTVUFq.,iD")
 _NOUNS = frozenset(NOUNS)
 _YES = frozenset(phrases("yes"))
 _NO = frozenset(phrases("no"))
-_WORDS_OF_NUMBERS = {word: str(number) for number, word in enumerate(WORDS["numbers"])}
+_WORDS_OF_NUMBERS = {word: float(number) for number, word in enumerate(WORDS["numbers"])}
 
 
 class OwnWords(NamedTuple):
@@ -45,18 +45,26 @@ class OptionWords:
 
     Args:
         options: Their texts; the first is A.
+        question: The question, where it is known.
     """
 
-    def __init__(self, options: Sequence[str]) -> None:
+    def __init__(self, options: Sequence[str], question: str = "") -> None:
         self.plain = [texts.plain_text(option).strip() for option in options]
         self.letters = LETTERS[: len(self.plain)]
         self.circled = any(map(patterns.CIRCLED.search, options))
+        self.question = question
         self.squeezed = [texts.words_alone(option) for option in self.plain]
 
     @cached_property
-    def numbers(self) -> list[str | None]:
+    def numbers(self) -> list[float | None]:
         """The number that each option is, if it is one."""
         return [number(option) for option in self.plain]
+
+    @cached_property
+    def are_conditional(self) -> bool:
+        """True where the question sets a condition ("if"): answers say it again."""
+        question = texts.plain_text(self.question)
+        return any(token.kind in "Ii" for token in texts.tokens(question))
 
     @cached_property
     def nouns(self) -> bool:
@@ -135,9 +143,9 @@ class OptionWords:
 
 
 @lru_cache(maxsize=64)
-def option_words(options: tuple[str, ...]) -> OptionWords:
+def option_words(options: tuple[str, ...], question: str = "") -> OptionWords:
     """Return the words of a question's options, made once for all its answers."""
-    return OptionWords(options)
+    return OptionWords(options, question)
 
 
 def is_noun(token: texts.Token) -> bool:
@@ -145,10 +153,13 @@ def is_noun(token: texts.Token) -> bool:
     return token.text.casefold() in _NOUNS
 
 
-def number(text: str) -> str | None:
-    """Return a whole number's digits, also of its English word."""
+def number(text: str) -> float | None:
+    """Return the number that a text is: digits, signs around them (65°), or its English word."""
     text = text.strip().rstrip(".").casefold()
-    return _WORDS_OF_NUMBERS.get(text) or (text if re.fullmatch(r"\d{1,9}", text) else None)
+    if text in _WORDS_OF_NUMBERS:
+        return _WORDS_OF_NUMBERS[text]
+    match = patterns.NUMBER_WITH_SIGNS.fullmatch(text)
+    return float(match[1]) if match else None
 
 
 def _words_in_other_languages(option: str, options: Sequence[str]) -> frozenset[str]:
@@ -211,6 +222,6 @@ def _own_pattern(option: str) -> "re.Pattern[str] | None":
     if option[-1] in "?？؟":  # a question that an option asks is part of it
         after += r"(?:\s?[?？؟])?"
     # An order may be written without its brackets: (2)(1)(3) is 213.
-    is_order = len(words) > 1 and all(len(word) == 1 and word.isdigit() for word in words)
+    is_order = len(set(words)) > 1 and patterns.ORDER.fullmatch(option) is not None
     joint = r"[\W_]{0,8}" if is_order else r"[\W_]{1,8}"
     return re.compile(before + joint.join(map(re.escape, words)) + after, flags)

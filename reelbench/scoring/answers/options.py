@@ -28,7 +28,7 @@ def read_option(text: str, options: Sequence[str], *, question: str = "") -> str
     answer = cut.answer_text(text, question, tuple(options))
     if answer is None:
         return None
-    words = option_words(tuple(options))
+    words = option_words(tuple(options), question)
     letter = decide(_with_answer_marks(answer, words), words)
     if letter or words.circled or len(text) > _LONGEST_COUNT:
         return letter

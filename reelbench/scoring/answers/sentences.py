@@ -27,6 +27,7 @@ class Sentences:
 
     def __init__(self, text: str, options: OptionWords) -> None:
         self.text = text
+        self._options = options
         self.tokens = marked_tokens(text, options)
         self.kinds = "".join([token.kind for token in self.tokens])
         self._ends = [match.start() for match in patterns.ENDS.finditer(self.kinds)]
@@ -60,6 +61,13 @@ class Sentences:
             or self._is_denied_behind(at)
             or self._is_condition_or_question(at)
         )
+
+    def is_hedged(self, at: int) -> bool:
+        """Return True where the clause of an option's words has a word of doubt."""
+        if "H" in self.kinds[self.segment_start(at) : at]:
+            return True
+        end = at + 1
+        return patterns.HEDGED_CLAUSE.match(self.kinds, end, end + _LONGEST_DENIAL) is not None
 
     def _is_denied_before(self, start: int, at: int) -> bool:
         begin = max(self.segment_start(start), start - _LONGEST_CLAUSE)
@@ -95,6 +103,8 @@ class Sentences:
         last = self._ends[index] if index < len(self._ends) else len(self.kinds)
         if self.kinds[last : last + 1] == "?":
             return True
+        if self._options.are_conditional:
+            return False
         if "I" in self.kinds[max(first, at - _LONGEST_CONDITION) : at]:
             return True
         sentence = self.kinds[first : min(last, first + _LONGEST_CONDITION)]

@@ -139,6 +139,48 @@ def test_what_is_no_answer_is_cut(text, letter):
     assert read_option(text, PETS) == letter
 
 
+EFFECTS = ("decrease", "nobody knows", "stay the same", "increase")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "letter"),
+    [
+        ("The angle is 105°.", ("75°", "85°", "95°", "105°"), "D"),
+        ("The angle measures 105 degrees.", ("75°", "85°", "95°", "105°"), "D"),
+        ("The rope is approximately 2.5 long.", ("1", "2", "2.2", "2.5"), "D"),
+        ("The edge has a length of 8.0.", ("10", "8", "6"), "B"),
+        ("(F) 22√{2}\n(G) 23√{2}", ("1", "√{3}", "2√{2}"), None),  # no order of 2 and 2
+        ("The order is 213.", ("(1)(2)(3)", "(2)(1)(3)"), "B"),
+    ],
+)
+def test_numbers_are_equal_by_value(text, options, letter):
+    assert read_option(text, options) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("The eels could increase or stay the same. A decrease of ferns matters.", None),
+        ("They may decrease at first. What they do is increase.", "D"),
+        ("The eels will increase.", "D"),
+    ],
+)
+def test_beside_an_option_in_doubt_only_is_states_another(text, letter):
+    assert read_option(text, EFFECTS) == letter
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What happens to the eels if the ferns die?", "If the ferns die, the eels decrease."),
+        ("Wer frisst mehr, wenn es regnet?", "Wenn es regnet, dann: decrease."),
+    ],
+)
+def test_a_condition_of_the_question_denies_no_answer(question, text):
+    assert read_option(text, EFFECTS) is None
+    assert read_option(text, EFFECTS, question=question) == "A"
+
+
 def test_what_repeats_the_question_is_no_answer():
     question = "Who barks at the door at night? Write it so: My answer would be A."
     text = "Who barks at the door at night? Write it so: My answer would be A.\nA cat does."
