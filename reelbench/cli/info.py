@@ -85,6 +85,8 @@ def info(
             title = key
             if key in ("data", "media"):
                 title = f"{key} here"
+            elif key == "judge_successor":
+                title = "  now"
             console.write(f"{title:<10} {_line(key, value)}")
     blocks = ["prompt", "citation"]
     if "question" in facts:
@@ -116,8 +118,10 @@ def _facts(spec: "BenchmarkSpec", split: str) -> dict[str, Any]:
     for metric in spec.metrics:
         metrics[metric.name] = f"{metric.title}, {metric.in_unit.label}"
     judge = None
+    successor = None
     if spec.judge:
-        judge = spec.judge.suggested
+        judge = spec.judge.default_model or None
+        successor = spec.judge.successor
     citation = spec.citation or None
     if spec.paper:
         citation = spec.paper.bibtex
@@ -134,6 +138,7 @@ def _facts(spec: "BenchmarkSpec", split: str) -> dict[str, Any]:
         "metrics": metrics,
         "facets": {facet.name: facet.title for facet in spec.facets},
         "judge": judge,
+        "judge_successor": successor,
         "parity": parity(spec),
         "tasks": [task.name for task in spec.tasks],
         "data": data,

@@ -34,7 +34,7 @@ def statistics(material: Material) -> StatisticsSection:
         if split.counted:
             splits[split.name] = split.counted.statistics
     if not splits:
-        command = f"`reelbench cards render {material.spec.id} --data PATH`"
+        command = f"`reelbench cards render {material.spec.id} --data PATH --out card`"
         text = (
             "Not counted: the data was not at hand when this card was rendered. "
             f"{command} counts it."

@@ -102,7 +102,7 @@ def _refuse_withdrawn(entry: Entry | None, state: BoardState) -> None:
 def _contradiction(entry: Entry, published_entry: Entry) -> InputError:
     advice = "undo one of the two"
     if isinstance(entry, Filed):
-        advice = f"withdraw your own with `reelbench leaderboard remove {entry.key}`"
+        advice = f"withdraw your own with `reelbench leaderboard remove {entry.key} --store STORE`"
     return InputError(
         f"two maintainers did different things: published is {in_words(published_entry)}; here is "
         f"{in_words(entry)}; {advice}, or undo the published one"

@@ -199,8 +199,20 @@ class JudgeSpec(Declared):
 
     @property
     def suggested(self) -> str:
-        """The judge that a hint names: one that still answers."""
-        return self.successor or self.default_model
+        """The judge that a hint names: one that still answers, or a placeholder."""
+        return self.successor or self.default_model or "MODEL"
+
+    @property
+    def suggested_in_words(self) -> str:
+        """The same with what it is to the paper; empty where no paper names a judge."""
+        if not self.default_model:
+            return ""
+        if self.successor is None:
+            return f"{self.default_model} is the paper's"
+        return (
+            f"{self.successor} is the successor of the paper's judge, {self.default_model}, by "
+            "which the published numbers were made"
+        )
 
 
 class Join(Declared):

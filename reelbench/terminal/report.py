@@ -4,7 +4,7 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reelbench.base.errors import InputError, ReelbenchError, first_of, number_of, printable
 from reelbench.base.files import read_json
@@ -160,37 +160,53 @@ def _strict_problem(outcome: "Outcome") -> str | None:
 
 def _tell_unjudged(outcomes: "list[Outcome]", again: Sequence[str]) -> None:
     """Say by which commands the rest is judged."""
-    waiting: dict[str, int] = Counter()
+    waiting: dict[_ToJudge, int] = Counter()
     for outcome in outcomes:
         number = outcome.result.counts.unscored.get("judge_unavailable", 0)
         if not number:
             continue
         command = list(again)
+        reason = "the judge"
         if "--judge" not in command:
             if "--run" in command and len(outcomes) > 1:
                 command += ["--task", outcome.folder.name]
-            command += ["--judge", _judge_to_name(outcome.result)]
-        waiting[shlex.join(command)] += number
-    reason = "a judge; none was named, the one here is the benchmark's own"
-    if "--judge" in again:
-        reason = "the judge"
-    for command_line, number in waiting.items():
+            judge, words = _judge_to_name(outcome.result)
+            command += ["--judge", judge]
+            reason = "a judge, and none was named"
+            if words:
+                reason += f" ({words})"
+        waiting[_ToJudge(shlex.join(command), reason)] += number
+    for to_judge, number in waiting.items():
         await_a_judge = f"{number} answers await"
         if number == 1:
             await_a_judge = "1 answer awaits"
-        console.note(f"{await_a_judge} {reason}; to finish: {command_line}")
+        console.note(f"{await_a_judge} {to_judge.reason}; to finish: {to_judge.command}")
 
 
-def _judge_to_name(result: "Result") -> str:
-    """Return the judge that was asked for, the benchmark's own, or a placeholder."""
+class _ToJudge(NamedTuple):
+    """The command that judges the rest, and what it waits for."""
+
+    command: str
+    reason: str
+
+
+class _NamedJudge(NamedTuple):
+    """A judge to name, and what it is to the benchmark's paper, if anything."""
+
+    name: str
+    words: str
+
+
+def _judge_to_name(result: "Result") -> _NamedJudge:
+    """Return the judge that was asked for, the one that the benchmark suggests, or a placeholder."""
     from reelbench.registry import discovery
 
     if result.judge:
-        return result.judge.requested
+        return _NamedJudge(result.judge.requested, "")
     scale = discovery.spec_of(result.benchmark).judge
     if scale is None:
-        return "MODEL"
-    return scale.suggested
+        return _NamedJudge("MODEL", "")
+    return _NamedJudge(scale.suggested, scale.suggested_in_words)
 
 
 def _show_asked(result: "Result") -> None:

@@ -123,7 +123,8 @@ def test_without_a_judge_the_hint_repeats_what_was_typed(reelbench, tmp_path):
     assert done.returncode == 0
     before, hint = done.stderr.split("to finish: ")
     assert (
-        "12 answers await a judge; none was named, the one here is the benchmark's own; " in before
+        "12 answers await a judge, and none was named (gpt-6-luna is the successor of the paper's "
+        "judge, gpt-4o-mini-2024-07-18, by which the published numbers were made); " in before
     )
     hint = hint.splitlines()[0]
     assert hint.startswith("reelbench score moviecore --predictions")

@@ -199,18 +199,29 @@ def _check_again(store: Path, workers: "Workers", *, write: bool) -> None:
 def _note_if_unjudged(source: Path, result: "Result") -> None:
     """Say how a result without the metric that ranks gets it."""
     from reelbench.leaderboard.entries import metric_value
+    from reelbench.methods.asking import ADAPTER as ASK_ADAPTER
     from reelbench.registry import discovery
 
     spec = discovery.spec_of(result.benchmark)
     if spec.judge is None or metric_value(result.metrics, spec.primary.name) is not None:
         return
-    command = f"score {spec.id} --predictions FILE"
-    if result.model.adapter:
-        command = f"score --run {source}"
+    judge = spec.judge.suggested
+    command = (
+        f"reelbench score {spec.id} --predictions FILE --judge {judge} --judge-prompts official"
+    )
+    if result.model.adapter == ASK_ADAPTER:
+        command = (
+            f"the `ask` or `eval` that wrote it, with --judge {judge} --judge-prompts official "
+            "(its answers are kept)"
+        )
+    elif result.model.adapter:
+        command = f"reelbench score --run {source} --judge {judge} --judge-prompts official"
+    words = ""
+    if spec.judge.suggested_in_words:
+        words = f", {spec.judge.suggested_in_words}"
     console.note(
-        f"{source}: no {spec.primary.name} yet, so no rank; judge it and add it again: "
-        f"reelbench {command} --judge {spec.judge.suggested} --judge-prompts official "
-        "(the prompts of published numbers)"
+        f"{source}: no {spec.primary.name} yet, so no rank; judge it and add it again: {command} "
+        f"(the prompts are those of published numbers{words})"
     )
 
 
