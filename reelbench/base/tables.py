@@ -231,7 +231,8 @@ def _only_sheet(path: Path, book: Any) -> Any:  # noqa: ANN401 - openpyxl has no
         names = [f"{sheet.title!r} ({_rows_below_header(sheet)})" for sheet in sheets]
         raise InputError(
             f"{path}: has {len(sheets)} sheets with rows: {', '.join(names)}; "
-            "save the one that you mean as a file of its own (`reelbench new NAME --from FILE --sheet SHEET` reads one)"
+            "save the one that you mean as a file of its own (`reelbench new NAME --from FILE "
+            "--sheet SHEET` reads one)"
         )
     return sheets[0] if sheets else book.worksheets[0]
 

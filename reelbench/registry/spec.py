@@ -204,7 +204,7 @@ class JudgeSpec(Declared):
 
     @property
     def suggested_in_words(self) -> str:
-        """The same with what it is to the paper; empty where no paper names a judge."""
+        """What that judge is to the paper; empty where no paper names one."""
         if not self.default_model:
             return ""
         if self.successor is None:

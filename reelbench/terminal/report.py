@@ -198,7 +198,7 @@ class _NamedJudge(NamedTuple):
 
 
 def _judge_to_name(result: "Result") -> _NamedJudge:
-    """Return the judge that was asked for, the one that the benchmark suggests, or a placeholder."""
+    """Return the judge that was asked for, else the suggested one, else a placeholder."""
     from reelbench.registry import discovery
 
     if result.judge:

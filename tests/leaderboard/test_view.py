@@ -753,6 +753,18 @@ def test_one_file_to_send_has_its_pictures_and_no_path_of_this_machine(asked, re
     assert {(line["A_right"], line["B_right"], line["B_score"]) for line in lines} == {
         ("no", "yes", "100.0")
     }
+    asked_row = loading.load("rextime", "mini")[6]
+    [first, *_] = lines
+    assert first["question"] == asked_row["question"]
+    lettered = [
+        f"{letter}. {text}" for letter, text in zip("ABCD", asked_row["options"], strict=True)
+    ]
+    assert first["options"].splitlines() == lettered
+    right = lettered["ABCD".index(asked_row["answer"])]
+    assert first["right_answer"].startswith(f"{right}; ")
+    assert first["right_answer"].endswith(" s")
+    assert first["B_read"].startswith(right)
+    assert (first["A_scores.correct"], first["B_scores.correct"]) == ("0.0", "1.0")
 
 
 def test_data_under_an_agreement_are_not_made_a_file_to_send(asked, tmp_path, monkeypatch):

@@ -42,7 +42,9 @@ def view(
     table: Annotated[
         Path | None,
         typer.Option(
-            "--csv", metavar="FILE", help="Also write these questions, answers and scores as CSV."
+            "--csv",
+            metavar="FILE",
+            help="Also write these questions, options, right and given answers and scores as CSV.",
         ),
     ] = None,
 ) -> None:

@@ -402,18 +402,15 @@ def _item(runs: Sequence[ViewedRun], name: str, row: Row | None, strips: Strips)
     """Return the data of a question, with the answer of each run."""
     samples = [run.samples.get(name) for run in runs]
     first = next(sample for sample in samples if sample is not None)
-    fields = next((run.questions[name] for run in runs if name in run.questions), {})
+    fields = _question_fields(runs, name)
     row_fields = row or {}
     item: dict[str, Any] = {
         "id": name,
         "video": first.video,
         "target": first.target,
         "facets": first.facets,
+        **_words(fields, row_fields),
     }
-    question = fields.get("question") or row_fields.get("question")
-    if question:
-        item["question"] = question
-        item["options"] = fields.get("options") or row_fields.get("options") or []
     if row_fields.get("duration"):
         item["duration"] = row_fields["duration"]
     media = fields.get("media")
@@ -428,6 +425,23 @@ def _item(runs: Sequence[ViewedRun], name: str, row: Row | None, strips: Strips)
             answer = _answer(run, sample) | frames
         item["runs"].append(answer)
     return item
+
+
+def _question_fields(runs: Sequence[ViewedRun], name: str) -> Mapping[str, Any]:
+    """Return a question's fields from the file beside the first result that has it."""
+    for run in runs:
+        if name in run.questions:
+            return run.questions[name]
+    return {}
+
+
+def _words(fields: Mapping[str, Any], row_fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a question and its options; empty where they are not on this machine."""
+    question = fields.get("question") or row_fields.get("question")
+    if not question:
+        return {}
+    options = fields.get("options") or row_fields.get("options") or []
+    return {"question": question, "options": options}
 
 
 def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
@@ -617,30 +631,84 @@ def write_of_folder(folder: Path, out: Path) -> Path:
 def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
     """Return a line for each question as CSV.
 
-    It has the id, the video and the labels, then the answer, the score and the verdict of each run.
+    It has the id, the video, the question, its options, the right answer and the labels. Then, of
+    each run, the model, the answer, what was read of it, the score, the verdict, the reason where
+    it is unscored, and each of its scores.
     """
-    facets = [facet.name for facet in runs[0].spec.facets]
-    heads = ["id", "video", *facets]
-    for letter, _ in zip(LETTERS, runs, strict=False):
-        heads += [f"{letter}_{name}" for name in ("model", "answer", "score", "right", "reason")]
+    spec = runs[0].spec
+    facets = [facet.name for facet in spec.facets]
+    ids = wanted_ids(runs, only)
+    rows: Rows = {}
+    if not all(_question_fields(runs, name) for name in ids):
+        rows = _rows(spec, runs[0].result.benchmark.split)
+    heads = ["id", "video", "question", "options", "right_answer", *facets]
+    score_names = [_score_names(run) for run in runs]
+    for letter, names in zip(LETTERS, score_names, strict=False):
+        heads += [f"{letter}_{name}" for name in _OF_EACH_RUN]
+        heads += [f"{letter}_scores.{name}" for name in names]
     lines: list[list[object]] = [[*heads]]
-    for name in wanted_ids(runs, only):
+    for name in ids:
         samples = [run.samples.get(name) for run in runs]
         first = next(sample for sample in samples if sample is not None)
-        line: list[object] = [name, first.video]
+        words = _words(_question_fields(runs, name), rows.get(name, {}))
+        options = words.get("options", [])
+        line: list[object] = [
+            name,
+            first.video,
+            words.get("question", ""),
+            "\n".join(_lettered(options)),
+            _stated(first.target, options),
+        ]
         for facet in facets:
             labels = map(str, first.facets.get(facet, ()))
             line.append("; ".join(labels))
-        for run, sample in zip(runs, samples, strict=True):
-            line += _csv_cells(run, name, sample)
+        for run, sample, names in zip(runs, samples, score_names, strict=True):
+            line += _csv_cells(run, name, sample, options)
+            scores: Mapping[str, float] = {}
+            if sample is not None:
+                scores = sample.scores
+            line += [scores.get(score_name) for score_name in names]
         lines.append(line)
     return sheet(lines)
 
 
-def _csv_cells(run: ViewedRun, name: str, sample: Sample | None) -> list[object]:
-    """Return a run's model, answer, score, verdict and reason on a question."""
+_OF_EACH_RUN = ("model", "answer", "read", "score", "right", "reason")
+
+
+def _score_names(run: ViewedRun) -> list[str]:
+    """Return the names of all scores that a run's answers have, as they come first."""
+    names: dict[str, None] = {}
+    for sample in run.samples.values():
+        names.update(dict.fromkeys(sample.scores))
+    return list(names)
+
+
+def _lettered(options: Sequence[str]) -> list[str]:
+    """Return options with their letters."""
+    return [f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False)]
+
+
+def _stated(answer: Mapping[str, Any] | None, options: Sequence[str]) -> str:
+    """Return an answer as a cell has it: its option, its seconds, its text."""
+    fields = answer or {}
+    parts: list[str] = []
+    letter = fields.get("answer")
+    if letter is not None:
+        options_of_letter = dict(zip(LETTERS, _lettered(options), strict=False))
+        parts.append(options_of_letter.get(str(letter), str(letter)))
+    spans = fields.get("spans") or [fields.get("span")]
+    parts += [f"{span[0]:g} to {span[1]:g} s" for span in spans if span]
+    if fields.get("text") is not None:
+        parts.append(str(fields["text"]))
+    return "; ".join(parts)
+
+
+def _csv_cells(
+    run: ViewedRun, name: str, sample: Sample | None, options: Sequence[str]
+) -> list[object]:
+    """Return a run's cells of `_OF_EACH_RUN` on a question."""
     if sample is None:
-        return [run.result.model.id, "", None, "", None]
+        return [run.result.model.id, "", "", None, "", None]
     answer = ""
     if sample.prediction is not None:
         answer = as_text(sample.prediction)
@@ -648,4 +716,5 @@ def _csv_cells(run: ViewedRun, name: str, sample: Sample | None) -> list[object]
     verdict = ""
     if is_right is not None:
         verdict = "yes" if is_right else "no"
-    return [run.result.model.id, answer, run.score(name), verdict, sample.reason]
+    read = _stated(sample.parsed, options)
+    return [run.result.model.id, answer, read, run.score(name), verdict, sample.reason]
