@@ -18,7 +18,8 @@ def result_of(rule, questions):
 
 def faults_of(rule, questions):
     return [
-        ([row.id for row in fault.rows], fault.what) for fault in result_of(rule, questions).faults
+        ([row.id for row in fault.rows], fault.what + fault.of_right)
+        for fault in result_of(rule, questions).faults
     ]
 
 
