@@ -1,10 +1,12 @@
 """Traces of secret values in texts: a whole value, a long part of a key, or its base64.
 
-They count in small and in capital letters, whole or parted by blanks.
+They count in small and in capital letters, whole or parted by blanks. Of a long key the letters and
+digits alone are compared, so that dashes or invisible signs between them hide nothing.
 """
 
 import base64
 import re
+import string
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -14,7 +16,11 @@ LEAST_PART = 16
 _CHUNK = LEAST_PART // 2  # each part of `LEAST_PART` characters has one of the chunks whole
 _LONGEST_KEY = 4_096  # characters of a key that is searched for in parts
 _LIKE_A_KEY = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])[^\s<>/]{12,}")
-_JSON_ESCAPE = re.compile(r'\\(?:[nrtf]|u000b|u001[c-f]|(["\\]))')  # blanks, and themselves
+_JSON_ESCAPE = re.compile(r'\\(?:[nrtfb]|u00[01][0-9a-f]|(["\\]))')  # of no letter or digit
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_CONTROLS = "".join(map(chr, [*range(0x20), 0x7F]))
+_BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))
+_NO_LETTERS = str.maketrans("", "", string.punctuation + _BLANKS + _CONTROLS + _INVISIBLE)
 _OFFSETS = (0, 1, 2)  # bytes before a key in what is encoded: three make four letters
 
 
@@ -28,32 +34,40 @@ class _Form:
     """A text whose longer parts are traces of a secret.
 
     Attributes:
-        text: In small letters, without blanks.
+        text: Its bare form, as `_bare` has it.
         least: So many in a row.
+        is_of_key: True of a long key, of which letters and digits count.
         chunks: Each place in the text -> the part that begins there. Where none of them is in
             another text, no trace is.
     """
 
     text: str
     least: int
+    is_of_key: bool
     chunks: tuple[tuple[int, str], ...]
 
 
+def _bare(text: str, *, is_of_key: bool) -> str:
+    """Return a text in small letters, without blanks or all that keys are parted by."""
+    if is_of_key:
+        return text.translate(_NO_LETTERS).lower()
+    return "".join(text.split()).lower()
+
+
 def _forms(secret: str) -> Iterator[_Form]:
-    bare_secret = "".join(secret.split())
-    is_long_key = is_like_a_key(secret) and LEAST_PART <= len(bare_secret) <= _LONGEST_KEY
-    if not is_long_key:
-        whole = bare_secret.lower()
-        yield _Form(whole, len(whole), ((0, whole),))
+    bare_key = _bare(secret, is_of_key=True)
+    if not is_like_a_key(secret) or not LEAST_PART <= len(bare_key) <= _LONGEST_KEY:
+        whole = _bare(secret, is_of_key=False)
+        yield _Form(whole, len(whole), False, ((0, whole),))
         return
-    texts = {bare_secret.lower()}
-    for encoded in _encodings(bare_secret.encode("utf-8", "surrogateescape")):
-        texts.add(encoded.lower())
+    texts = {bare_key}
+    for encoded in _encodings(secret.encode("utf-8", "surrogateescape")):
+        texts.add(_bare(encoded, is_of_key=True))
     for text in sorted(texts):
         if len(text) >= LEAST_PART:
             places = range(0, len(text) - _CHUNK + 1, _CHUNK)
             chunks = tuple((place, text[place : place + _CHUNK]) for place in places)
-            yield _Form(text, LEAST_PART, chunks)
+            yield _Form(text, LEAST_PART, True, chunks)
 
 
 def _encodings(secret: bytes) -> Iterator[str]:
@@ -71,12 +85,15 @@ class SecretTraces:
     """The traces of some secrets, to be looked for in texts."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        self._forms: list[_Form] = []
+        self._forms: dict[bool, list[_Form]] = {True: [], False: []}
         for secret in secrets:
-            self._forms += _forms(secret)
-        self._chunks: list[str] = []
-        for form in self._forms:
-            self._chunks += [chunk for _, chunk in form.chunks]
+            for form in _forms(secret):
+                self._forms[form.is_of_key].append(form)
+        self._chunks: dict[bool, list[str]] = {}
+        for is_of_key, forms in self._forms.items():
+            self._chunks[is_of_key] = []
+            for form in forms:
+                self._chunks[is_of_key] += [chunk for _, chunk in form.chunks]
 
     def are_in(self, text: str) -> bool:
         """Return True where a trace is in a text."""
@@ -84,12 +101,16 @@ class SecretTraces:
 
     def may_be_in_json(self, text: str) -> bool:
         """Return False where a JSON text has no trace; True is a guess."""
-        if not self._chunks:
-            return False
-        if "\\" in text:
-            text = _JSON_ESCAPE.sub(r"\1", text)
-        bare_text = "".join(text.split()).lower()
-        return any(chunk in bare_text for chunk in self._chunks)
+        for is_of_key, chunks in self._chunks.items():
+            if not chunks:
+                continue
+            plain_text = text
+            if "\\" in text:
+                plain_text = _JSON_ESCAPE.sub(r"\1", text)
+            bare_text = _bare(plain_text, is_of_key=is_of_key)
+            if any(chunk in bare_text for chunk in chunks):
+                return True
+        return False
 
     def masked(self, text: str, mark: str) -> str:
         """Return a text with `mark` in the place of each trace."""
@@ -103,24 +124,29 @@ class SecretTraces:
 
     def _spans(self, text: str) -> list[tuple[int, int]]:
         """Return the places of the first and last characters of all traces, in order."""
-        if not self._forms:
-            return []
-        bare_text = "".join(text.split()).lower()
-        runs: list[tuple[int, int]] = []
-        for form in self._forms:
-            runs += _runs(form, bare_text)
-        if not runs:
-            return []
-        places = _places_of_bare(text)
         spans: list[tuple[int, int]] = []
-        for start, stop in sorted(runs):
-            first = places[start]
-            last = places[stop - 1]
-            if spans and first <= spans[-1][1]:
-                spans[-1] = (spans[-1][0], max(last, spans[-1][1]))
-            else:
-                spans.append((first, last))
-        return spans
+        for is_of_key, forms in self._forms.items():
+            if not forms:
+                continue
+            bare_text = _bare(text, is_of_key=is_of_key)
+            runs: list[tuple[int, int]] = []
+            for form in forms:
+                runs += _runs(form, bare_text)
+            if runs:
+                places = _places_of_bare(text, is_of_key=is_of_key)
+                spans += [(places[start], places[stop - 1]) for start, stop in runs]
+        return _joined(spans)
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return spans in order, those that overlap as one."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(spans):
+        if joined and first <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+        else:
+            joined.append((first, last))
+    return joined
 
 
 def _runs(form: _Form, bare_text: str) -> Iterator[tuple[int, int]]:
@@ -156,11 +182,10 @@ def _shared_after(part: str, text: str, start: int) -> int:
     return count
 
 
-def _places_of_bare(text: str) -> list[int]:
+def _places_of_bare(text: str, *, is_of_key: bool) -> list[int]:
     """Return the place in a text of each character of its bare form."""
     places: list[int] = []
     for place, character in enumerate(text):
-        if not character.isspace():
-            # A capital letter may have two characters for a small one.
-            places += [place] * len(character.lower())
+        # A capital letter may have two characters for a small one.
+        places += [place] * len(_bare(character, is_of_key=is_of_key))
     return places

@@ -178,8 +178,10 @@ TRACES = {
     "in capitals": LONG_KEY.upper(),
     "parted by line breaks": "\n".join(LONG_KEY),
     "parted by a rare blank": "\x1f".join(LONG_KEY),
+    "parted by dashes": "-".join(LONG_KEY),
+    "parted by invisible signs": "\u200b".join(LONG_KEY),
     "without its edges": LONG_KEY[2:-2],
-    "its first half": LONG_KEY[:16],
+    "its first half": LONG_KEY[:20],
     "its last half": LONG_KEY[-16:],
     "encoded": b64encode(LONG_KEY.encode()).decode(),
     "encoded behind a user": b64encode(f"ada:{LONG_KEY}".encode()).decode(),
@@ -203,7 +205,7 @@ def test_no_trace_of_a_long_key_is_written_in_an_answer_or_a_document(said, tmp_
         assert len(text) < len("it is  or so") + 12
 
 
-@pytest.mark.parametrize("said", [LONG_KEY[:15], "A sk-live", "prediction"])
+@pytest.mark.parametrize("said", [LONG_KEY[:14], "A sk-live", "prediction"])
 def test_what_is_no_trace_of_a_key_stays(said, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", LONG_KEY)
     assert without(said) == said
