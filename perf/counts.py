@@ -2,8 +2,8 @@
 
     python -m perf.counts
 
-Each way is measured at two sizes, and what the larger one takes more is divided by its further samples: what a command
-takes once (imports, help) is no part of it. Calls of Python and of C count, of all threads of this process; commands run
+Each way is measured at two sizes, and what the larger one takes more is divided by its further samples or questions: what
+a command takes once (imports, help) is no part of it. Calls of Python and of C count, of all threads of this process; commands run
 with one worker, which works in the caller. `perf/counts.json` has the bound of each way, which `make test` holds. Who
 raises one writes the reason beside it.
 """
@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import io
 import json
+import os
 import sys
 import tempfile
 import threading
@@ -22,11 +23,24 @@ from pathlib import Path
 from unittest import mock
 
 from perf import leaderboard
+from perf.measure import playing
 from reelbench.cli import main
 
 BOUNDS = Path(__file__).with_name("counts.json")
 ITEMS = 921
 """Questions of ReXTime's val: a run of fewer is not ranked, and no pair of it is tested."""
+FEW, MANY = 20, 70
+"""Questions of a benchmark of our own."""
+OF_BOARDS = ("add", "build", "build, nothing changed", "check")
+OF_ANSWERS = (
+    "score, choice",
+    "score, open",
+    "ask",
+    "ask, kept",
+    "judge",
+    "compare",
+    "view",
+)
 
 
 class CallCount:
@@ -96,24 +110,110 @@ class Store:
         command = ["leaderboard", "build", "--store", str(self.store), "--out", str(self.site)]
         return [*command, "--workers=1"]
 
+    def check(self) -> list[str]:
+        """Return the command that checks all results."""
+        return ["leaderboard", "check", str(self.results), "--workers=1"]
+
 
 def board_calls(folder: Path, results: int) -> dict[str, int]:
     """Return way -> the calls that it takes on a board of so many results."""
-    store = Store(folder / "results", folder / "store", folder / "site")
+    store = Store(folder / "runs", folder / "store", folder / "site")
     leaderboard.make(store.results, results, ITEMS)
     return {
         "add": calls_of(store.add()),
         "build": calls_of(store.build()),
+        "build, nothing changed": calls_of(store.build()),
+        "check": calls_of(store.check()),
     }
 
 
-def measured() -> dict[str, float]:
+QUESTIONS = """\
+id: {name}
+title: Counted questions
+kind: {kind}
+source: {{file: rows.jsonl}}
+columns: {{{columns}}}
+languages: [en]
+licence: cc-by-4.0
+"""
+
+
+def write_questions(folder: Path, kind: str, number: int) -> None:
+    """Write a benchmark of so many questions, and predictions that are half right."""
+    folder.mkdir(parents=True)
+    rows: list[dict[str, object]] = []
+    predictions: list[dict[str, object]] = []
+    for place in range(number):
+        row: dict[str, object] = {"id": f"q{place}", "video": f"film{place // 5}"}
+        row |= {"question": f"Is it {place}?", "answer": "B"}
+        text = f"He answers: ({'AB'[place % 2]})"
+        if kind == "choice":
+            row["options"] = ["a house", "a boat"]
+        else:
+            text = f"Because the letter of page {place} did not say it."
+        rows.append(row)
+        predictions.append({"id": row["id"], "prediction": text})
+    columns = ", ".join(f"{name}: {name}" for name in rows[0])
+    declared = QUESTIONS.format(name=f"{folder.parent.name}_{kind}", kind=kind, columns=columns)
+    if kind == "open":
+        declared += "judge: {prompts: moviecore}\n"
+    (folder / "benchmark.yaml").write_text(declared)
+    _write_lines(folder / "rows.jsonl", rows)
+    _write_lines(folder / "predictions.jsonl", predictions)
+
+
+def _write_lines(path: Path, rows: Sequence[object]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def answer_calls(folder: Path, questions: int, server: str) -> dict[str, int]:
+    """Return way -> the calls that it takes on a benchmark of so many questions.
+
+    Args:
+        folder: An empty folder.
+        questions: Their number.
+        server: The address of a model that answers in no time.
+    """
+    choice = folder / "choice"
+    spoken = folder / "open"
+    write_questions(choice, "choice", questions)
+    write_questions(spoken, "open", questions)
+    asked = ["ask", str(choice), "--frames", "none", "--kept", "--llm", "m", "--llm-url", server]
+    judged = [*_score(spoken), "--judge", "j", "--judge-url", server]
+    calls = {
+        "score, choice": calls_of(_score(choice)),
+        "score, open": calls_of(_score(spoken)),
+        "ask": calls_of([*asked, "--output", str(folder / "asked")]),
+        "ask, kept": calls_of([*asked, "--output", str(folder / "asked_again")]),
+        "judge": calls_of(judged),
+    }
+    both = [str(choice / "out"), str(folder / "asked")]
+    calls["compare"] = calls_of(["compare", *both])
+    calls["view"] = calls_of(["view", *both, "--out", str(folder / "view")])
+    return calls
+
+
+def _score(folder: Path) -> list[str]:
+    """Return the command that scores the predictions of a benchmark."""
+    command = ["score", str(folder), "--predictions", str(folder / "predictions.jsonl")]
+    return [*command, "--output", str(folder / "out")]
+
+
+def measured_on_boards(folder: Path) -> dict[str, float]:
     """Return way -> calls for each further sample of a board."""
-    with tempfile.TemporaryDirectory() as folder:
-        board_calls(Path(folder, "first"), 1)  # what is imported once is imported now
-        of_one = board_calls(Path(folder, "small"), 1)
-        of_three = board_calls(Path(folder, "large"), 3)
-    return {way: (of_three[way] - of_one[way]) / (2 * ITEMS) for way in of_one}
+    board_calls(folder / "first", 1)  # what is imported once is imported now
+    of_one = board_calls(folder / "one", 1)
+    of_three = board_calls(folder / "three", 3)
+    return {way: (of_three[way] - of_one[way]) / (2 * ITEMS) for way in OF_BOARDS}
+
+
+def measured_on_answers(folder: Path) -> dict[str, float]:
+    """Return way -> calls for each further question."""
+    with playing("judge", 0) as server:
+        answer_calls(folder / "first", FEW, server)
+        of_few = answer_calls(folder / "few", FEW, server)
+        of_many = answer_calls(folder / "many", MANY, server)
+    return {way: (of_many[way] - of_few[way]) / (MANY - FEW) for way in OF_ANSWERS}
 
 
 def bounds() -> dict[str, int]:
@@ -126,7 +226,10 @@ def run() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
     most = bounds()
     print("| way | calls a sample | bound |\n|---|---|---|")
-    for way, calls in measured().items():
+    with tempfile.TemporaryDirectory() as name:
+        os.environ["REELBENCH_HOME"] = str(Path(name, "home"))  # no reply is kept there yet
+        measured = measured_on_boards(Path(name)) | measured_on_answers(Path(name))
+    for way, calls in measured.items():
         print(f"| {way} | {calls:.1f} | {most[way]} |")
 
 
