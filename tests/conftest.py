@@ -33,6 +33,9 @@ _SETTINGS = (
 # them.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+# Tiny models are computed by one thread: several wait for each other busily, and each test process
+# has as many as there are cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # qwen_vl_utils prefers a torchcodec that is installed, even one that can't find its FFmpeg
 # libraries.
 os.environ.setdefault("FORCE_QWENVL_VIDEO_READER", "decord")

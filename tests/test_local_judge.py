@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.alarms import PATIENCE_S
+
 pytestmark = [pytest.mark.lmms, pytest.mark.slow]
 
 BIN = Path(sys.executable).parent
@@ -77,7 +79,7 @@ def server(tiny_llm, tmp_path_factory):
         yield f"http://127.0.0.1:{port}/v1"
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(PATIENCE_S)
 
 
 def test_a_judge_behind_transformers_serve(server, tiny_llm, reelbench, tmp_path):

@@ -18,6 +18,7 @@ from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import store
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
+from tests.alarms import PATIENCE_S
 from tests.scored import score_files
 from tests.servers import diagnosis, ranker, roles
 from tests.servers.judge import Answer, JudgeServer
@@ -108,7 +109,7 @@ def plain(value):
 
 
 def until(condition):
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)

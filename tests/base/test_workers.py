@@ -14,6 +14,7 @@ from reelbench.base.errors import InputError
 from reelbench.base.workers import Workers
 from reelbench.registry import discovery
 from reelbench.registry.sampling import FrameSampling
+from tests.alarms import PATIENCE_S
 
 SCRIPT = """
 from tasks import meet
@@ -58,7 +59,9 @@ def test_results_come_in_order_and_an_error_where_it_stands():
 
 
 def test_a_script_needs_no_guard(script):
-    done = subprocess.run(script(8), check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        script(8), check=False, capture_output=True, text=True, timeout=PATIENCE_S
+    )
     assert (done.stdout.split(), done.stderr) == (["started", *["met"] * 8], "")
 
 
@@ -87,12 +90,12 @@ def test_workers_end_with_their_caller(script, how):
     assert len(workers) >= 2
     os.killpg(process.pid, signal.SIGINT) if how == "ctrl-c" else process.kill()
     process.stdout.close()
-    errors = process.communicate(timeout=60)[1]
+    errors = process.communicate(timeout=PATIENCE_S)[1]
     if how == "ctrl-c":
         assert (
             errors.count("Traceback") == errors.count("KeyboardInterrupt") == 1
         )  # the script's own
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while any(alive(pid) for pid in workers):
         assert time.monotonic() < deadline, workers
         time.sleep(0.05)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.alarms import PATIENCE_S
+
 PROGRAMS = Path(sys.executable).parent
 
 
@@ -67,7 +69,7 @@ def typed(env, line):
     shown = b""
     os.set_blocking(screen, False)
     os.write(screen, f"{line}\t\t".encode())
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE_S
     while b"rextime_test" not in shown and b"openrouter/" not in shown and time.monotonic() < until:
         try:
             shown += os.read(screen, 65536)

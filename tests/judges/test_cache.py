@@ -18,6 +18,7 @@ import pytest
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.judges.judge_run import LiveJudge, judge_items
 from reelbench.llm.reply import Reply
+from tests.alarms import PATIENCE_S
 from tests.judges.conftest import KEY, judged_item
 from tests.llm.by_hand import ReplyCache
 from tests.servers.judge import Answer, JudgeServer, always
@@ -66,7 +67,7 @@ def finished(process):
 
 
 def wait_for(condition):
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.005)

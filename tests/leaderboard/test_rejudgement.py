@@ -30,6 +30,7 @@ from reelbench.registry import discovery
 from reelbench.scoring import result_files
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
+from tests.alarms import PATIENCE_S
 from tests.program import app
 from tests.scored import score_files
 from tests.servers.batches import BatchServer, answered, completion
@@ -252,7 +253,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(curve, server, tmp_path):
     words += ["--judge-concurrency", "2", "--out", tmp_path / "out"]
     command = [Path(sys.executable).with_name("reelbench"), *words]
     process = subprocess.Popen([str(word) for word in command], stderr=subprocess.DEVNULL)
-    assert half.wait(60)
+    assert half.wait(PATIENCE_S)
     process.kill()
     process.wait()
     assert len(store.read(curve)) == 4

@@ -411,9 +411,8 @@ def bytes_of(folder):
     }
 
 
-@pytest.mark.parametrize(
-    "workers", [Workers(2), pytest.param(Workers(2, "ray"), marks=pytest.mark.slow)], ids=str
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [Workers(2), Workers(2, "ray")], ids=str)
 def test_several_workers_leave_what_one_leaves(rextime_run, tamper, tmp_path, monkeypatch, workers):
     if workers.engine == "ray":
         pytest.importorskip("ray", reason="Ray is not installed (pip install 'reelbench[ray]')")

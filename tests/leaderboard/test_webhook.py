@@ -29,13 +29,13 @@ from reelbench.leaderboard.pull_request import PullRequests
 from reelbench.leaderboard.store import Filing
 from reelbench.leaderboard.webhook import Payload
 from reelbench.registry.records import BASELINE_ADAPTER, About
+from tests.alarms import PATIENCE_S
 from tests.servers.hub_repos import Token
 
 DATASET, SECRET = "museum/results", "open sesame"
 PINNED = PublishOptions(
     install=f"https://example.org/reelbench-1.0-py3-none-any.whl#sha256={'0' * 64}"
 )
-LONGEST_WAIT_S = 120
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ class Served:
 
     def until(self, text):
         """Return the next line that has `text` in it."""
-        while text not in (line := self._lines.get(timeout=LONGEST_WAIT_S)):
+        while text not in (line := self._lines.get(timeout=PATIENCE_S)):
             pass
         return line
 
@@ -456,7 +456,7 @@ def test_what_fails_is_looked_at_again_within_minutes(monkeypatch):
         await commented.wait()
         await runner.cleanup()
 
-    asyncio.run(asyncio.wait_for(serve(), LONGEST_WAIT_S))
+    asyncio.run(asyncio.wait_for(serve(), PATIENCE_S))
     assert tries == [1, 1, 1]
     assert said.count("pull request 1; 503") == 2
 

@@ -18,6 +18,7 @@ from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Attachment
 from reelbench.llm.reading import UnreadableError, read_model
 from reelbench.llm.reply import Reply
+from tests.alarms import PATIENCE_S
 from tests.servers.judge import Answer, JudgeServer
 
 PIXEL = bytes.fromhex("ffd8ffe000104a46494600")
@@ -125,7 +126,7 @@ def test_what_is_sent_next_is_made_ready_while_the_server_is_waited_for(monkeypa
     seen = []
 
     def script(_):
-        seen.append((next_one.wait(30), len(made)))
+        seen.append((next_one.wait(PATIENCE_S), len(made)))
         return Answer('{"name": "red"}')
 
     pictures = [

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from reelbench.llm.cache import Gathered
+from tests.alarms import PATIENCE_S
 
 
 def test_what_is_asked_for_meanwhile_goes_together_in_the_next():
@@ -15,7 +16,7 @@ def test_what_is_asked_for_meanwhile_goes_together_in_the_next():
     def doubled(items):
         batches.append(list(items))
         begun.set()
-        go_on.wait(30)
+        go_on.wait(PATIENCE_S)
         return [2 * item for item in items]
 
     async def go():

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+from tests.alarms import PATIENCE_S
+
 HOST = """
 from reelbench.llm import loop
 held = loop.asking()
@@ -12,6 +14,10 @@ held.__enter__()
 
 def test_a_host_that_never_closes_its_judge_ends_all_the_same():
     done = subprocess.run(
-        [sys.executable, "-c", HOST], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", HOST],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

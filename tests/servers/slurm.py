@@ -8,6 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.alarms import PATIENCE_S
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
 CONFIGURATION = """
 ClusterName=one
@@ -89,7 +91,7 @@ class Slurm:
         self._run("munged", *options, "--force")
         self._run("slurmctld", "-c")
         self._run("slurmd", "-c")
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + PATIENCE_S
         while "idle" not in self._run("sinfo", "--noheader", "--format=%T"):
             assert time.monotonic() < deadline, (root / "slurmctld.log").read_text()
             time.sleep(0.2)

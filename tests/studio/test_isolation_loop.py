@@ -19,6 +19,7 @@ from reelbench.judges.judge_options import JudgeOptions
 from reelbench.studio.diagnosis import report
 from reelbench.studio.diagnosis.attempts import LmmsEval
 from reelbench.studio.diagnosis.folder import Folder
+from tests.alarms import PATIENCE_S
 from tests.servers.diagnosis import CHAIN, UNDER_TEST, Models, findings, material, role_of
 from tests.servers.judge import Answer, JudgeServer
 from tests.studio.looping import UnderTest, run
@@ -484,10 +485,10 @@ def test_a_folder_is_held_by_what_a_killed_loop_left_running(tmp_path):
 
     waiting = threading.Thread(target=enter)
     waiting.start()
-    assert told.wait(30)
+    assert told.wait(PATIENCE_S)
     assert not entered.is_set()
     child.communicate(os.linesep.encode())
-    waiting.join(30)
+    waiting.join(PATIENCE_S)
     assert entered.is_set()
 
 

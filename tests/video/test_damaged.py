@@ -72,12 +72,13 @@ def damaged(whole: bytes, rng: random.Random) -> bytes:
     return bytes(data)
 
 
-def test_each_of_200_damaged_videos_ends_in_frames_or_one_clear_error(
-    clip: Callable[..., Path], tmp_path: Path
+@pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.slow)])
+def test_each_damaged_video_ends_in_frames_or_one_clear_error(
+    count: int, clip: Callable[..., Path], tmp_path: Path
 ) -> None:
     rng = random.Random(20261120)
     asked = []
-    for number in range(200):
+    for number in range(count):
         codec, container = rng.choice(SOURCES)
         path = tmp_path / f"{number}.{container}"
         path.write_bytes(damaged(clip(codec, container).read_bytes(), rng))
@@ -92,7 +93,7 @@ def test_each_of_200_damaged_videos_ends_in_frames_or_one_clear_error(
     )
     assert child.returncode == 0, child.stderr[-2000:]
     ends = [json.loads(line) for line in child.stdout.splitlines()]
-    assert len(ends) == 200
+    assert len(ends) == count
     for end in ends:
         if "error" in end:
             assert end["error"].startswith(f"{end['path']}: ")
@@ -100,8 +101,9 @@ def test_each_of_200_damaged_videos_ends_in_frames_or_one_clear_error(
         else:
             assert end["frames"] > 0
             assert end["rising"]
-    assert len([end for end in ends if "frames" in end]) > 100  # most damage spares most frames
-    assert len([end for end in ends if "error" in end]) > 20
+    shown = [end for end in ends if "frames" in end]
+    assert len(shown) > count / 2  # most damage spares most frames
+    assert count - len(shown) > count / 10
     assert ends[-1]["peak"] < 300
 
 

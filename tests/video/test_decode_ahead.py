@@ -8,6 +8,7 @@ import pytest
 
 from reelbench.base.workers import usable_cores
 from reelbench.video.decode_ahead import WINDOW, Ahead, Waits, by_video
+from tests.alarms import PATIENCE_S
 
 
 def test_a_videos_questions_stand_together_the_longest_video_first():
@@ -43,7 +44,7 @@ def test_things_are_made_in_their_order_and_never_far_beyond_what_was_asked_for(
             if place:
                 reached[0] = place
                 ahead.reached(place)
-            assert done[place].wait(60)
+            assert done[place].wait(PATIENCE_S)
     assert sorted(made) == list(range(number))
     assert max(beyond) <= bound
 

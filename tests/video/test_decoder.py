@@ -17,6 +17,7 @@ from reelbench.base.errors import MediaError
 from reelbench.registry.sampling import FrameSampling
 from reelbench.video import decode_ahead, decoder
 from reelbench.video.decoder import Frame, VideoFile, decode
+from tests.alarms import PATIENCE_S
 from tests.video import clips
 
 Make = Callable[..., Path]
@@ -428,7 +429,7 @@ def test_a_consumer_that_stops_early_leaves_no_thread(clip: Make) -> None:
     frames.close()
     for thread in threading.enumerate():
         if thread.name == "reelbench-frames":
-            thread.join(timeout=60)
+            thread.join(timeout=PATIENCE_S)
     assert not [thread for thread in threading.enumerate() if thread.name == "reelbench-frames"]
 
 
@@ -501,7 +502,7 @@ def two_ahead(monkeypatch: pytest.MonkeyPatch, clip: Make) -> Callable[..., list
         def work(suffix: str) -> None:
             path = clip("libx264", suffix)
             if suffix == "mp4":
-                assert goes_on.wait(60)
+                assert goes_on.wait(PATIENCE_S)
             assert len(list(VideoFile(path).frames(FrameSampling.parse("all")))) == 300
             if suffix == "mkv":
                 done.set()

@@ -16,6 +16,7 @@ from reelbench.registry.sampling import FrameSampling
 from reelbench.video.clip_writer import write_clip
 from reelbench.video.fill_store import fill
 from reelbench.video.frame_store import FrameStore
+from tests.alarms import PATIENCE_S
 
 SAMPLING = FrameSampling.parse("all")
 
@@ -117,7 +118,7 @@ def killed_in_the_middle(results, is_worker, store, held):
         waiting.enter_context(FileLock(locks / f"{key}.lock"))
         for filled in results:
             collected.append(filled)
-            deadline = time.monotonic() + 300
+            deadline = time.monotonic() + PATIENCE_S
             while not victims and time.monotonic() < deadline:
                 for pid, command in children(os.getpid()).items():
                     if is_worker(command):

@@ -10,6 +10,7 @@ import pytest
 
 from reelbench.studio.evidence.graph_svg import to_dot, to_mermaid, to_svg
 from reelbench.studio.evidence.graphs import Graph, Node
+from tests.alarms import PATIENCE_S
 
 SVG = "{http://www.w3.org/2000/svg}"
 DIAMOND = Graph(
@@ -53,7 +54,7 @@ def layout(dot):
         input=dot,
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=PATIENCE_S,
         check=True,
     )
     assert read.stderr == ""

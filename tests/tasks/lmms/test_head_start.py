@@ -12,6 +12,7 @@ from reelbench.registry import discovery
 from reelbench.registry.sampling import FrameSampling
 from reelbench.tasks.lmms.head_start import first_videos
 from reelbench.video.frame_store import FrameStore
+from tests.alarms import PATIENCE_S
 from tests.video import clips
 
 FILMS, FRAMES = 3, "uniform:4,size=64"
@@ -120,8 +121,8 @@ def test_the_process_ends_once_lmms_eval_has(films):
         "openai",
     ]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL) as process:
-        assert process.wait(300) == 0
+        assert process.wait(PATIENCE_S) == 0
     assert stored(films, f"{FRAMES},as=images") == []
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
-        assert process.wait(300) == 0
+        assert process.wait(PATIENCE_S) == 0
     assert stored(films, f"{FRAMES},as=images") == [0, 1, 2]
