@@ -20,6 +20,7 @@ from reelbench.registry.mapping_words import PLACE
 from reelbench.registry.spec import AnswerForm
 from reelbench.tasks import unused_columns
 from reelbench.tasks.table_columns import (
+    ANY_SHARE,
     LABELS,
     SHARE,
     UNIT_WORDS,
@@ -157,7 +158,7 @@ class _Table:
         self._find_id()
         self._find_question()
         if guessed_kind in {"open", "exact"} or guessed_kind.endswith("choice"):
-            self._take_by_name("answer", is_plain)
+            self._take_answer_by_name()
         if kind is None and guessed_kind == "open":
             guessed_kind = self._kind_of_answers()
             if guessed_kind == "choice":
@@ -404,6 +405,20 @@ class _Table:
                 candidates.append(_AnswerColumn(order, column, forms))
         return candidates
 
+    def _take_answer_by_name(self) -> None:
+        """Take a column that is called an answer, and is none of several that hold an option."""
+        option_columns = set(self._table.columns_called_options(self._used))
+        for group in self._table.option_groups(self._used, ANY_SHARE):
+            option_columns.update(group)
+        among = [name for name in self._columns if name not in option_columns]
+        self._take(
+            "answer",
+            lambda values: all(map(is_plain, values)),
+            "name",
+            usual_name=True,
+            among=among,
+        )
+
     def _able_to_answer(self) -> list[str]:
         if "answer" in self._user_columns:
             return [str(self._user_columns["answer"])]
@@ -604,7 +619,7 @@ class _Table:
             return
         lengths: dict[str, float] = {}
         for name, values in self._columns.items():
-            if name in self._used:
+            if name in self._used or has_usual_name("options", name):
                 continue
             if mostly(values, _is_wordy) and mostly(values, _has_space):
                 lengths[name] = median([len(str(value)) for value in values])

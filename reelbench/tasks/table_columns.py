@@ -18,6 +18,8 @@ Column = str | tuple[str, ...]
 SHARE = 0.98
 """Part of the rows in which a column must be what it is taken for: a few may be damaged."""
 
+ANY_SHARE = 0.0
+
 UNNAMED = 1000
 """Rank of a column that has none of the usual names."""
 
@@ -40,6 +42,13 @@ _FIRST_ENDINGS = frozenset({"A", "0", "1"})
 _SIGNS_OF_OPTIONS = ("|", ";", "\n")
 _BEGINNINGS_OF_OPTIONS = frozenset({"[", "{", "(", "A", "a"})
 _FEWEST_OPTIONS = 2
+_FEWEST_BARE = 3
+"""Columns `a`, `b` or `a1`, `a2` may be anything; three of them are options."""
+
+_PLAIN_STEMS = frozenset({"answer", "candidate", "choice", "opt", "option"})
+OPTION_STEMS = _PLAIN_STEMS | {"", "a", "ans", "mc", "o"}
+"""Beginnings of the names of columns that hold an option each (`a0`, `option_1`, `B`)."""
+
 _WITHIN = 100
 _SAMPLE = 200
 _SAMPLE_SHARE = 0.5
@@ -113,6 +122,20 @@ class TableColumns:
             if len(names) >= _FEWEST_OPTIONS and self.are_options(names, share):
                 groups.append(names)
         return sorted(groups, key=len, reverse=True)
+
+    def columns_called_options(self, used: Iterable[str]) -> list[str]:
+        """Return the columns that are called an option each, and hold something."""
+        names_by_stem: dict[str, list[str]] = {}
+        for name, values in self.values.items():
+            match = _OPTION.fullmatch(name)
+            if match and name not in used and values:
+                names_by_stem.setdefault(plain_name(match[1]), []).append(name)
+        names: list[str] = []
+        for stem, members in names_by_stem.items():
+            fewest = _FEWEST_OPTIONS if stem in _PLAIN_STEMS else _FEWEST_BARE
+            if stem in OPTION_STEMS and len(members) >= fewest:
+                names += members
+        return names
 
     def answer_forms(self, options: Column, answer: str, share: float = SHARE) -> list[AnswerForm]:
         """Return the forms in which a share of a column's values name one of the options."""

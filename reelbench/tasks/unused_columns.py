@@ -20,7 +20,9 @@ from reelbench.data import option_texts, row_cells, video_windows
 from reelbench.registry.benchmark_kinds import FileKind
 from reelbench.registry.spec import AnswerForm
 from reelbench.tasks.table_columns import (
+    ANY_SHARE,
     LABELS,
+    OPTION_STEMS,
     Column,
     TableColumns,
     ends_in_options,
@@ -47,10 +49,6 @@ _TELLING_ROWS = 2
 _FEW_LABELS = 30
 _SHOWN = 40
 _NEARLY_ALL = 0.9
-_ANY_SHARE = 0.0
-_OPTION_STEMS = frozenset(
-    {"", "a", "o", "ans", "answer", "candidate", "choice", "mc", "opt", "option"}
-)
 _UNREAD_TIME = "'{}' holds no times that can be read ({!r}): write seconds, or clocks such as 1:02"
 
 
@@ -146,6 +144,8 @@ class _Accounting:
             return ""
         if self._is_constant(name) and is_object(self._table.values[name][0]):
             return ""  # it stood beside all rows
+        if self._is_copy(name):
+            return ""
         for look in looks:
             line = look(name)
             if line:
@@ -174,6 +174,14 @@ class _Accounting:
         if len(values) < _TELLING_ROWS or len(values) < len(self._table.rows):
             return False
         return all(value is values[0] or value == values[0] for value in values)
+
+    def _is_copy(self, name: str) -> bool:
+        """Return True where a column has the cells of one that is in use, and note which."""
+        for used in sorted(self._settled.used & self._table.values.keys()):
+            if all(row.get(name) == row.get(used) for row in self._table.rows):
+                self._again[name] = f"{used} again"
+                return True
+        return False
 
     def _texts_of(self, name: str) -> list[str]:
         """Return a column's text in each row, empty where it has none."""
@@ -241,19 +249,27 @@ class _Accounting:
         """Return a line for each group of columns that hold an option each."""
         lines: dict[tuple[str, ...], str] = {}
         options = self._settled.columns.get("options")
-        for group in self._table.option_groups(self._settled.used, _ANY_SHARE):
+        for group in self._table.option_groups(self._settled.used, ANY_SHARE):
             if not self._is_group_of_options(group):
                 continue
             if options and self._are_same_options(group, options):
                 self._again |= dict.fromkeys(group, "the options again")
                 continue
             lines[group] = self._line_of_group(group)
+        if not (lines or self._settled.asks_choice):
+            names = self._table.columns_called_options(self._settled.used)
+            texts = [name for name in names if mostly(self._table.values[name], is_text)]
+            if len(texts) >= _TELLING_ROWS:
+                lines[tuple(texts)] = (
+                    f"{', '.join(texts)} are called options, and no row has its options in them "
+                    "without a gap: fill the column between them, or rename it"
+                )
         return lines
 
     def _is_group_of_options(self, group: tuple[str, ...]) -> bool:
         """Return True where the names are usual for options, or answers are among the texts."""
         stem = plain_name(re.sub(r"(?:(?<!\d)\d++|[A-Za-z])$", "", group[0]))
-        return stem in _OPTION_STEMS or self._answers_among(group) >= _TELLING_ROWS
+        return stem in OPTION_STEMS or self._answers_among(group) >= _TELLING_ROWS
 
     def _are_same_options(self, group: Column, options: Column) -> bool:
         for one, other in zip(
@@ -508,10 +524,24 @@ class _Accounting:
             end = self._first_times("end")
             if start is None or end is None or start == end:
                 return none
+            fault = self._fault_of_bounds(start, end)
+            if fault:
+                return _Bounds((start, end), fault)
         as_clip = f"the part that is shown (--column clip={start},{end})"
         as_span = f"what is asked for (--column start={start} --column end={end})"
         line = f"{start} and {end} bound {as_clip}, or are {as_span}: say which"
         return _Bounds((start, end), line)
+
+    def _fault_of_bounds(self, start: str, end: str) -> str:
+        """Return the first fault of starts and ends; empty where there is none."""
+        for number, row in enumerate(self._table.rows, start=1):
+            cells = [row.get(start), row.get(end)]
+            try:
+                if all(map(_is_said, cells)):
+                    video_windows.read_windows(cells, f"row {number}: {start} and {end}")
+            except InputError as error:
+                return str(error)
+        return ""
 
     def _first_times(self, name: str) -> str | None:
         """Return the first unused column of times with a usual name for starts or ends."""
@@ -611,7 +641,7 @@ class _Accounting:
 
 
 def _is_said(value: object) -> bool:
-    return bool(str(value).strip())
+    return value is not None and bool(str(value).strip())
 
 
 def _is_parted(value: object) -> bool:

@@ -1,6 +1,7 @@
 """Files as authors have them: each is read as it is meant, or refused with a line."""
 
 import json
+from collections import Counter
 
 import pytest
 
@@ -13,7 +14,8 @@ from reelbench.registry.spec import Join
 from reelbench.tasks.benchmark_folder import NewBenchmark, make
 from reelbench.tasks.column_guess import guess
 from reelbench.tasks.round_trip import round_trip
-from tests.tasks.author_files import FILES, letter, rows, turned, write
+from tests.tasks.author_files import FILES, AuthorFile, letter, rows, turned, write
+from tests.tasks.drawn_tables import draw
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -164,3 +166,42 @@ def test_a_sheet_that_is_not_there_is_told_with_those_that_are(tmp_path):
     other = write(FILES["open questions"], tmp_path)
     with pytest.raises(InputError, match="has no sheets"):
         make(NewBenchmark("authors", other, sheet="test"), tmp_path / "new")
+
+
+def test_a_start_behind_its_end_is_told_with_its_row():
+    made = rows(start=lambda n: 3 * n, end=lambda n: 3 * n + 2)
+    made[4]["end"] = 1
+    assert (
+        "row 5: start and end is [12, 1], which ends before it starts"
+        in guess(made).unread["start"]
+    )
+
+
+@pytest.mark.slow
+def test_no_damage_makes_another_benchmark_in_silence(tmp_path, monkeypatch):
+    """A thousand damaged tables: each is refused, told by `check`, or of its own kind and scored in full."""
+    ends: Counter[str] = Counter()
+    for seed in range(1000):
+        drawn = draw(seed)
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        name = f"rows{('.json', '.csv', '.jsonl', '.xlsx')[seed % 4]}"
+        path = write(AuthorFile(name, drawn.rows), folder)
+        try:
+            spec, seen = make(NewBenchmark("drawn", path), folder / "new")
+        except InputError:
+            ends["refused"] += 1
+            continue
+        what = (seed, drawn.name, drawn.done)
+        assert seen.kind in drawn.kinds, what
+        monkeypatch.setattr(discovery, "_registry", None)
+        discovery.open_file(folder / "new")
+        (split,) = declared_check.check(spec, media=False)
+        if split.problems:
+            ends["told by check"] += 1
+            continue
+        trip = round_trip(spec, split.name, split.rows)
+        assert trip is None or trip.is_sound, what
+        ends["right"] += 1
+    assert ends["right"] > 300
+    assert ends["refused"] > 100
