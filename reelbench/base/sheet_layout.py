@@ -84,7 +84,9 @@ def _tell(path: Path, where: str, lines: Sequence[Line]) -> None:
     texts: list[str] = []
     for line in lines:
         (text,) = [str(cell) for cell in line.cells if cell not in {"", None}]
-        texts.append(repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"))
+        if len(text) > _SHOWN:
+            text = f"{text[:_SHOWN]}…"
+        texts.append(repr(text))
     verb = "is no row" if len(lines) == 1 else "are no rows"
     count = number_of(len(lines), "line")
     log.warning("%s: %s %s %s: %s", path, count, where, verb, first_of(texts))

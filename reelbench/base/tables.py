@@ -449,17 +449,17 @@ def entries(document: Any, key: str = "id") -> Sequence[Any]:  # noqa: ANN401 - 
 
 
 class Beside(NamedTuple):
-    """What stands beside the rows in a JSON document, by key, and the key of the rows."""
+    """The key of a JSON document's rows, and the values under its other keys."""
 
     rows_key: str
     values: dict[str, Any]
 
 
 def beside_rows(path: Path, rows_key: str = "") -> Beside:
-    """Return what stands beside the rows in a JSON document.
+    """Return the values beside the rows of a JSON document.
 
     Args:
-        path: The file; of one that is no JSON document with its rows under a key there is nothing.
+        path: The file; one that is no JSON document with its rows under a key has none.
         rows_key: The key of the rows; that of the only list of objects where it is empty.
     """
     if path.suffix.lower() in READERS or is_json_lines_file(path):
@@ -479,7 +479,7 @@ def beside_rows(path: Path, rows_key: str = "") -> Beside:
 
 
 def is_further_table(value: object) -> bool:
-    """Return True for a list or an object of objects or lists, or an object of many values."""
+    """Return True for a value that may be a table: objects, or an object of many values."""
     if is_array(value):
         return any(map(is_object, value))
     if not is_object(value):

@@ -113,7 +113,7 @@ def _named_options(value: Any, where: str) -> list[_NamedOption]:  # noqa: ANN40
 
 
 def _options_of_text(text: str) -> list[str]:
-    """Return the options of a text: its lines, what `|` or `;` part, or what letters begin."""
+    """Return a text's options: its lines, or the parts between signs or behind letters."""
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) != 1:
         return lines
@@ -128,14 +128,14 @@ def _options_of_text(text: str) -> list[str]:
 
 
 class _LabelledTexts(NamedTuple):
-    """The texts of a line that begin with A, B and so on, and what stands before them."""
+    """The lettered texts that a line ends in, and the text before them."""
 
     before: str
     texts: tuple[str, ...]
 
 
 def _labelled_texts(line: str) -> _LabelledTexts | None:
-    """Return the texts to a line's end that letters in order begin; None where none does."""
+    """Return the lettered texts that a line ends in; None where there are none."""
     labels = list(_INLINE_LABEL.finditer(line))
     firsts = [at for at, label in enumerate(labels) if label[1].upper() == LETTERS[0]]
     if not firsts:

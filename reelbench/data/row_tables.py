@@ -124,11 +124,11 @@ def _without_further_tables(document: Cells, step: str) -> Cells:
     names = [step] if step in document else step.split("+")
     if not document.keys() >= set(names):
         return document
-    kept: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, value in document.items():
         if name in names or not tables.is_further_table(value):
-            kept[name] = value
-    return kept
+            fields[name] = value
+    return fields
 
 
 class _Branches(NamedTuple):
@@ -260,10 +260,10 @@ def _join_columns(entries: Iterable[Entry], path: Path, join: Join) -> Iterator[
             yield Entry(entry.where, InputError(f"{entry.where}: {lack}"))
 
 
-def _joined(other: Cells, cells: Cells) -> Cells:
+def _joined(joined_cells: Cells, cells: Cells) -> Cells:
     """Return a row's cells and those of the other file, which fill empty ones."""
     filled = {name: value for name, value in cells.items() if value not in _EMPTY}
-    return {**cells, **other, **filled}
+    return {**cells, **joined_cells, **filled}
 
 
 def _join_key(cells: Cells, where: str, join: Join) -> tuple[str | None, ...]:

@@ -153,14 +153,15 @@ def _columns_without(request: NewBenchmark, rows: Sequence[Cells]) -> list[str]:
 
 
 def _beside_rows(request: NewBenchmark) -> tables.Beside:
-    """Return what stands beside the rows in a JSON document, and is not joined to them."""
+    """Return the values beside a JSON document's rows that are not joined to them."""
     if "line" in request.keys:
         return tables.Beside("", {})
     if not request.keys.keys() & {"each", "join"}:
         return tables.beside_rows(request.rows)
     keys = _parsed_keys(request)
     steps = benchmark_mapping.steps(keys)
-    beside = tables.beside_rows(request.rows, steps[0] if steps else "")
+    rows_key = steps[0] if steps else ""
+    beside = tables.beside_rows(request.rows, rows_key)
     join = benchmark_mapping.join_of(keys)
     values = dict(beside.values)
     if join and join.each and keys.block("join").text("file") == request.rows.name:
@@ -171,7 +172,7 @@ def _beside_rows(request: NewBenchmark) -> tables.Beside:
 def _account_for_keys(
     request: NewBenchmark, result: Guess, beside: tables.Beside, rows: Sequence[Cells]
 ) -> None:
-    """Add what stands beside the rows in a JSON document to what a guess leaves unused."""
+    """Add the values beside a JSON document's rows to the unused ones."""
     for name, value in beside.values.items():
         result.unused[name] = f"beside {beside.rows_key!r}"
         if name in request.without or not _concerns_rows(value, rows):
@@ -185,7 +186,7 @@ def _account_for_keys(
 
 
 def _concerns_rows(value: object, rows: Sequence[Cells]) -> bool:
-    """Return True for a further table, and for an object whose keys are texts of the rows."""
+    """Return True for a further table, or an object by texts of the rows."""
     if not is_object(value) or tables.is_further_table(value):
         return tables.is_further_table(value)
     for row in rows:
@@ -316,9 +317,9 @@ def _refuse_doubts(request: NewBenchmark, result: Guess, row: Cells) -> None:
     if not faults:
         return
     example = "" if "question" in result.columns else _ROW_EXAMPLE
-    stated = "" if request.kind else " (--kind says another)"
+    hint = "" if request.kind else " (--kind says another)"
     raise InputError(
-        f"{request.rows}: taken for `{result.kind}`{stated}; {'; '.join(faults)}{example}"
+        f"{request.rows}: taken for `{result.kind}`{hint}; {'; '.join(faults)}{example}"
     )
 
 

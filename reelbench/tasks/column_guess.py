@@ -376,8 +376,8 @@ class _Table:
 
     def _other_lists(self) -> list[Column]:
         """Return lists of texts by other names: options, or a film's labels or events."""
-        others = [column for column in self._lists() if not has_usual_name("options", column)]
-        return [*others, *self._groups(within_objects=True)]
+        lists = [column for column in self._lists() if not has_usual_name("options", column)]
+        return [*lists, *self._groups(within_objects=True)]
 
     def _groups(self, *, within_objects: bool) -> list[tuple[str, ...]]:
         groups = self._table.option_groups(self._used)
@@ -406,7 +406,7 @@ class _Table:
         return candidates
 
     def _take_answer_by_name(self) -> None:
-        """Take a column that is called an answer, and is none of several that hold an option."""
+        """Take a column that is called an answer, but none of a group of options."""
         option_columns = set(self._table.columns_called_options(self._used))
         for group in self._table.option_groups(self._used, ANY_SHARE):
             option_columns.update(group)

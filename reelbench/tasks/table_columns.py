@@ -138,7 +138,10 @@ class TableColumns:
         return names
 
     def answer_forms(self, options: Column, answer: str, share: float = SHARE) -> list[AnswerForm]:
-        """Return the forms in which a share of a column's values name one of the options."""
+        """Return the forms in which a column's values name one of the options.
+
+        A share of the rows with options must do so.
+        """
         pairs: list[tuple[option_texts.Options, str]] = []
         for row, each in zip(self.rows, self.row_options(options), strict=True):
             if each is None:
@@ -162,7 +165,7 @@ def _may_hold_options(value: object) -> bool:
 
 
 def _may_be_named(pairs: Sequence[tuple[option_texts.Options, str]], share: float) -> bool:
-    """Return False where rows from all of the table name far too few of their options."""
+    """Return False where a sample of all rows names far too few options."""
     step = len(pairs) // _SAMPLE
     if step < _FEWEST_OPTIONS:
         return True
@@ -193,7 +196,7 @@ def _order_of_ending(member: tuple[str, str]) -> tuple[int, str]:
 
 
 def _first_run(members: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Return the names of columns from A, 0 or 1 up to the first gap in their endings.
+    """Return the names of columns from A, 0 or 1 up to a gap.
 
     A column `n` is none of the options `A` and `B`, and `x` and `y` are none.
     """
@@ -271,7 +274,7 @@ def flattened(values: Iterable[Any]) -> list[Any]:
 
 
 def mostly(values: Sequence[Any], fits: Callable[[Any], bool], share: float = SHARE) -> bool:
-    """Return True where a share of the values fit; it ends at the first that is one too many."""
+    """Return True where a share of the values fit; it ends where too many don't."""
     most_unfit = len(values) - share * len(values)
     unfit = 0
     for value in values:

@@ -54,7 +54,7 @@ _UNREAD_TIME = "'{}' holds no times that can be read ({!r}): write seconds, or c
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What a guess has settled.
+    """The columns and kind that a guess has settled.
 
     `columns` and `user_columns` are ours -> theirs; `used` are all of theirs that are in use;
     `form` is how the right option is named; `options_key` the value of the key `options`.
@@ -75,14 +75,14 @@ class Settled:
 
 
 class _Bounds(NamedTuple):
-    """A start and an end that may bound what is shown, and the line on them."""
+    """A start and an end that may bound the part shown, and their line."""
 
     names: tuple[str, ...]
     line: str
 
 
 class Accounts(NamedTuple):
-    """What the unused columns hold, and the lines on those that matter, by column."""
+    """The contents of unused columns, and the lines on those that matter, by column."""
 
     unused: dict[str, str]
     lines: dict[str, str]
@@ -153,7 +153,7 @@ class _Accounting:
         return ""
 
     def _content_of(self, name: str) -> str:
-        """Return what a column holds, in a word or two."""
+        """Return the content of a column, in a word or two."""
         values = self._table.values[name]
         if not values:
             return "empty"
@@ -176,7 +176,7 @@ class _Accounting:
         return all(value is values[0] or value == values[0] for value in values)
 
     def _is_copy(self, name: str) -> bool:
-        """Return True where a column has the cells of one that is in use, and note which."""
+        """Return True where a column repeats one that is in use, and note which."""
         for used in sorted(self._settled.used & self._table.values.keys()):
             if all(row.get(name) == row.get(used) for row in self._table.rows):
                 self._again[name] = f"{used} again"
@@ -271,11 +271,10 @@ class _Accounting:
         stem = plain_name(re.sub(r"(?:(?<!\d)\d++|[A-Za-z])$", "", group[0]))
         return stem in OPTION_STEMS or self._answers_among(group) >= _TELLING_ROWS
 
-    def _are_same_options(self, group: Column, options: Column) -> bool:
-        for one, other in zip(
-            self._table.row_options(group), self._table.row_options(options), strict=True
-        ):
-            if one is None or other is None or set(one.texts) != set(other.texts):
+    def _are_same_options(self, column: Column, options: Column) -> bool:
+        pairs = zip(self._table.row_options(column), self._table.row_options(options), strict=True)
+        for own, taken in pairs:
+            if own is None or taken is None or set(own.texts) != set(taken.texts):
                 return False
         return True
 
@@ -354,20 +353,20 @@ class _Accounting:
         )
 
     def _line_of_places_within(self, name: str) -> str:
-        """Return a line on lists of equal length where numbers of a column are places in them."""
+        """Return a line on lists of equal length in which numbers are places."""
         if not self._table.are_options(name):
             return ""
         lengths = {len(each.texts) for each in self._table.row_options(name) if each is not None}
         if len(lengths) > 1:
             return ""
-        for other in self._names:
-            numbers = self._table.values[other]
-            if not mostly(numbers, is_number) or self._is_constant(other):
+        for number_column in self._names:
+            numbers = self._table.values[number_column]
+            if not mostly(numbers, is_number) or self._is_constant(number_column):
                 continue
-            if self._table.answer_forms(name, other):
+            if self._table.answer_forms(name, number_column):
                 return (
-                    f"{name!r} may hold options, and {other!r} the number of the right one: "
-                    f"--column options={name} --column answer={other} takes them so"
+                    f"{name!r} may hold options, and {number_column!r} the number of the right "
+                    f"one: --column options={name} --column answer={number_column} takes them so"
                 )
         return ""
 
