@@ -479,7 +479,7 @@ def beside_rows(path: Path, rows_key: str = "") -> Beside:
 
 
 def is_further_table(value: object) -> bool:
-    """Return True for a value that may be a table: objects, or an object of many values."""
+    """Return True for objects in a list or object, or for many values."""
     if is_array(value):
         return any(map(is_object, value))
     if not is_object(value):

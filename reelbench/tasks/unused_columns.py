@@ -273,8 +273,10 @@ class _Accounting:
 
     def _are_same_options(self, column: Column, options: Column) -> bool:
         pairs = zip(self._table.row_options(column), self._table.row_options(options), strict=True)
-        for own, taken in pairs:
-            if own is None or taken is None or set(own.texts) != set(taken.texts):
+        for column_options, taken_options in pairs:
+            if column_options is None or taken_options is None:
+                return False
+            if set(column_options.texts) != set(taken_options.texts):
                 return False
         return True
 
