@@ -57,6 +57,8 @@ def check(
 
     Shows a prompt as it is sent, to whom, every file that is read, three rows as they are asked,
     and the scores of a perfect and of an empty answer file; then one line for each problem.
+    Faults in the rows themselves (equal options, odd spans, answers that are given away) are for
+    `reelbench data lint`.
     """
     from reelbench.data import declared_check
     from reelbench.registry import discovery

@@ -7,7 +7,7 @@ from reelbench.tasks.lint.lint_file import LintRecord, WordsRecord
 
 
 def lint(material: Material) -> str | None:
-    """Return what was found, accepted findings too; None where nobody has linted the rows.
+    """Return the findings, accepted ones too; None where nobody has linted the rows.
 
     Raises:
         InputError: `lint.json` is damaged.
@@ -16,9 +16,9 @@ def lint(material: Material) -> str | None:
     if record is None:
         return None
     lines = [f"### Faults in the rows\n\n{_summary(record)}{_other_rows(material, record)}"]
-    found = [rule for rule in record.rules.values() if rule.findings]
-    if found:
-        lines.append("\n".join(_rule_line(rule.title, rule) for rule in found))
+    found_rules = [rule for rule in record.rules.values() if rule.findings]
+    if found_rules:
+        lines.append("\n".join(_rule_line(rule.title, rule) for rule in found_rules))
     if record.words_alone.splits:
         lines.append("\n".join(_words_line(*part) for part in record.words_alone.splits.items()))
     return "\n\n".join(lines)
@@ -38,16 +38,16 @@ def _summary(record: LintRecord) -> str:
 
 def _other_rows(material: Material, record: LintRecord) -> str:
     """Return a sentence where the counted rows are others than those that were linted."""
-    others: list[str] = []
+    other_splits: list[str] = []
     for split in material.splits:
         linted = record.splits.get(split.name)
         if split.counted is None or linted is None:
             continue
         if split.counted.source.fingerprint != linted.fingerprint:
-            others.append(f"`{split.name}`")
-    if not others:
+            other_splits.append(f"`{split.name}`")
+    if not other_splits:
         return ""
-    return f" The rows of {', '.join(others)} have changed since."
+    return f" The rows of {', '.join(other_splits)} have changed since."
 
 
 def _rule_line(title: str, rule: lint_file.RuleRecord) -> str:

@@ -131,7 +131,6 @@ def test_new_writes_the_unit_that_it_is_told(tmp_path):
             {"start": 0.1, "end": 0.4, "long": 10},
             "all 6 spans end within the first second of their video",
         ),
-        ({"start": 3, "end": 3, "long": 10}, "6 spans without length"),
     ],
 )
 def test_check_holds_spans_to_their_video(cells, said, tmp_path):
@@ -143,6 +142,18 @@ def test_check_holds_spans_to_their_video(cells, said, tmp_path):
     checked = run("check", str(tmp_path), "--no-media")
     assert checked.exit_code == 2
     assert said in checked.output
+
+
+def test_single_spans_behind_the_end_are_left_to_the_linter(tmp_path):
+    rows = [{**row, "start": 3, "end": 7, "long": 10} for row in WHERE]
+    rows[2]["end"] = 168
+    declared(tmp_path, rows, columns="start: start, end: end, duration: long")
+    checked = run("check", str(tmp_path), "--no-media")
+    assert checked.exit_code == 0, checked.output
+    linted = run("data", "lint", str(tmp_path))
+    assert linted.exit_code == 1
+    assert "late_span: test" in linted.output
+    assert "ends at 168 s, and the video at 10 s" in linted.output
 
 
 def test_spans_within_their_video_pass_a_check_without_media(tmp_path):

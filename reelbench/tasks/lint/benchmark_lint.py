@@ -111,7 +111,7 @@ class BenchmarkLint:
         return None
 
     def words_of(self, fault: Fault) -> str:
-        """Return what is wrong, with what it says of a right answer that isn't secret."""
+        """Return a fault in words; of a secret right answer it says nothing."""
         if any(self.is_secret(question.split) for question in fault.rows):
             return fault.what
         return fault.what + fault.of_right
