@@ -437,7 +437,7 @@ COMMANDS = {
     ),
     "leaderboard list": CommandEntry(
         place="reelbench.leaderboard.commands.leaderboard:list_",
-        summary="List the results in a store: the key of each, and under it what it is",
+        summary="List the results in a store: each key, and under it what it is",
         examples=("--store results",),
     ),
     "leaderboard remove": CommandEntry(

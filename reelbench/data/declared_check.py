@@ -270,7 +270,7 @@ class _SplitCheck:
         return lines
 
     def _span_problems(self) -> Iterator[str]:
-        """Yield a line where spans are read in a wrong unit, or are of other videos.
+        """Yield a line on spans in a wrong unit, or of other videos.
 
         Faults of single rows are the linter's, but where only a video's file states its length:
         the linter opens none.

@@ -47,12 +47,12 @@ def take(name: str, published: bytes, place: Path, note: Callable[[str], None]) 
         note(f"{file}: brought in as another maintainer published it")
     elif own_digest != published_digest:
         if last_seen != published_digest:
-            theirs = place / f"published_{name}"
-            theirs.write_bytes(published)
+            published_copy = place / f"published_{name}"
+            published_copy.write_bytes(published)
             write_json(place / _SEEN, seen)
             raise InputError(
                 f"{file}: was changed here, and by another maintainer, whose file is now "
-                f"{theirs}; put into yours what you want of it, and publish again"
+                f"{published_copy}; put into yours what you want of it, and publish again"
             )
         note(f"{file}: yours takes the place of the published one")
     if last_seen != published_digest:

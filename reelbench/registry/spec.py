@@ -204,7 +204,7 @@ class JudgeSpec(Declared):
 
     @property
     def suggested_in_words(self) -> str:
-        """What that judge is to the paper; empty where no paper names one."""
+        """That judge's relation to the paper's; empty where no paper names one."""
         if not self.default_model:
             return ""
         if self.successor is None:

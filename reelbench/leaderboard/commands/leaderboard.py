@@ -371,7 +371,7 @@ def _changed_places(bridge: "Bridge") -> str:
 
 
 def list_(*, store: Store, as_json: Json = False) -> None:
-    """List the results in a store: the key of each, and under it what it is."""
+    """List the results in a store: each key, and under it what it is."""
     from reelbench.leaderboard import store as stores
 
     stored_results = stores.read(store)

@@ -154,7 +154,7 @@ def is_noun(token: texts.Token) -> bool:
 
 
 def number(text: str) -> float | None:
-    """Return the number that a text is: digits, signs around them (65°), or its English word."""
+    """Return the number that a text is: digits, with a sign (65°), or its word."""
     text = text.strip().rstrip(".").casefold()
     if text in _WORDS_OF_NUMBERS:
         return _WORDS_OF_NUMBERS[text]
