@@ -77,16 +77,33 @@ def doctor(
             help="Show what an lmms-eval adapter gets; with MODEL_ARGS, try it.",
         ),
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="Ask a served model two small questions with pictures, and show what arrives.",
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option("--base-url", metavar="URL", help="The OpenAI-compatible server of --model."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show versions, tools and folders, for a bug report.
 
-    With --adapter it shows one adapter, tried on a mini question. It asks no network and fetches
-    nothing; whatever it finds, its status is 0.
+    With --adapter it shows one adapter, tried on a mini question; with --model, what of a prompt
+    arrives at a served model. Else it asks no network. It fetches nothing, and whatever it finds,
+    its status is 0.
     """
     if model_args and adapter is None:
         raise InputError(f"{model_args[0]}: arguments of a model need --adapter NAME")
-    if adapter is None:
+    if base_url is not None and model is None:
+        raise InputError("--base-url: the server of a model; name it by --model")
+    if model is not None:
+        report = _served_report(model, base_url)
+    elif adapter is None:
         report = _installation(defaults.known_to(context))
     else:
         report = _adapter_report(adapter, model_args or ())
@@ -94,6 +111,15 @@ def doctor(
         console.write_json(report, indent=1)
     else:
         _show_report(report)
+
+
+def _served_report(model: str, base_url: str | None) -> dict[str, object]:
+    """Return the facts of a served model."""
+    from reelbench.methods.probe import probe
+    from reelbench.terminal.asking_options import RequestOptions, served_model
+
+    [options] = served_model(model, None, base_url, RequestOptions()).values()
+    return {model: probe(options)}
 
 
 def _adapter_report(adapter: str, model_args: Sequence[str]) -> dict[str, object]:
