@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -226,7 +227,12 @@ class _Asking:
         check_frames(options.about, self.frames)
         self.folder = options.output or _new_folder()
         self._check_places()
-        self.budget = budget or asking_options.shared_budget(options.llm)
+        self._shared_budget = budget
+
+    @cached_property
+    def budget(self) -> "Budget":
+        """The one budget of all benchmarks, which needs a model."""
+        return self._shared_budget or asking_options.shared_budget(self.options.llm)
 
     def _frames(self) -> str:
         """Return the frames that are typed, the preset's, the environment's or the default ones."""

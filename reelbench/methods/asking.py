@@ -281,7 +281,7 @@ def _ask_rows(
 
         runner = Runner([asker], show_with_videos)
         run = _Run(question_set, asker, runner, votes, options, kept_answers, waits, ahead)
-        loop.run(run.ask_all(rows, ordered))
+        loop.run(run.ask_all(ordered))
         if waits.worth_saying():
             options.note(f"{name}: {len(run.videos)} videos shown_media, {waits}")
     run.check(len(rows), options.note)
@@ -396,13 +396,13 @@ class _Run:
         default_factory=dict[str, Mapping[str, Any]]
     )
 
-    async def ask_all(self, rows: Sequence[Row], ordered: Sequence[Row]) -> None:
+    async def ask_all(self, ordered: Sequence[Row]) -> None:
         """Ask all questions, and check that kept answers are the model's own.
 
-        `rows` are in the data's order, `ordered` in that of their videos.
+        The rows are in the order of their videos.
         """
         async with self.asker:
-            await self.kept_answers.begin(rows)
+            await self.kept_answers.begin()
             self._check_modalities()
             self.prompt_counts.context = self.asker.statement.context
             sampling_waits = asyncio.ensure_future(self._sample_waits())
@@ -411,7 +411,7 @@ class _Run:
                 self._note_outcomes()
             finally:
                 sampling_waits.cancel()
-            await self.kept_answers.check(self._reads_as)
+            await self.kept_answers.check(self._reads_as, self._question_again)
         if self.prompt_counts.are_unverifiable:
             self.options.note(
                 f"{self.questions.spec.id}: unverified that the model saw its pictures: this "
@@ -500,7 +500,7 @@ class _Run:
         if prediction is None:
             prediction = self._read(row, texts[0])
             if self.prompt_counts.fault_by_now(row["id"]) is None and not prediction.flags:
-                self._note_kept_answer(row, question, results[0], prediction)
+                self._note_kept_answer(row, results[0])
         self.outcomes.append(_Outcome(row["id"], results, prediction))
         if not self.prompt_counts.is_undecided:
             self._note_outcomes()
@@ -530,14 +530,14 @@ class _Run:
                 if last.at >= self.asker.tally.since:
                     self.asker.note_outcome(failure, last.reply.raw)
 
-    def _note_kept_answer(
-        self, row: Row, question: Sequence[Message], result: AskResult[str], answer: Prediction
-    ) -> None:
+    def _note_kept_answer(self, row: Row, result: AskResult[str]) -> None:
         """Note an answer that can be read, to be asked for once more."""
-        letter = (answer.parsed or {}).get("answer")
-        is_wrong = letter is not None and letter != row.get("answer")
         last = result.replies[-1]
-        self.kept_answers.note_answer(row, question, str(result.value), last.at, wrong=is_wrong)
+        self.kept_answers.note_answer(row, str(result.value), last.at)
+
+    def _question_again(self, row: Row) -> list[Message]:
+        """Return the messages of a question that was asked before."""
+        return self._question(row, self.shown_media[row["id"]])
 
     async def _shown(self, row: Row) -> Shown | None:
         """Return the row's video as it is shown, once its frames are there."""

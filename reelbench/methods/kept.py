@@ -13,15 +13,16 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from reelbench.base.errors import ReelbenchError, number_of
 from reelbench.llm.ask_result import Outdated
 from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.budget import moment
-from reelbench.llm.client import NotServedError, TransientError, one_line
+from reelbench.llm.client import NotServedError, TransientError
 from reelbench.llm.messages import Message
 from reelbench.llm.store import StoredReply
+from reelbench.methods.repeats import Repeats, repeat
 from reelbench.registry.model_ids import filed_part
 from reelbench.registry.records import AskedRecord
 from reelbench.registry.rows import Row
@@ -30,17 +31,6 @@ _SAME_WORDS = 0.6
 """Share of an open answer's words, in order, from which on two are taken for one model's.
 
 Servers' replies to one question differ in words at temperature 0 too.
-"""
-
-_TELLING_WORDS = 30
-"""Words of an answer from which on more tell no more: two servers' long replies part somewhere."""
-
-_TELLING = 8
-"""Number of questions that are asked once more.
-
-Two checkpoints of one training gave 47 to 77 % of 3,720 windows alike (28 pairs of
-KlayMa527/autovmr's published outputs at 37ceb8bb75a9, Charades-STA). Of eight they give all alike,
-by chance, in under 1 to 12 %.
 """
 
 
@@ -58,17 +48,23 @@ class Keeping:
     """Ask some once more where nothing else was asked, and the temperature is 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class _TellingAnswer:
-    """A kept answer that may be asked for once more.
+class _KeptAnswer(NamedTuple):
+    """A kept answer that may be asked for once more."""
 
-    The higher its rank, the more it tells.
-    """
-
-    rank: tuple[bool, int, int]
     row: Row
-    messages: Sequence[Message]
     text: str
+
+
+class _Reading(NamedTuple):
+    """The reading of an answer; its value is None where it says nothing."""
+
+    value: object
+
+
+Read = Callable[[Row, str], Any]
+"""Turns an answer to a question into what it says."""
+QuestionOf = Callable[[Row], Sequence[Message]]
+"""Makes the messages that ask a row's question."""
 
 
 class KeptAnswers:
@@ -92,17 +88,14 @@ class KeptAnswers:
         self._began = time.time()
         self._since = 0.0
         self._is_giver_unsure = False
-        self._places: dict[str, int] = {}
-        self._telling: list[_TellingAnswer] = []
-        self._rechecked: tuple[str, ...] = ()
+        self._kept_answers: dict[str, _KeptAnswer] = {}
+        self._repeats = Repeats()
 
-    async def begin(self, rows: Sequence[Row]) -> None:
+    async def begin(self) -> None:
         """Ask the server what it serves.
 
-        Where all is to be asked anew, that is put down. `rows` are the questions in the data's
-        order.
+        Where all is to be asked anew, that is put down.
         """
-        self._places = {row["id"]: place for place, row in enumerate(rows)}
         asker = self._asker
         try:
             self._giver["served"] = await asker.served_model()
@@ -178,28 +171,13 @@ class KeptAnswers:
                 differences.append(f"{name} was {before}, is {now}")
         return "; ".join(differences) or None
 
-    def note_answer(
-        self, row: Row, messages: Sequence[Message], text: str, at: float, *, wrong: bool
-    ) -> None:
-        """Note an answer that can be read, and when it came.
+    def note_answer(self, row: Row, text: str, at: float) -> None:
+        """Note an answer that can be read: one that was kept may be asked for again."""
+        if at < self._began:
+            self._kept_answers[row["id"]] = _KeptAnswer(row, text)
 
-        Of those kept the few that tell most may be asked for once more. That is a `wrong` one
-        before a right one, which other models share, then a longer one; of several the first in
-        the data's order, whichever came first.
-        """
-        if at >= self._began:
-            return
-        words = min(len(text.split()), _TELLING_WORDS)
-        rank = (wrong, words, -self._places[row["id"]])
-        answers = [*self._telling, _TellingAnswer(rank, row, messages, text)]
-        answers.sort(key=lambda answer: answer.rank, reverse=True)
-        self._telling = answers[:_TELLING]
-
-    async def check(self, read: Callable[[Row, str], Any]) -> None:
-        """Raise ReelbenchError where kept answers are another's, or nobody can say whose.
-
-        `read` turns an answer to a question into what it says.
-        """
+    async def check(self, read: Read, question_of: QuestionOf) -> None:
+        """Raise ReelbenchError where kept answers are another's, or nobody can say whose."""
         tally = self._asker.tally
         if self._keeping.as_they_are or tally.kept_from is None:
             return
@@ -218,52 +196,47 @@ class KeptAnswers:
                     "(/v1/models); --kept takes them, --fresh asks all again and keeps both"
                 )
             return
-        if self._keeping.recheck and self._telling:
-            await self._recheck(read, whose)
+        if self._keeping.recheck and self._kept_answers:
+            await self._recheck(read, question_of, whose)
 
-    async def _recheck(self, read: Callable[[Row, str], Any], whose: str) -> None:
-        """Ask the questions that tell most once more; ReelbenchError where an answer differs."""
-        differences = await asyncio.gather(
-            *(self._ask_again(read, answer) for answer in self._telling)
-        )
-        if all(difference is None for difference in differences):
+    async def _recheck(self, read: Read, question_of: QuestionOf, whose: str) -> None:
+        """Ask drawn questions once more; ReelbenchError where another model answers."""
+
+        def before(name: str) -> _Reading:
+            answer = self._kept_answers[name]
+            return _Reading(read(answer.row, answer.text))
+
+        async def ask_again(names: Sequence[str]) -> Sequence[_Reading | None]:
+            rows = [self._kept_answers[name].row for name in names]
+            return await asyncio.gather(*(self._read_again(read, question_of, row) for row in rows))
+
+        drawn_ids = sorted(self._kept_answers, key=self._draw)
+        self._repeats = await repeat(drawn_ids, before, ask_again, _are_alike)
+        if not self._repeats.number:
             why = "it gave no reply"
             if self._asker.notes:
                 why = self._asker.notes[-1]
             raise ReelbenchError(
                 f"{whose}, and none of them can be asked once more ({why}); --kept takes them"
             )
-        alike_ids: list[str] = []
-        for answer, difference in zip(self._telling, differences, strict=True):
-            if difference:
-                raise ReelbenchError(
-                    f"{whose}, but {difference}: another model is served; --fresh asks all again "
-                    "and keeps both, --kept takes the kept answers"
-                )
-            if difference == "":
-                alike_ids.append(answer.row["id"])
-        self._rechecked = tuple(alike_ids)
+        if self._repeats.verdict == "another":
+            firm = len(self._repeats.firm)
+            raise ReelbenchError(
+                f"{whose}, and the server answers otherwise now: {firm} of {self._repeats.number} "
+                f"asked once more, each four times alike (first: {self._repeats.firm[0]!r}); "
+                "--fresh asks all again and keeps both, --kept takes the kept answers"
+            )
 
-    async def _ask_again(
-        self, read: Callable[[Row, str], Any], kept_answer: _TellingAnswer
-    ) -> str | None:
-        """Ask a kept question once more, and return in what the answer differs.
+    def _draw(self, name: str) -> bytes:
+        """Return a question's place in the draw of those that are asked once more."""
+        return hashlib.sha256(f"{self._what} {name}".encode()).digest()
 
-        That is "" where it differs in nothing, and None without a reply. A server that batches
-        differs from itself now and then, so that what differs is asked for twice.
-        """
-        row = kept_answer.row
-        difference = ""
-        for _ in range(2):
-            reply = await self._asker.ask_again(kept_answer.messages)
-            if reply is None or reply.raw is None:
-                return None
-            before = read(row, kept_answer.text)
-            after = read(row, reply.raw)
-            if _are_alike(before, after):
-                return ""
-            difference = f"{one_line(str(before), 60)}, now {one_line(str(after), 60)}"
-        return f"{row['id']!r}, asked once more, is answered otherwise now ({difference})"
+    async def _read_again(self, read: Read, question_of: QuestionOf, row: Row) -> _Reading | None:
+        """Ask a question once more, and return the new answer's reading; None without a reply."""
+        reply = await self._asker.ask_again(question_of(row))
+        if reply is None or reply.raw is None:
+            return None
+        return _Reading(read(row, reply.raw))
 
     def record(self) -> AskedRecord:
         """Return the record of how the answers were come by."""
@@ -284,7 +257,9 @@ class KeptAnswers:
             returned=tally_fields["returned"] or None,
             in_flight=pacer.most_in_flight or None,
             per_second=per_second,
-            rechecked=self._rechecked,
+            rechecked=tuple(self._repeats.same),
+            unlike=tuple(self._repeats.otherwise) or None,
+            firmly_unlike=tuple(self._repeats.firm) or None,
             sent_instead=self._asker.sent_instead or None,
         )
 
@@ -301,14 +276,14 @@ class KeptAnswers:
         return facts
 
 
-def _are_alike(before: object, after: object) -> bool:
+def _are_alike(before: _Reading, after: _Reading) -> bool:
     """Return True where two answers are equal, or texts that share most of their words."""
-    if isinstance(before, str) and isinstance(after, str):
-        words_before = before.casefold().split()
-        words_after = after.casefold().split()
+    if isinstance(before.value, str) and isinstance(after.value, str):
+        words_before = before.value.casefold().split()
+        words_after = after.value.casefold().split()
         matcher = difflib.SequenceMatcher(None, words_before, words_after, autojunk=False)
         return matcher.ratio() >= _SAME_WORDS
-    return before == after
+    return before.value == after.value
 
 
 def _day(at: float) -> str:

@@ -428,6 +428,12 @@ class AskedRecord(Record):
     rechecked: tuple[str, ...] = Field(
         (), description="Questions asked once more, and answered as they were before."
     )
+    unlike: Omittable[tuple[str, ...] | None] = absent(
+        "Questions asked once more, and answered otherwise at first; absent where none was."
+    )
+    firmly_unlike: Omittable[tuple[str, ...] | None] = absent(
+        "Of these, those answered otherwise four times, each time alike; absent where none was."
+    )
     sent_instead: Omittable[
         Annotated[dict[Name, Name | None], Field(max_length=bounds.ENTRIES)] | None
     ] = absent(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reelbench.judges.cost_estimate import CostEstimate
-    from reelbench.registry.records import JudgeRecord, Result
+    from reelbench.registry.records import AskedRecord, JudgeRecord, Result
     from reelbench.registry.spec import BenchmarkSpec
     from reelbench.tasks.score import Outcome
 
@@ -209,6 +209,21 @@ def _judge_to_name(result: "Result") -> _NamedJudge:
     return _NamedJudge(scale.suggested, scale.suggested_in_words)
 
 
+def _checked_again(asked_record: "AskedRecord") -> str:
+    """Return the words on kept answers that were asked for again."""
+    same = len(asked_record.rechecked)
+    unlike = len(asked_record.unlike or ())
+    firm = len(asked_record.firmly_unlike or ())
+    if not same and not unlike:
+        return ""
+    words = "the same"
+    if unlike:
+        words = f"{same} the same, {unlike} otherwise"
+    if firm:
+        words += f" ({firm} each time)"
+    return f"; {same + unlike} of these asked again as a check: {words}"
+
+
 def _show_asked(result: "Result") -> None:
     """Print how many answers were asked for, and how many were kept."""
     from reelbench.llm.budget import shown_dates
@@ -223,9 +238,7 @@ def _show_asked(result: "Result") -> None:
     line = f"{name}: {asked_record.asked} asked, {asked_record.kept} kept"
     line += shown_dates(asked_record.kept_from, asked_record.kept_to)
     other_models = other_ids(result.model.id, asked_record.returned or {})
-    if asked_record.rechecked:
-        number = len(asked_record.rechecked)
-        line += f"; {number} of these asked again as a check: the same"
+    line += _checked_again(asked_record)
     console.write(line)
     if other_models:
         console.write(f"{name}: answered as {', '.join(other_models)}")

@@ -89,7 +89,8 @@ def test_what_is_asked_and_kept_is_said_dated_and_recorded(asked, tmp_path):
         assert re.search(said, again.stdout)
         assert len(server.calls) == 20
         record = how(tmp_path, "again")
-        assert (record["asked"], record["kept"], record["rechecked"][0]) == (0, 12, "mini2")
+        assert (record["asked"], record["kept"]) == (0, 12)
+        assert "unlike" not in record
         assert len(set(record["rechecked"])) == 8
         assert record["kept_from"] <= record["kept_to"]
         assert asked(server, "unchecked", "--no-recheck").returncode == 0
@@ -133,11 +134,8 @@ def test_a_second_checkpoint_under_the_same_name_at_the_same_address_is_not_the_
             assert "root was /models/step1000, is /models/step2000" in done.stderr
             assert len(server.calls) == 12
         else:
-            assert re.search(
-                r"'mini2', asked once more, is answered otherwise now \(.*'A'.*now .*'B'",
-                done.stderr,
-            )
-            assert len(server.calls) == 12 + 8 * 2
+            assert "answers otherwise now: 8 of 8 asked once more, each four times" in done.stderr
+            assert len(server.calls) == 12 + 8 * 4
         before = len(server.calls)
         fresh = asked(server, "ck2", "--fresh")
         assert "my-ckpt: 12 asked, 0 kept" in fresh.stdout
@@ -180,45 +178,44 @@ def checkpoint_wrong_at():
     return checkpoint
 
 
-def test_what_is_asked_once_more_are_questions_answered_wrongly_which_others_rarely_answer_alike(
-    asked, tmp_path, checkpoint_wrong_at
-):
-    with JudgeServer() as server:
-        serve(server, checkpoint_wrong_at(6, 9, 11), None)
-        assert asked(server, "ck1").returncode == 0
-        assert asked(server, "again").returncode == 0
-        assert how(tmp_path, "again")["rechecked"][:3] == ["mini7", "mini10", "mini12"]
-        serve(
-            server, checkpoint_wrong_at(6, 9), None
-        )  # another one that has all but one answer in common
-        done = asked(server, "ck2")
-        assert done.returncode == 1
-        assert "'mini12', asked once more, is answered otherwise now" in done.stderr
-
-
 def test_a_server_that_differs_from_itself_now_and_then_is_no_other_model(
-    asked, checkpoint_wrong_at
+    asked, tmp_path, checkpoint_wrong_at
 ):
     with JudgeServer() as server:
         serve(server, checkpoint_wrong_at(), None)
         assert asked(server, "ck1").returncode == 0
-        serve(server, checkpoint_wrong_at(0, 3, once=True), None)
+        serve(server, checkpoint_wrong_at(*range(12), once=True), None)
         done = asked(server, "again")
-        assert "8 of these asked again as a check: the same" in done.stdout
-        assert len(server.calls) == 12 + 8 + 2
+        assert done.returncode == 0, done.stderr
+        assert "8 of these asked again as a check: 0 the same, 8 otherwise\n" in done.stdout
+        assert len(how(tmp_path, "again")["unlike"]) == 8
+        # The second time none is as it was the first time, so none is asked a third time.
+        assert len(server.calls) == 12 + 8 + 8
+
+
+def test_one_firm_difference_is_marked_and_ends_nothing(asked, tmp_path, checkpoint_wrong_at):
+    with JudgeServer() as server:
+        serve(server, checkpoint_wrong_at(), None)
+        assert asked(server, "ck1").returncode == 0
+        checked = asked(server, "again")
+        assert checked.returncode == 0
+        [first, *_] = how(tmp_path, "again")["rechecked"]
+        serve(server, checkpoint_wrong_at(int(first.removeprefix("mini")) - 1), None)
+        done = asked(server, "once more")
+        assert done.returncode == 0, done.stderr
+        assert "otherwise (1 each time)" in done.stdout
+        assert how(tmp_path, "once more")["firmly_unlike"] == [first]
 
 
 def test_of_a_run_that_goes_on_what_was_kept_is_asked_once_more_not_what_was_asked_now(asked):
     with JudgeServer() as server:
         serve(server, *checkpoint("A"))
         assert asked(server, "ck1", "--llm-budget", 1, "--llm-concurrency", 1).returncode == 0
-        serve(server, *checkpoint("B"))  # wrong where it is asked anew: that would tell more
+        serve(server, *checkpoint("B"))
         done = asked(server, "ck2")
-        assert done.returncode == 1
-        # 'mini7' is the first question on the longest video, which is asked first.
-        assert re.search(
-            "1 kept answer of .* 'mini7', asked once more, is answered otherwise now", done.stderr
-        )
+        # Under eight kept answers decide nothing: the run goes on, and says what was seen.
+        assert done.returncode == 0, done.stderr
+        assert "1 of these asked again as a check: 0 the same, 1 otherwise (1 each" in done.stdout
 
 
 def test_a_revision_that_is_stated_parts_answers(asked, tmp_path):
