@@ -172,7 +172,7 @@ class KeptAnswers:
         return "; ".join(differences) or None
 
     def note_answer(self, row: Row, text: str, at: float) -> None:
-        """Note an answer that can be read: one that was kept may be asked for again."""
+        """Note an answer that can be read; a kept one may be asked for again."""
         if at < self._began:
             self._kept_answers[row["id"]] = _KeptAnswer(row, text)
 

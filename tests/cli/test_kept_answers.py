@@ -66,6 +66,7 @@ def test_what_is_asked_and_kept_is_said_dated_and_recorded(asked, tmp_path):
         recorded = how(tmp_path, "ck1")
         assert 4 <= recorded.pop("in_flight") <= 12
         assert recorded.pop("per_second") > 0
+        assert recorded.pop("states") == {"context": 4096, "software": "vLLM"}
         assert recorded == {
             "asked": 12,
             "kept": 0,
