@@ -181,6 +181,18 @@ def test_a_condition_of_the_question_denies_no_answer(question, text):
     assert read_option(text, EFFECTS, question=question) == "A"
 
 
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("The animal with the least fur and teeth is (C) a fish.", "C"),
+        ("Die falsche Katze mit Hut und Schal ist C.", "C"),
+        ("The wrong animal and the last one are not B.", None),
+    ],
+)
+def test_a_denial_of_the_subject_reaches_over_and(text, letter):
+    assert read_option(text, PETS) == letter
+
+
 def test_what_repeats_the_question_is_no_answer():
     question = "Who barks at the door at night? Write it so: My answer would be A."
     text = "Who barks at the door at night? Write it so: My answer would be A.\nA cat does."
