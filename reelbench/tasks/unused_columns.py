@@ -293,7 +293,9 @@ class _Accounting:
 
     def _line_of_wrong_options(self, name: str) -> str:
         is_named = bool({plain_name(name), *words_of(name)} & LABELS["wrong"])
-        if not is_named or self._settled.asks_choice:
+        if not is_named or self._settled.asks_choice or "." in name:
+            return ""
+        if not mostly(flattened(self._table.values[name]), is_text):
             return ""
         return (
             f"{name!r} holds wrong options beside the right answer: write a list of all options "
@@ -485,24 +487,31 @@ class _Accounting:
                 f"{name!r} holds answers that are none of the options, and {answer!r} is taken "
                 f"for the answer: --column answer={answer}, or {name}"
             )
-        right_places = self._places_of(options, answer, settled.form or "letter")
+        right_texts = self._texts_named(options, answer, settled.form or "letter")
         for form in forms:
-            if self._places_of(options, name, form) == right_places:
+            if self._texts_named(options, name, form) == right_texts:
                 self._again[name] = "the answer again"
                 return ""
         return (
             f"{name!r} and {answer!r} name different options: --column answer={answer}, or {name}"
         )
 
-    def _places_of(self, options: Column, answer: str, form: AnswerForm) -> list[int | None]:
-        """Return the place of the option that each row's answer names."""
-        places: list[int | None] = []
-        for text, each in zip(
-            self._texts_of(answer), self._table.row_options(options), strict=True
-        ):
-            place = None if each is None else option_texts.place_of(text, each, form)
-            places.append(place)
-        return places
+    def _texts_named(self, options: Column, answer: str, form: AnswerForm) -> list[str]:
+        """Return the text of the option that each row's answer names, else the answer.
+
+        An answer that is the text of two equal options is this text.
+        """
+        texts: list[str] = []
+        pairs = zip(self._texts_of(answer), self._table.row_options(options), strict=True)
+        for text, row_options in pairs:
+            place = None
+            if row_options is not None:
+                place = option_texts.place_of(text, row_options, form)
+            named_text = text
+            if row_options is not None and place is not None:
+                named_text = row_options.texts[place]
+            texts.append(option_texts.plain_text(named_text))
+        return texts
 
     # --- times
 

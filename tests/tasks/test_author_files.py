@@ -14,7 +14,7 @@ from reelbench.registry.spec import Join
 from reelbench.tasks.benchmark_folder import NewBenchmark, make
 from reelbench.tasks.column_guess import guess
 from reelbench.tasks.round_trip import round_trip
-from tests.tasks.author_files import FILES, AuthorFile, letter, rows, turned, write
+from tests.tasks.author_files import FILES, AuthorFile, letter, option_columns, rows, turned, write
 from tests.tasks.drawn_tables import draw
 
 
@@ -205,3 +205,14 @@ def test_no_damage_makes_another_benchmark_in_silence(tmp_path, monkeypatch):
         ends["right"] += 1
     assert ends["right"] > 300
     assert ends["refused"] > 100
+
+
+def test_an_answer_that_is_two_equal_options_is_the_same_answer():
+    made = rows(
+        **option_columns("a0 a1 a2 a3"),
+        answer_idx=lambda n: n * 7 % 4,
+        ans_corr=lambda n: turned(n)[n * 7 % 4],
+    )
+    made[5]["a0"] = made[5]["ans_corr"]
+    seen = guess(made)
+    assert (seen.unread, seen.unused["ans_corr"]) == ({}, "the answer again")
