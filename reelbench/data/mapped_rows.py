@@ -41,6 +41,9 @@ class ReadRow(NamedTuple):
     moved: bool = False
     """True where the row's span began a little before 0, and was moved there."""
 
+    unanswered: "rows.Row | None" = None
+    """Of a row that can't be read: its question and options, where these can be."""
+
 
 def read(spec: BenchmarkSpec, paths: Sequence[Path], split: str) -> Iterator[rows.Row]:
     """Yield the rows of a benchmark that a file declares."""
@@ -78,7 +81,7 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> It
         try:
             row = question.row(form, places)
         except InputError as error:
-            yield ReadRow(where, error)
+            yield ReadRow(where, error, unanswered=question.unanswered())
         else:
             yield ReadRow(where, row, question.moved)
 
@@ -272,6 +275,22 @@ class _Question:
             raise InputError(
                 f"{self.where}: the id {row['id']!r} occurs twice, first at {first_place}"
             )
+        return row
+
+    def unanswered(self) -> rows.Row | None:
+        """Return the question and its options without the answer; None where they can't be read."""
+        if not self.asks_choice:
+            return None
+        row: rows.Row = {}
+        try:
+            row["id"] = self._text("id")
+            self._add_videos(row)
+            row["question"] = self._text("question")
+            row["language"] = self._language()
+            row["options"] = list(self.choice.options.texts)
+        except InputError:
+            return None
+        row["answer"] = ""
         return row
 
     def _add_videos(self, row: rows.Row) -> None:

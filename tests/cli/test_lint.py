@@ -66,6 +66,17 @@ def test_equal_options_are_named_by_row_and_letters(reelbench, tmp_path):
     assert "equal_options: test q5: A = B\n" in done.stdout
 
 
+def test_equal_options_that_make_an_answer_unreadable_are_named(reelbench, tmp_path):
+    rows = choices(30)
+    for row in rows:
+        row["answer"] = row["options"]["ABC".index(row["answer"])]
+    rows[5]["options"][1] = "green 5"  # as its answer, which is now two of them
+    done = reelbench("data", "lint", declare(tmp_path / "kit", rows))
+    assert done.returncode == 1
+    assert "1 further row can't be read" in done.stdout
+    assert "equal_options: test q5: B = C\n" in done.stdout
+
+
 def test_rows_that_cannot_be_read_are_counted(reelbench, tmp_path):
     rows = choices(30)
     rows[3]["answer"] = "Z"

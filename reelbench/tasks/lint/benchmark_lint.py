@@ -172,6 +172,8 @@ def lint_benchmark(
         read = _read(located)
         split_questions = questions_of(spec, split_name, read.rows)
         questions += split_questions
+        # What their answer can't name, such as one of two equal options, is a fault of theirs.
+        questions += questions_of(spec, split_name, read.unanswered)
         linted.append(_linted_split(located, read, split_questions))
     if not linted:
         raise DataUnavailableError("; ".join(absent.values()))
@@ -205,9 +207,16 @@ def _words_of_splits(questions: Sequence[Question]) -> Iterator[WordsAlone]:
 
 @dataclass(frozen=True, slots=True)
 class _ReadRows:
-    """The readable rows of a split, and the number of the others."""
+    """The rows of a split.
+
+    Attributes:
+        rows: Those that can be read.
+        unanswered: Of the others, those with a readable question and options.
+        unreadable: The number of all others.
+    """
 
     rows: Sequence[Row]
+    unanswered: Sequence[Row] = ()
     unreadable: int = 0
 
 
@@ -222,15 +231,18 @@ def _read(located: loading.SplitData) -> _ReadRows:
         return _ReadRows(located.rows)
     rows: list[Row] = []
     faults: list[InputError] = []
+    unanswered: list[Row] = []
     split = upstream_split(spec, located.split)
     for entry in mapped_rows.read_each(spec, located.paths, split):
         if isinstance(entry.row, InputError):
             faults.append(entry.row)
+            if entry.unanswered is not None:
+                unanswered.append(entry.unanswered)
         else:
             rows.append(entry.row)
     if not rows and faults:
         raise faults[0]
-    return _ReadRows(rows, len(faults))
+    return _ReadRows(rows, unanswered, len(faults))
 
 
 def _linted_split(

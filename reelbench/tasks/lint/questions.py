@@ -115,7 +115,7 @@ def _question(spec: BenchmarkSpec, split: str, row: Row, facets: Sequence[str]) 
         answer = row.get("answer") or ""
     spans: list[Window] = []
     if spec.asks_span:
-        ends = row["span"]
+        ends = row.get("span") or []
         spans = list(zip(ends[::2], ends[1::2], strict=True))
     clip: Window | None = None
     if row.get(CLIP.name):
