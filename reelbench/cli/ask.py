@@ -301,7 +301,7 @@ class _Asking:
             overlap=not options.no_overlap,
             judge=options.judge,
             note=console.note_unless(quiet=options.quiet),
-            bar=console.progress,
+            bar=console.progress_unless(quiet=options.quiet),
             about=options.about,
             earlier=self.earlier,
             label=options.label,

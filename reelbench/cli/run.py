@@ -210,7 +210,7 @@ class _Run:
         self.scoring = Options(
             judge=options.judge,
             note=console.note_unless(quiet=options.quiet),
-            bar=console.progress,
+            bar=console.progress_unless(quiet=options.quiet),
             about=options.about,
             file_as=options.name,
             earlier=options.chosen_questions.earlier,

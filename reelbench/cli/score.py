@@ -190,7 +190,7 @@ def score(
         overlap=not no_overlap,
         judge=judge,
         note=console.note_unless(quiet=show.quiet),
-        bar=console.progress,
+        bar=console.progress_unless(quiet=show.quiet),
         about=about,
         earlier=chosen_questions.earlier,
         only=chosen_questions.ids,

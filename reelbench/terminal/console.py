@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from reelbench.base.errors import cut_in_the_middle, printable
-from reelbench.base.progress import Show, no_show
+from reelbench.base.progress import Bar, Show, log_lines, no_show
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -122,28 +122,52 @@ def show(shown_table: "Table") -> None:
 
 @contextmanager
 def progress(title: str, total: float | None, *, in_bytes: bool = False) -> Iterator[Show]:
-    """Draw a bar on stderr while the block runs, if that is a terminal.
+    """Draw a bar on stderr while the block runs.
 
-    The status file is told too, if there is one. The bar is done at `total`, None where that is not
+    Where that is no terminal, a line a minute is written. The status file is told too, if there is one. The bar is done at `total`, None where that is not
     known; with `in_bytes` bytes are counted, and not things.
     """
+    with _told(title, total) as tell_status:
+        if sys.stderr is None:
+            yield tell_status
+        elif sys.stderr.isatty():
+            with _drawn_bar(in_bytes=in_bytes) as bar:
+                task = bar.add_task(title, total=total, line="")
+
+                def draw(
+                    done: float, line: str, *, failed: int = 0, cost_usd: float | None = None
+                ) -> None:
+                    tell_status(done, line, failed=failed, cost_usd=cost_usd)
+                    bar.update(task, completed=done, line=line)
+
+                yield draw
+        else:
+            with log_lines(title, total, note, in_bytes=in_bytes) as tell_log:
+
+                def tell(
+                    done: float, line: str, *, failed: int = 0, cost_usd: float | None = None
+                ) -> None:
+                    tell_status(done, line, failed=failed, cost_usd=cost_usd)
+                    tell_log(done, line, failed=failed, cost_usd=cost_usd)
+
+                yield tell
+
+
+def progress_unless(*, quiet: bool) -> Bar:
+    """Return `progress`, or what tells the status file alone."""
+    if quiet:
+        return _told
+    return progress
+
+
+@contextmanager
+def _told(title: str, total: float | None) -> Iterator[Show]:
+    """Tell the status file of progress, if there is one."""
     telling = nullcontext(no_show)
     if status is not None:
         telling = status.bar(title, total)
     with telling as tell_status:
-        if sys.stderr is None or not sys.stderr.isatty():
-            yield tell_status
-            return
-        with _drawn_bar(in_bytes=in_bytes) as bar:
-            task = bar.add_task(title, total=total, line="")
-
-            def show_progress(
-                done: float, line: str, *, failed: int = 0, cost_usd: float | None = None
-            ) -> None:
-                tell_status(done, line, failed=failed, cost_usd=cost_usd)
-                bar.update(task, completed=done, line=line)
-
-            yield show_progress
+        yield tell_status
 
 
 def _drawn_bar(*, in_bytes: bool) -> "Progress":
