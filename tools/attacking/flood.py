@@ -31,8 +31,34 @@ GOOD = "good"
 KINDS = (
     *("a number without end", "not finite", "deep", "memory", "many folders", "paths", "a metric"),
     *("an answer without end", "many answers", "our name"),
+    *("a checker's word", "the board's files", "files beside results", "a file too many"),
 )
 HUGE = 10**400
+CHECKED = (
+    '{"judged": true, "ids": "checked", "stated": [], "account": "held", "taken": "1970-01-01", '
+    '"rejudged": {"items": 200, "scores": 200, "agree": 200, "unscored": 0}}'
+)
+BESIDE = {
+    "a checker's word": {"check.json": CHECKED},
+    "a file too many": {"evil.html": "<script>alert(1)</script>"},
+}
+"""Files of a result's folder that are none of a result's."""
+FORGED: dict[str, dict[str, str]] = {
+    "a checker's word": {},
+    "a file too many": {},
+    "the board's files": {
+        "results/ledger.jsonl": "{}\n",
+        "results/settings.yaml": "judges: [evil]\n",
+        "results/aliases.yaml": "me/good: [held/good]\n",
+        "results/withheld/rextime.json": '{"benchmark": "rextime", "tables": []}',
+    },
+    "files beside results": {
+        "settings.yaml": "judges: [evil]\n",
+        "aliases.yaml": "me/good: [held/good]\n",
+        "withheld/rextime.json": "{}",
+    },
+}
+"""What no submitter writes, beside a result that holds."""
 Files = dict[str, str | bytes | Blob]
 
 
@@ -70,6 +96,13 @@ def hostile(kind: str, number: int, result: dict[str, Any], samples: str) -> Fil
             return {
                 f"results/{name}/1/rextime/ab/result.json": "{}"
                 for name in ("a\0b", "..\\..\\evil", "x" * 300)
+            }
+        case "a checker's word" | "the board's files" | "files beside results" | "a file too many":
+            return {
+                f"{place}/result.json": json.dumps(result),
+                f"{place}/samples.jsonl": samples,
+                **FORGED[kind],
+                **{f"{place}/{name}": text for name, text in BESIDE.get(kind, {}).items()},
             }
         case "a metric":
             result["metrics"]["accuracy"]["value"] = 100.0

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from reelbench.data import loading
 from reelbench.leaderboard import aliases, board_settings
@@ -21,6 +22,7 @@ from reelbench.registry import datasheet_form, parity
 from reelbench.scoring import calibration_file
 from reelbench.video.mini_clips import draw_clip
 from tests.forks import Forks
+from tests.servers.files import FileServer
 from tests.servers.judge import Answer, JudgeServer
 
 MARK = "Zq7wXr2mKp9tLv4n"
@@ -71,6 +73,8 @@ class Stranger:
     place: Path
     url: str
     spec: str
+    own_url: str
+    """A server of the user's own network, with rows that hold the mark."""
 
     def asked(self, folder: Path, frames: str = "uniform:1") -> Commands:
         """Ask about it, and check it."""
@@ -98,6 +102,21 @@ class Stranger:
     def rows(self, kind: str, path: str, folder: Path) -> Commands:
         """Rows whose videos are elsewhere."""
         rows_as(folder, kind, path)
+        return self.asked(folder)
+
+    def source(self, address: str, folder: Path) -> Commands:
+        """Rows that come from the user's own network."""
+        spec = folder / "benchmark.yaml"
+        source = f"source: {{url: '{address}'}}"
+        text = spec.read_text("utf-8").replace("source: {file: rows.jsonl}", source)
+        spec.write_text(text, encoding="utf-8")
+        return [*self.asked(folder, "none"), ["data", "fetch", folder]]
+
+    def roots(self, path: str, folder: Path) -> Commands:
+        """Folders of videos that are elsewhere."""
+        spec = folder / "benchmark.yaml"
+        text = f"{spec.read_text('utf-8')}media: {{roots: [{json.dumps(path)}]}}\n"
+        spec.write_text(text, encoding="utf-8")
         return self.asked(folder)
 
     def defaults(self, path: str, folder: Path) -> Commands:
@@ -195,6 +214,11 @@ def tries(stranger: Stranger, paths: tuple[str, ...]) -> Iterator[Try]:
         yield "samples.jsonl", path, partial(stranger.samples, path)
         for part, key in (("model", "id"), ("model", "revision"), ("source", "location")):
             yield "result.json", f"{part}.{key}: {path}", partial(stranger.stated, part, key, path)
+    port = urlsplit(stranger.own_url).port
+    for address in (f"http://127.0.0.1:{port}", f"http://localhost:{port}", f"https://0:{port}"):
+        yield "source.url", address, partial(stranger.source, f"{address}/rows.jsonl")
+    for path in (f"{stranger.place}/private", "up", "$REELBENCH_ATTACKED", "../private"):
+        yield "media.roots", path, partial(stranger.roots, path)
     for way in LINKS:
         for name in (
             "samples.jsonl",
@@ -227,17 +251,25 @@ def attack(
         return {path: path.read_bytes() for path in private.rglob("*")}
 
     before = owned()
-    with closing(Forks(place)) as forks, JudgeServer(lambda _: Answer("A")) as server:
-        for kind, path, write in tries(Stranger(place, server.url, spec), paths):
+    with (
+        closing(Forks(place)) as forks,
+        JudgeServer(lambda _: Answer("A")) as server,
+        FileServer() as own_server,
+    ):
+        own_server.put("/rows.jsonl", (private / "rows.jsonl").read_bytes())
+        stranger = Stranger(place, server.url, spec, own_server.url)
+        for kind, path, write in tries(stranger, paths):
             for name in ("stranger", "out", "store"):
                 shutil.rmtree(place / name, ignore_errors=True)
             folder, asked = benchmark(place / "stranger"), len(server.calls)
+            own_server.requests.clear()
             (folder / "up").symlink_to(private)
             (folder / "link.txt").symlink_to(private / "secret.txt")
             around = {entry.name for entry in place.iterdir()}
             said = []
             for words in write(folder):
                 env = {**os.environ, "HOME": str(private), "COLUMNS": "200"}
+                env["REELBENCH_ATTACKED"] = str(private)
                 done = forks.run([*map(str, words)], folder, env, 600)
                 said.append(done.stdout + done.stderr)
             sent = [json.dumps(call.body) for call in server.calls[asked:]]
@@ -253,6 +285,8 @@ def attack(
             outcome = (
                 f"read: {read[0][:200]}" if read else f"wrote {sorted(new)}" if new else "refused"
             )
+            if own_server.requests:
+                outcome = "a request to the user's own network"
             if owned() != before:
                 outcome = "the user's own was changed"
             if any("Traceback" in text for text in said):
