@@ -86,6 +86,9 @@ class Answer:
 
 Script = Callable[[Call], Answer]
 
+_OWN_PAGES = {"/props", "/api/version", "/api/show", "/api/ps", "/api/v0/models"}
+"""Paths of what llama.cpp, Ollama and LM Studio say of themselves."""
+
 
 class _Connection(asyncio.Protocol):
     def __init__(self, server: "_Core") -> None:
@@ -167,7 +170,7 @@ class _Core:
     def handle(
         self, connection: _Connection, path: str, headers: dict[str, str], body: bytes
     ) -> None:
-        if path == "/props" or path.startswith("/api/"):
+        if path in _OWN_PAGES:
             self.pages_read.append(path)
             page = self.pages.get(path)
             connection.send(404 if page is None else 200, {}, json.dumps(page or {}).encode())
