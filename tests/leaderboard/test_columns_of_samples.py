@@ -1,6 +1,8 @@
 """Boards read columns of a store's samples; they give what the samples give, and nobody can forge them."""
 
 import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +14,7 @@ from reelbench.leaderboard.sample_columns import as_parquet, samples_of, usage_i
 from reelbench.leaderboard.store_columns import FOLDER
 from reelbench.registry.records import Sample
 from reelbench.scoring import aggregation, result_files
+from tests.forks import KILL_AT
 from tests.program import app
 
 KEPT = ("id", "video", "state", "reason", "flags", "facets", "scores", "tokens", "seconds")
@@ -177,3 +180,44 @@ def test_a_link_in_the_place_of_the_columns_is_not_followed(two_runs, tmp_path):
     assert [result.columns for result in results] == [None, None]
     board.make(two_runs)
     assert _files(tmp_path / "elsewhere") == dict.fromkeys(before, b"no columns")
+
+
+@pytest.mark.slow
+def test_two_adds_and_a_build_at_once_leave_a_whole_board(rextime_run, reelbench, tmp_path):
+    place = tmp_path / "store"
+    store.add(rextime_run("first", model="org/first"), place)
+    for name, right in (("a", 3), ("b", 4), ("c", 5), ("d", 2)):
+        folder = tmp_path / ("ab" if name in "ab" else "cd")
+        shutil.copytree(rextime_run(name, model=f"org/{name}", right=right), folder / name)
+    commands = [("add", tmp_path / folder, "--store", place) for folder in ("ab", "cd")]
+    commands.append(("build", "--store", place, "--out", tmp_path / "site"))
+    with ThreadPoolExecutor(3) as pool:
+        processes = [pool.submit(reelbench, "leaderboard", *command) for command in commands]
+    for process in processes:
+        assert process.result().returncode == 0, process.result().stderr
+    said = []
+    rows = board.make(place, published=False, note=said.append).entries
+    assert sorted(row.model for row in rows) == ["org/a", "org/b", "org/c", "org/d", "org/first"]
+    assert said == []  # no process lost what another one wrote
+    assert len(_columns(place)) == len(rows)
+
+
+@pytest.mark.slow
+def test_an_add_that_is_ended_at_any_write_leaves_a_store_of_which_the_same_site_is_made(
+    rextime_run, reelbench, tmp_path
+):
+    folder = rextime_run("one")
+    add = ("leaderboard", "add", folder, "--store", tmp_path / "whole")
+    assert reelbench(*add, env={KILL_AT: f"0 {tmp_path / 'changes'}"}).returncode == 0
+    changes = int((tmp_path / "changes").read_text())
+    site.build(tmp_path / "whole", tmp_path / "site")
+    for moment in range(1, changes + 1):
+        place = tmp_path / f"store{moment}"
+        words = ("leaderboard", "add", folder, "--store", place)
+        reelbench(*words, env={KILL_AT: f"{moment} {tmp_path / 'changes'}"})
+        [added] = store.add(folder, place)
+        assert added.outcome in {"added", "same"}, added.why
+        site.build(place, tmp_path / f"site{moment}")
+        columns = [path.read_bytes() for path in _columns(place)]
+        assert columns == [path.read_bytes() for path in _columns(tmp_path / "whole")]
+        assert _files(tmp_path / f"site{moment}") == _files(tmp_path / "site")
