@@ -459,7 +459,7 @@ class _Table:
     def _line_of_several_windows(self, columns: Mapping[str, Column]) -> str:
         """Return the line on rows whose span is several windows; empty where none is."""
         name = columns.get("span")
-        if not isinstance(name, str):
+        if not isinstance(name, str) or "question" not in columns:
             return ""
         count = 0
         for row in self._rows:

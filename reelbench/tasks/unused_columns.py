@@ -120,6 +120,7 @@ class _Accounting:
             lines[group[0]] = line
         if bounds.line:
             lines[bounds.names[0]] = bounds.line
+        lines |= self._line_of_parallel_lists()
         lines |= self._lines_of_answers()
         lines |= self._lines_of_options_in_questions()
         unused: dict[str, str] = {}
@@ -226,6 +227,25 @@ class _Accounting:
         verb = "holds" if len(asking) == 1 else "hold"
         names = ", ".join(map(repr, asking))
         return f"{names} {verb} whole questions: --set each={steps} makes a row of each"
+
+    def _line_of_parallel_lists(self) -> dict[str, str]:
+        """Return a line where lists side by side hold the questions of a video."""
+        if "question" in self._settled.columns:
+            return {}
+        names_by_lengths: dict[tuple[int, ...], list[str]] = {}
+        for name, values in self._table.values.items():
+            if "." not in name and values and all(map(is_array, values)):
+                lengths = tuple(len(value) for value in values)
+                names_by_lengths.setdefault(lengths, []).append(name)
+        for lengths, names in names_by_lengths.items():
+            if len(names) > 1 and max(lengths) > 1:
+                quoted_names = " and ".join(map(repr, names))
+                line = (
+                    f"{quoted_names} are lists of equal length in each row: "
+                    f"--set each={'+'.join(names)} makes a row of each place"
+                )
+                return {names[0]: line}
+        return {}
 
     def _line_of_other_questions(self, name: str) -> str:
         if "question" in self._settled.user_columns or words_of(name) & LABELS["speech"]:

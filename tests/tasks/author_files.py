@@ -370,6 +370,18 @@ FILES = {
         "A",
         columns={"clip": "[0, {ask_time}]"},
     ),
+    "sentences and times side by side": AuthorFile(
+        "captions.json",
+        {
+            f"clip{n}": {
+                "duration": 60,
+                "timestamps": [[n, n + 2], [n + 5, n + 8]],
+                "sentences": ["A man sits down.", "He pours tea."],
+            }
+            for n in range(ROWS)
+        },
+        stops="--set each={video}/timestamps+sentences makes a row of each place",
+    ),
     # --- media
     "a picture beside the video": AuthorFile(
         "picture.json",
