@@ -254,7 +254,9 @@ BROWSER_ARGUMENTS = [
 )  # not the session: while it is open, no other test in this process can run a loop
 def chromium():
     """A real browser; skipped where there is none, but never in CI."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    from tools.setup_browser import browser as installed
+
+    path = installed()
     if path is None:
         if os.environ.get("CI", "").lower() == "true":
             pytest.fail("no Chromium in CI; tools/setup_browser.py installs it")
