@@ -66,7 +66,7 @@ def lint(
     for reason in report.absent.values():
         console.note(f"not linted: {reason}")
     if report.words_untried is not None:
-        console.note(f"{report.words_untried}, or say --no-baseline")
+        console.note(report.words_untried)
     for entry in report.idle_acceptances():
         console.note(f"{entry.where}: {entry.rule} finds nothing there any more; take it out")
     if report.findings > report.accepted:

@@ -1,6 +1,6 @@
 """A benchmark's data, linted: its splits that are here, and the document of what was found."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -180,10 +180,11 @@ def lint_benchmark(
     acceptances = accepted.read(spec.folder, spec.splits)
     words: list[WordsAlone] = []
     untried: str | None = None
-    if baseline:
+    enough = _splits_to_train_on(questions)
+    if baseline and enough:
         untried = words_alone.why_not()
         if untried is None:
-            words = list(_words_of_splits(questions))
+            words = list(_words_of_splits(enough))
     return BenchmarkLint(
         spec,
         tuple(linted),
@@ -195,11 +196,19 @@ def lint_benchmark(
     )
 
 
-def _words_of_splits(questions: Sequence[Question]) -> Iterator[WordsAlone]:
-    """Yield the score of words alone for each split with enough questions with options."""
+def _splits_to_train_on(questions: Sequence[Question]) -> dict[str, Choices]:
+    """Return the splits with enough questions with options."""
     splits = dict.fromkeys(question.split for question in questions)
+    enough: dict[str, Choices] = {}
     for split in splits:
         choices = Choices.of(question for question in questions if question.split == split)
+        if words_alone.are_enough(choices):
+            enough[split] = choices
+    return enough
+
+
+def _words_of_splits(choices_of_splits: Mapping[str, Choices]) -> Iterator[WordsAlone]:
+    for split, choices in choices_of_splits.items():
         score = words_alone.words_alone(split, choices)
         if score is not None:
             yield score

@@ -91,17 +91,26 @@ class WordsAlone:
 def why_not() -> str | None:
     """Return why words alone can't be tried here, or None."""
     if find_spec("sklearn") is None:
-        return f"words alone: scikit-learn is not installed; {installing('lint')}"
+        return (
+            "words alone were not tried, as scikit-learn is not installed (--no-baseline leaves "
+            f"them out); {installing('lint')}"
+        )
     return None
+
+
+def are_enough(choices: Choices) -> bool:
+    """Return True for enough questions and videos to train on."""
+    videos = set(choices.right.videos)
+    return len(choices.questions) >= FEWEST_QUESTIONS and len(videos) >= FOLDS
 
 
 def words_alone(split: str, choices: Choices) -> WordsAlone | None:
     """Return the score of words alone; None for too few questions or videos."""
-    videos = sorted(set(choices.right.videos))
-    if len(choices.questions) < FEWEST_QUESTIONS or len(videos) < FOLDS:
+    if not are_enough(choices):
         return None
     import sklearn
 
+    videos = sorted(set(choices.right.videos))
     order = np.random.default_rng(SEED).permutation(len(videos))
     fold_of_video = {videos[number]: place % FOLDS for place, number in enumerate(order)}
     folds = np.array([fold_of_video[video] for video in choices.right.videos])

@@ -87,10 +87,12 @@ STATISTICAL = [rule for rule in RULES if rule.ways is not None]
 def share_found(name, draws):
     """Return the share of planted faults of twice the threshold, in 1,000 rows, that are told."""
     found = 0
+    texts = made_set(seeded(0), 1000)
     for draw in range(draws):
         rng = seeded(draw)
-        questions = PLANTED[name](made_set(rng, 1000), rng)
-        found += name in alarms(questions, STATISTICAL)
+        places = rng.integers(4, size=len(texts))
+        drawn = [replace(row, right=(int(at),)) for row, at in zip(texts, places, strict=True)]
+        found += name in alarms(PLANTED[name](drawn, rng), STATISTICAL)
     return found / draws
 
 
