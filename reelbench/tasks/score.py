@@ -152,6 +152,7 @@ class Outcome:
 
     Attributes:
         judge_failed: Why the judge that was named gave no score at all, where it was needed.
+        judge_trouble: The judge's last note, where it left answers without a score.
         unanswered: Why not one answer came to its end.
         unread: The first samples whose answer could not be read.
         unread_replies: The first replies (id, text) of a judge that could not be read.
@@ -164,6 +165,7 @@ class Outcome:
     duplicate: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     judge_failed: str | None = None
+    judge_trouble: str | None = None
     unanswered: str | None = None
     unread: Sequence[Sample] = ()
     unread_replies: Sequence[tuple[str, str]] = ()
@@ -262,6 +264,12 @@ class Evaluation:
                     return True
         return False
 
+    def _judge_trouble(self) -> str | None:
+        """Return the judge's last note, where it was not available for some answers."""
+        if not self.judge_notes or not self.scored.counts.unscored.get("judge_unavailable"):
+            return None
+        return self.judge_notes[-1]
+
     def _asked_samples(self) -> Iterator[tuple[Sample, Words]]:
         return zip(self.scored.samples, self.asked, strict=True)
 
@@ -292,6 +300,7 @@ class Evaluation:
             duplicate=list(self.fits.get("duplicate", ())),
             notes=notes,
             judge_failed=self.judge_failed,
+            judge_trouble=self._judge_trouble(),
             unanswered=unanswered.error,
             unread=unread[:_UNREAD_SHOWN],
             unread_replies=self._unread_replies(),

@@ -124,8 +124,9 @@ def show(shown_table: "Table") -> None:
 def progress(title: str, total: float | None, *, in_bytes: bool = False) -> Iterator[Show]:
     """Draw a bar on stderr while the block runs.
 
-    Where that is no terminal, a line a minute is written. The status file is told too, if there is one. The bar is done at `total`, None where that is not
-    known; with `in_bytes` bytes are counted, and not things.
+    Where that is no terminal, a line a minute is written. The status file is told too, if there is
+    one. The bar is done at `total`, None where that is not known; with `in_bytes` bytes are
+    counted, and not things.
     """
     with _told(title, total) as tell_status:
         if sys.stderr is None:

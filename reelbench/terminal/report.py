@@ -167,6 +167,8 @@ def _tell_unjudged(outcomes: "list[Outcome]", again: Sequence[str]) -> None:
             continue
         command = list(again)
         reason = "the judge"
+        if outcome.judge_trouble is not None:
+            reason = f"the judge ({outcome.judge_trouble})"
         if "--judge" not in command:
             if "--run" in command and len(outcomes) > 1:
                 command += ["--task", outcome.folder.name]

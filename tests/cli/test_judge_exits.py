@@ -50,9 +50,12 @@ def test_with_a_dead_server(reelbench, tmp_path):
     assert done.stderr.count(" is asked at ") == 1
     assert "did not answer" not in done.stderr
     assert document["counts"]["unscored"] == {"judge_unavailable": 11}
+    # The one that was named, and its trouble.
     assert re.search(
-        r"to finish: reelbench score .* --judge judge-2 ", done.stderr
-    )  # the one that was named
+        r"11 answers await the judge \(.*Connection refused.*\); "
+        r"to finish: reelbench score .* --judge judge-2 ",
+        done.stderr,
+    )
 
 
 def test_with_a_model_that_the_server_does_not_serve(reelbench, tmp_path):
