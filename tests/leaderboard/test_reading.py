@@ -27,6 +27,7 @@ def files_of(*folders):
         path: (path.read_bytes(), path.stat().st_mtime_ns)
         for top in folders
         for path in top.rglob("*.*")
+        if path.is_file()
     }
 
 
