@@ -48,6 +48,7 @@ MADE: dict[str, str] = {
     "reelbench.llm.model_names:takes_completion_limit": "the user's own name of a model",
     "reelbench.llm.model_names:_is_checkpoint": "the user's own name of a model",
     "reelbench.llm.model_names:read_model_name": "the user's own name of a model",
+    "reelbench.llm.refusals:_table": "words of refusals.json, with bounded joints",
     "reelbench.llm.reading:_tokens": "strings and brackets, each sign of which is read once",
     "reelbench.registry.benchmark_block:_check_text": "forms of ours, of a value with a bound",
     "reelbench.registry.declaration:_check": "the name of a folder of ours",
