@@ -544,6 +544,7 @@ class AskedOptions(TypedDict, total=False):
         thinking: The model thinks before it answers.
         budget_calls: Replies paid for at most.
         timeout: Seconds for one call.
+        model_name: The model's name in results. Default: `model`, of a path the part that names it.
     """
 
     concurrency: int
@@ -552,6 +553,7 @@ class AskedOptions(TypedDict, total=False):
     thinking: bool
     budget_calls: int | None
     timeout: float
+    model_name: str | None
 
 
 @_guided
@@ -565,7 +567,6 @@ def ask(
     limit: int | None = None,
     judge: "str | JudgeOptions | None" = None,
     data: str | Path | None = None,
-    model_name: str | None = None,
     **options: Unpack[AskedOptions],
 ) -> Scored:
     """Ask a served model all questions of a benchmark, and score its answers.
@@ -583,7 +584,6 @@ def ask(
         limit: Maximum number of questions; the first ones are asked.
         judge: As in `score`.
         data: Path of the benchmark's data, if it isn't found automatically.
-        model_name: The model's name in results. Default: `model`, of a path the part that names it.
         **options: Options of the requests (`AskedOptions`).
 
     Returns:
@@ -604,7 +604,9 @@ def ask(
     notes: list[str] = []
     questions = asking.questions(name, str(frames), split=split, limit=limit, data=_path(data))
     scoring = Options(judge=_judge(judge), note=notes.append, bar=line_bar)
-    asked_model = NamedModelOptions(**whose, file_as=model_name, **options)
+    request_options: dict[str, Any] = dict(options)
+    model_name = request_options.pop("model_name", None)
+    asked_model = NamedModelOptions(**whose, file_as=model_name, **request_options)
     return _scored(asking.ask(questions, asked_model, scoring), notes)
 
 
