@@ -163,7 +163,7 @@ class TestTheCommand:
         # A, B, C, D, A, B.
         assert round(result["metrics"]["miou"]["value"], 2) == 66.67
         assert round(result["metrics"]["accuracy"]["value"], 2) == 33.33
-        assert "await a judge; none was named" in done.stderr
+        assert "await a judge, and none was named" in done.stderr
 
 
 @pytest.fixture(scope="module")

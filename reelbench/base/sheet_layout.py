@@ -26,8 +26,8 @@ class Line(NamedTuple):
 def table_lines(path: Path, lines: Iterator[Line]) -> Iterator[Line]:
     """Yield the lines of a sheet's table, its header first.
 
-    Lines of a single cell above a header of three columns or more are titles, and those below its
-    last row are notes. They are left out, and said once.
+    Lines of a single cell above a header of three columns or more are titles, and those of several
+    words below its last row are notes. They are left out, and said once.
     """
     first_lines = list(islice(lines, _MOST_TITLES))
     titles = _titles(first_lines)
@@ -42,7 +42,7 @@ def table_lines(path: Path, lines: Iterator[Line]) -> Iterator[Line]:
         return
     waiting: list[Line] = []
     for line in table:
-        if _filled(line) == 1:
+        if _may_be_note(line):
             waiting.append(line)
             continue
         yield from waiting
@@ -69,6 +69,12 @@ def _is_header(line: Line) -> bool:
 
 def _is_number(text: str) -> bool:
     return text.strip().replace(".", "", 1).replace(",", "", 1).isdigit()
+
+
+def _may_be_note(line: Line) -> bool:
+    """Return True for a single cell of several words; a single value is a row that lacks others."""
+    texts = [str(cell) for cell in line.cells if cell not in {"", None}]
+    return len(texts) == 1 and len(texts[0].split()) > 1
 
 
 def _filled(line: Line) -> int:

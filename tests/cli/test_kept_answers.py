@@ -73,7 +73,6 @@ def test_what_is_asked_and_kept_is_said_dated_and_recorded(asked, tmp_path):
             "kept_from": None,
             "kept_to": None,
             "server": server.url[7:-3],
-            "states": {"software": "vLLM", "context": 4096},
             "revision": None,
             "served": {
                 "id": "my-ckpt",

@@ -131,7 +131,7 @@ def offer(table, hub, rextime_run, tamper, tmp_path):
             repo_type="dataset",
             folder_path=tmp_path / f"{name}-store",
             path_in_repo="results",
-            ignore_patterns=["ledger.jsonl", ".ledger.lock"],
+            ignore_patterns=["ledger.jsonl", ".ledger.lock", ".columns/*"],
             create_pr=True,
             commit_message=name,
         )
