@@ -72,7 +72,10 @@ def _is_number(text: str) -> bool:
 
 
 def _may_be_note(line: Line) -> bool:
-    """Return True for a single cell of several words; a single value is a row that lacks others."""
+    """Return True for a single cell of several words.
+
+    A single value is a row that lacks all others.
+    """
     texts = [str(cell) for cell in line.cells if cell not in {"", None}]
     return len(texts) == 1 and len(texts[0].split()) > 1
 

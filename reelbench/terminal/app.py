@@ -382,7 +382,7 @@ class _TypedLine:
             close = synonyms.near(wrong_word, self.known_words)
             if close:
                 return f"did you mean `{shell_line(self._with(close, wrong_word))}`?"
-        if message.startswith("No such option"):
+        if message.startswith(("No such option", "No such command")):
             answer = synonyms.ANSWERS.get(synonyms.with_dashes(wrong_word))
             if answer:
                 return answer

@@ -70,16 +70,24 @@ ANSWERS = {
     "--batch-size": "--llm-concurrency N sends N questions at once; a checkpoint takes"
     " `reelbench run -- --batch_size N`",
     "--work-dir": _FOLDER,
-    "--log-dir": _FOLDER,
+    "--log-dir": "a folder of results is an argument, as in `reelbench view OUT`; --output DIR says"
+    " where they are written",
     "--api-key": "a key stands in a variable, such as REELBENCH_LLM_API_KEY",
     "--videos": "folders with videos are named in REELBENCH_MEDIA",
+    "-M": "--base-url URL is a server's address; a checkpoint takes --model-args KEY=VALUE",
+    "-k": "names of questions are not searched; --limit N asks the first N",
+    "--collect-only": "--plan says what would be asked, and asks nothing",
+    "--maxfail": "a run without one answer ends by itself after 20 failures; --keep-going asks on",
     "-T": "a task has no arguments of its own; --frames, --limit and the others are options",
     "--epochs": "--runs N asks every question N times",
     "--reuse": "replies are kept, and the same command goes on from them; leave it out",
+    "available-tasks": "`reelbench list` shows all tasks",
+    "log": "`reelbench view OUT` shows a run's answers, and OUT/NAME/samples.jsonl has them",
+    "eval-retry": "the same `reelbench eval` again goes on where a run stopped",
     "--eval-type": "a model with --base-url or a provider's name is a served one, and a path is a"
     " checkpoint; leave it out",
 }
-"""Options of lmms-eval, inspect_ai, VLMEvalKit and evalscope -> how to say it here."""
+"""Options and commands of lmms-eval, Inspect, VLMEvalKit and evalscope -> how to say it here."""
 
 _CLOSE = 0.75  # two letters of four in each other's place
 

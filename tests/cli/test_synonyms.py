@@ -62,6 +62,11 @@ def test_no_option_of_ours_is_taken_for_another(words):
         ((MINI, "--limit", "0.1"), "N is a number of questions"),
         ((MINI, "-T", "x=1"), "a task has no arguments"),
         ((MINI, "--api-key", "sk-secret"), "a key stands in a variable"),
+        ((MINI, "-M", "base_url=u"), "--base-url URL is a server's address"),
+        ((MINI, "-k", "cause"), "--limit N asks the first N"),
+        ((MINI, "--collect-only"), "--plan says what would be asked"),
+        ((MINI, "--maxfail", "1"), "--keep-going asks on"),
+        ((MINI, "--log-dir", "x"), "`reelbench view OUT`"),
         ((MINI, "--clean"), "no such option: --clean"),
         ((MINI, "--force"), "no such option: --force"),
         ((MINI, "--overwrite"), "no such option: --overwrite"),
@@ -82,6 +87,21 @@ def test_a_slip_in_a_command_is_asked_about(reelbench):
     done = reelbench("evall", MINI)
     assert done.returncode == 2
     assert "did you mean `reelbench eval rextime_mini`?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("log", "dump", "out"), "`reelbench view OUT` shows a run's answers"),
+        (("available-tasks",), "`reelbench list` shows all tasks"),
+        (("eval-retry", "out"), "goes on where a run stopped"),
+    ],
+)
+def test_a_command_of_another_tool_is_answered(words, line, reelbench):
+    done = reelbench(*words)
+    assert done.returncode == 2
+    assert line in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_task_s_slip_is_never_taken():
