@@ -1,4 +1,6 @@
-"""Traces of secret values in texts: a whole value, a long part of a key, or its base64.
+"""Traces of secret values in texts: a whole value, a long part of a key, or its encodings.
+
+Those are base64, hexadecimal digits, percent-encoding, and the key backwards.
 
 They count in small and in capital letters, whole or parted by blanks. Of a long key the letters and
 digits alone are compared, so that dashes or invisible signs between them hide nothing.
@@ -60,8 +62,10 @@ def _forms(secret: str) -> Iterator[_Form]:
         whole = _bare(secret, is_of_key=False)
         yield _Form(whole, len(whole), False, ((0, whole),))
         return
-    texts = {bare_key}
-    for encoded in _encodings(secret.encode("utf-8", "surrogateescape")):
+    # Percent-encoding is the hexadecimal digits, once its signs are gone.
+    as_bytes = secret.encode("utf-8", "surrogateescape")
+    texts = {bare_key, bare_key[::-1], as_bytes.hex()}
+    for encoded in _encodings(as_bytes):
         texts.add(_bare(encoded, is_of_key=True))
     for text in sorted(texts):
         if len(text) >= LEAST_PART:
