@@ -143,7 +143,7 @@ def _show(out: Path) -> None:
         f"""
 Next, on the same questions:
     {reelbench} run --frames uniform:32 -- --tasks reelbench_mini --model qwen2_5_vl --model_args pretrained=…
-    {reelbench} ask rextime_mini --llm MODEL --llm-url http://localhost:8000/v1      a served model
+    {reelbench} eval rextime_mini --model MODEL --base-url http://localhost:8000/v1   a served model
     docs/index.md has recipes, {reelbench} list shows the benchmarks
 
 Pages, for a browser:

@@ -62,7 +62,7 @@
       compared: () => R.compared(listed, (row) => row.id),
       verdict: (view, ticked) => R.verdicts([lane], view, ticked),
       range: g?.pairs ? R.rangeOf : null,
-      key: R.key([lane], g?.pairs),
+      key: R.key([lane], g?.pairs, listed.length),
       changed: chartsSoon,
       text: (row) => [row.model, row.revision, row.setting, row.frames, row.source, row.citation, R.group(row).label],
     });

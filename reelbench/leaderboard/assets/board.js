@@ -110,7 +110,7 @@
           ? `Show ${left.length} published without a main score`
           : `Show ${left.length} more without a main score`,
       range: ranked ? R.rangeOf : null,
-      key: R.key(lanes.filter((lane) => lane.show), ranked && models.some((model) => model.ranks)),
+      key: R.key(lanes.filter((lane) => lane.show), ranked && models.some((model) => model.ranks), models.length),
       keep: (m) => rowsOf(m).some(keep) && inBenchmark(m),
       text: (m) => [m.model, m.revision, m.setting, ...called.get(m.model)],
     });

@@ -275,8 +275,8 @@
         .map((text) => h("li", { text })),
     );
   }
-  /** How to read the plot, with what is in it. */
-  function key(lanes, bracket) {
+  /** How to read the plot of so many rows, with what is in it. */
+  function key(lanes, bracket, rows = 0) {
     const has = (kind) => lanes.some((lane) => lane.rules.some((rule) => rule.kind === kind));
     const ends = lanes.some((lane) => lane.intervals);
     const sign = (text, marks, of = "of-scores") => h("span", { class: of }, h("span", { class: "lane", "aria-hidden": "true" }, marks.map((one) => h("i", { class: one }))), text);
@@ -284,7 +284,7 @@
       "p",
       { class: "key" },
       sign(`score${ends ? " with its own 95 % interval, over videos (Wilson’s, with a bootstrap’s error)" : ""}`, [ends && "ends", "dot"].filter(Boolean)),
-      h("span", { class: "next of-scores" }, "Click a row to compare the others with it"),
+      rows > 1 && h("span", { class: "next of-scores" }, "Click a row to compare the others with it"),
       has("baseline") && sign("floor (no looking)", ["rule baseline"]),
       has("human") && sign("people", ["rule human"]),
       ends && sign("difference from the pinned, adjusted 95 % interval (Holm)", [], "of-pin"),
