@@ -41,6 +41,7 @@ _PACKAGES = (
 _PACKAGES_OF_EXTRA = {
     "figures": ("matplotlib",),
     "gemini": ("google-genai",),
+    "lint": ("scikit-learn",),
     "lmms-eval": (
         "lmms-eval",
         "torch",
