@@ -47,6 +47,11 @@ def test_rows_of_one_line_fill_the_first_screen(page_of, twenty, address):
         shows(page, *(f"{LONG}{n}" for n in range(20)))
         for width, height, least in ((1440, 900, 14), (1920, 1080, 18)):
             page.set_viewport_size({"width": width, "height": height})
+            page.wait_for_function(  # a window's new size is a step later the page's
+                """([height, least]) => [...document.querySelectorAll("table.rows tbody tr")]
+                    .filter((row) => row.getBoundingClientRect().bottom <= height).length >= least""",
+                arg=[height, least],
+            )
             boxes = page.locator("table.rows tbody tr").evaluate_all(
                 "(rows) => rows.map((row) => row.getBoundingClientRect())"
             )
