@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
@@ -416,11 +417,18 @@ class AskOptions:
 
         It is for error lines, logs and records; a reply is never edited.
         """
-        return SecretTraces(self.secrets).masked(text, "[key]")
+        return _traces_of(self.secrets).masked(text, "[key]")
 
     def is_repeated_in(self, reply: str) -> bool:
         """Return True where a reply holds a key, whole, in part or encoded."""
-        return SecretTraces(filter(is_like_a_key, self.secrets)).are_in(reply)
+        keys = tuple(filter(is_like_a_key, self.secrets))
+        return _traces_of(keys).are_in(reply)
+
+
+@lru_cache(maxsize=16)
+def _traces_of(secrets: tuple[str, ...]) -> SecretTraces:
+    """Return the traces of some secrets, made once for all replies and error lines."""
+    return SecretTraces(secrets)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
