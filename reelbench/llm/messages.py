@@ -7,7 +7,7 @@ A message is a dict of the chat protocol. Its content is text, or a list of text
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from reelbench.base.attachment import Attachment
@@ -79,16 +79,22 @@ def reply_key(shape: bytes, vote: int, attempt: int) -> bytes:
     return hashlib.sha256(b"%s|%d|%d" % (shape, vote, attempt)).digest()
 
 
-def number_of_pictures(messages: Sequence[Message]) -> int:
-    """Return the number of pictures in messages."""
-    number = 0
+def pieces_of(messages: Sequence[Message]) -> Iterator[str | Attachment]:
+    """Yield the texts and attachments of messages, in their order."""
     for message in messages:
         content = message["content"]
         if isinstance(content, str):
-            continue
-        for piece in content:
-            if isinstance(piece, Attachment) and piece.kind == "image_url":
-                number += 1
+            yield content
+        else:
+            yield from content
+
+
+def number_of_pictures(messages: Sequence[Message]) -> int:
+    """Return the number of pictures in messages."""
+    number = 0
+    for piece in pieces_of(messages):
+        if isinstance(piece, Attachment) and piece.kind == "image_url":
+            number += 1
     return number
 
 
@@ -98,13 +104,9 @@ def estimated_tokens(messages: Sequence[Message]) -> int:
     A token is taken for three bytes of text.
     """
     tokens = 0
-    for message in messages:
-        content = message["content"]
-        if isinstance(content, str):
-            content = [content]
-        for piece in content:
-            if isinstance(piece, str):
-                tokens += len(piece.encode("utf-8", "replace")) // 3
-            else:
-                tokens += TOKENS_PER_ATTACHMENT
+    for piece in pieces_of(messages):
+        if isinstance(piece, str):
+            tokens += len(piece.encode("utf-8", "replace")) // 3
+        else:
+            tokens += TOKENS_PER_ATTACHMENT
     return tokens

@@ -7,11 +7,11 @@ so a low count is no sign where an earlier prompt began in the same way.
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from reelbench.llm.messages import Message, number_of_pictures
+from reelbench.llm.messages import Message, number_of_pictures, pieces_of
 from reelbench.llm.reply import Reply
 
 Fault = Literal["media_not_seen", "prompt_cut"]
@@ -54,19 +54,29 @@ class _SameCount:
     """The prompts that a server counts the same round number of tokens for."""
 
     names: list[str] = field(default_factory=list[str])
-    sizes: list[_Size] = field(default_factory=list[_Size])
-    is_unlike: bool = False
-    """True where they differ so much in size that nobody counts the same for them."""
+    fewest_bytes: int = 0
+    most_bytes: int = 0
+    fewest_pictures: int = 0
+    most_pictures: int = 0
 
     def add(self, name: str, size: _Size) -> None:
         """Add a prompt."""
+        if not self.names:
+            self.fewest_bytes = size.text_bytes
+            self.fewest_pictures = size.pictures
         self.names.append(name)
-        self.sizes.append(size)
-        if not self.is_unlike and len(self.sizes) >= _FEWEST:
-            lengths = [size.text_bytes for size in self.sizes]
-            has_unlike_texts = max(lengths) - min(lengths) >= _UNLIKE_BYTES
-            has_unlike_pictures = len({size.pictures for size in self.sizes}) > 1
-            self.is_unlike = has_unlike_texts or has_unlike_pictures
+        self.fewest_bytes = min(self.fewest_bytes, size.text_bytes)
+        self.most_bytes = max(self.most_bytes, size.text_bytes)
+        self.fewest_pictures = min(self.fewest_pictures, size.pictures)
+        self.most_pictures = max(self.most_pictures, size.pictures)
+
+    @property
+    def is_unlike(self) -> bool:
+        """True where they differ so much in size that nobody counts the same for them."""
+        if len(self.names) < _FEWEST:
+            return False
+        has_unlike_texts = self.most_bytes - self.fewest_bytes >= _UNLIKE_BYTES
+        return has_unlike_texts or self.most_pictures > self.fewest_pictures
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,26 +232,17 @@ class PromptCounts:
         same_count = self._same_counts[count]
         if not same_count.is_unlike or 4 * len(same_count.names) < len(self._sizes):
             return False
-        fewest_pictures = min(size.pictures for size in same_count.sizes)
-        fewest_bytes = min(size.text_bytes for size in same_count.sizes)
         for size in self._sizes.values():
-            is_shorter = size.pictures <= fewest_pictures and size.text_bytes < fewest_bytes
-            if is_shorter and size.tokens > count:
+            has_no_more_pictures = size.pictures <= same_count.fewest_pictures
+            is_shorter = size.text_bytes < same_count.fewest_bytes
+            if has_no_more_pictures and is_shorter and size.tokens > count:
                 return True
         return False
 
 
-def _text_of(messages: Iterable[Message]) -> str:
+def _text_of(messages: Sequence[Message]) -> str:
     """Return the words of messages."""
-    texts: list[str] = []
-    for message in messages:
-        content = message["content"]
-        if isinstance(content, str):
-            content = [content]
-        for piece in content:
-            if isinstance(piece, str):
-                texts.append(piece)
-    return "\n".join(texts)
+    return "\n".join(piece for piece in pieces_of(messages) if isinstance(piece, str))
 
 
 def _shared_beginning(a: str, b: str) -> int:
