@@ -49,10 +49,11 @@ def with_columns(
             continue
         used.append(samples_sha256)
         file = columns.of(samples_sha256)
-        if file is not None and file.is_forged():
+        if file is not None and file.read() is not None:
+            continue
+        if file is not None and file.path.is_file():
             note(f"{file.path}: its bytes are not those that were written; it is made again")
-        if file is None or file.read() is None:
-            lacking.append(stored)
+        lacking.append(stored)
     if lacking:
         with columns.saved():
             number = _make(lacking, path, workers, columns)

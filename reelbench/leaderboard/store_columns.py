@@ -48,10 +48,6 @@ class ColumnsFile:
             return None
         return data if _sha256(data) == self.sha256 else None
 
-    def is_forged(self) -> bool:
-        """Return True where the file is there with other bytes than were written."""
-        return self.path.is_file() and self.read() is None
-
 
 class StoreColumns:
     """The columns of a store that this machine has written."""
