@@ -185,7 +185,7 @@ class BoardEntry:
     def is_reference(self) -> bool:
         """True of a reference point, which is never ranked.
 
-        That is a floor, people, or what the Hub's own board states.
+        That is a floor, a run without the video, people, or what the Hub's own board states.
         """
         return self.kind in ("blind", "baseline", "human", "community")
 

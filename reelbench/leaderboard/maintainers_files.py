@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from reelbench.base.errors import InputError
-from reelbench.base.files import read_record, sha256_of, write_json
+from reelbench.base.files import read_record, sha256_of, write_json, written_aside
 from reelbench.leaderboard import aliases, board_settings
 
 FILES = (board_settings.FILE, aliases.FILE)
@@ -43,12 +43,12 @@ def take(name: str, published: bytes, place: Path, note: Callable[[str], None]) 
     if file.is_file():
         own_digest = sha256_of(file)
     if own_digest in (None, last_seen) and own_digest != published_digest:
-        file.write_bytes(published)
+        _write(file, published)
         note(f"{file}: brought in as another maintainer published it")
     elif own_digest != published_digest:
         if last_seen != published_digest:
             published_copy = place / f"published_{name}"
-            published_copy.write_bytes(published)
+            _write(published_copy, published)
             write_json(place / _SEEN, seen)
             raise InputError(
                 f"{file}: was changed here, and by another maintainer, whose file is now "
@@ -57,3 +57,9 @@ def take(name: str, published: bytes, place: Path, note: Callable[[str], None]) 
         note(f"{file}: yours takes the place of the published one")
     if last_seen != published_digest:
         write_json(place / _SEEN, seen)
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Write a file aside and rename it."""
+    with written_aside(file) as aside:
+        aside.write_bytes(content)
