@@ -18,13 +18,9 @@ _FEWEST_VIDEOS = 10
 
 
 def _ways(choices: Choices) -> Iterator[Way]:
-    numbers_of_label: dict[str, list[int]] = {}
-    for number, question in enumerate(choices.questions):
-        for label in question.labels:
-            numbers_of_label.setdefault(label, []).append(number)
     everything = list(range(len(choices.questions)))
     yield from _ways_of_part(choices, everything, "")
-    for label, numbers in sorted(numbers_of_label.items()):
+    for label, numbers in choices.numbers_by_label().items():
         # Where the label is all questions', it says no more.
         if len(numbers) < len(everything):
             yield from _ways_of_part(choices, numbers, f" of {label}")

@@ -163,6 +163,14 @@ class Choices:
         )
         return cls(choices, right, [question.plain_options for question in choices])
 
+    def numbers_by_label(self) -> dict[str, list[int]]:
+        """Return label -> the numbers of its questions, labels in order."""
+        numbers: dict[str, list[int]] = {}
+        for number, question in enumerate(self.questions):
+            for label in question.labels:
+                numbers.setdefault(label, []).append(number)
+        return dict(sorted(numbers.items()))
+
     def no_worth(self) -> Array:
         """Return a table of zeros: questions x places of options."""
         most = max(map(len, self.plain_options), default=0)

@@ -141,12 +141,8 @@ def _hits_of_best_letter(right: RightPlaces, held_out: NDArray[np.bool_]) -> int
 
 
 def _by_label(choices: Choices, worth: Array) -> dict[str, LabelScore]:
-    numbers_of_label: dict[str, list[int]] = {}
-    for number, question in enumerate(choices.questions):
-        for label in question.labels:
-            numbers_of_label.setdefault(label, []).append(number)
     scores: dict[str, LabelScore] = {}
-    for label, numbers in sorted(numbers_of_label.items()):
+    for label, numbers in choices.numbers_by_label().items():
         if len(numbers) >= FEWEST_ROWS:
             chosen = np.zeros(len(choices.questions), dtype=np.bool_)
             chosen[numbers] = True
