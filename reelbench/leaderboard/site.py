@@ -65,9 +65,9 @@ _ASSETS_ROOM = "leaderboard.assets"
 _DIGITS = 7
 _PICTURE = "link.png"
 _PLAIN_ROWS = 10
+"""Models of the table without scripts."""
 MOST_PAIRS = 20_000
 """Pairs of a table (200 models) whose differences a page holds: some 600 kB."""
-"""Models of the table without scripts."""
 _SUMMARY = "Reelbench leaderboard"
 
 
