@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from perf import answers as peers
 from reelbench.registry.sampling import FrameSampling
 from reelbench.scoring.answers import read_option, read_span, strip_reasoning
 from reelbench.video.decoder import decode
 from tests.scoring.answers.table import ROWS
+from tools.verification import answer_readers
 from tools.verification.proof import NotRunError, OwnersCode, Proof, run, versions_of
 from tools.verification.scorers import TIMELENS
 
@@ -96,15 +96,17 @@ def extractors() -> Iterator[Proof]:
     """Yield what of the tests' table of answers ours and others' extractors read."""
     raw = [(row.text, row.options) for row in ROWS]
     stripped = [(strip_reasoning(text) or "", known) for text, known in raw]
-    ours = _read(peers.counted([read_option(*entry) for entry in raw]))
+    ours = _read(answer_readers.counted([read_option(*entry) for entry in raw]))
     n = f"{len(ROWS)} answers, {sum(row.letter is None for row in ROWS)} of them without a letter"
     yield _proof(
         "the table's own letters", n, f"ours: {ours}", "`tests/scoring/answers/table.py`", "–"
     )
 
     def of_lmms_eval() -> list[dict[str, int]]:
-        extract = peers.lmms_eval()
-        return [peers.counted([extract(*entry) for entry in rows]) for rows in (raw, stripped)]
+        extract = answer_readers.lmms_eval()
+        return [
+            answer_readers.counted([extract(*entry) for entry in rows]) for rows in (raw, stripped)
+        ]
 
     versions_ = versions_of("lmms-eval")
     best = max(of_lmms_eval(), key=lambda counts: counts["right"])
@@ -117,7 +119,9 @@ def extractors() -> Iterator[Proof]:
     )
     file = VLMEVALKIT.fetch() / "vlmeval/utils/matching_util.py"
     both = [
-        peers.counted(peers.elsewhere(sys.executable, peers.VLMEVALKIT, rows, str(file)))
+        answer_readers.counted(
+            answer_readers.elsewhere(sys.executable, answer_readers.VLMEVALKIT, rows, str(file))
+        )
         for rows in (raw, stripped)
     ]
     best = max(both, key=lambda counts: counts["right"])
