@@ -1,4 +1,4 @@
-"""A drawn life: add, hand in, check, merge, withdraw, restore, rename, publish and clone, with faults and kills.
+"""A drawn life: add, hand in, check, merge, withdraw, rename, rejudge, publish, clone, with faults and kills.
 
     python -m tools.publishing --seed 1 --steps 1000
 
@@ -31,6 +31,7 @@ from typing import Any
 DATASET, SPACE, ROWS = "museum/results", "museum/board", "museum/kitchen"
 MAINTAINERS, SUBMITTERS, MODELS = ("ada", "ben"), ("cem", "dia", "eli", "fay", "gus"), 3
 ATTACKER = "mal"
+JUDGES = ("first-judge", "second-judge", "third-judge")
 FORGED = ("results/ledger.jsonl", "results/settings.yaml", "settings.yaml", "results/aliases.yaml")
 REQUESTS, FAULTS, PER = 40, 30, 500
 """Pull requests and faults in so many steps."""
@@ -111,6 +112,7 @@ class World:
     people: dict[str, Person]
     planted: dict[str, str]
     bases: dict[str, list[Path]]
+    judge_url: str
     told: Counter[str] = field(default_factory=Counter)
     fell: list[str] = field(default_factory=list)
     step: int = 0
@@ -175,7 +177,7 @@ class World:
 
     def score(self, person: Person) -> None:
         """File a result in a store: of one's own models, now and then of another's, new or older than what is there."""
-        name = self.rng.choice([*BENCHMARKS, "kitchen", "rextime"])
+        name = self.rng.choice([*BENCHMARKS, "kitchen", "rextime", "curve"])
         if (
             name in ("pantry", "larder") and person.name == "ben"
         ):  # rows of one such table come from one store
@@ -221,6 +223,15 @@ class World:
             old = self.rng.choice(models)
             self.run(person, "rename", old, f"{old}-{self.step}", "--store", str(person.store))
             self.told["renamed"] += 1
+
+    def rejudge(self, person: Person) -> None:
+        """Ask another judge about the judged answers of a store, and file what it says beside them."""
+        if not any("/curve/" in key for key in self.state_of_store(person).rows):
+            return
+        judge = ["--judge", self.rng.choice(JUDGES[1:]), "--judge-url", self.judge_url]
+        out = person.home / "rejudged"
+        done = self.run(person, "rejudge", "--store", str(person.store), "--out", str(out), *judge)
+        self.told[f"rejudge: {done.returncode}"] += 1
 
     def state_of_store(self, person: Person) -> Any:  # noqa: ANN401 - `BoardState`
         """Return what a person's ledger says."""
@@ -672,10 +683,11 @@ def planted(rng: Random) -> dict[str, str]:
     return words
 
 
-def scored(place: Path, words: dict[str, str]) -> dict[str, list[Path]]:
-    """Write three benchmarks, and score three models on each and on ReXTime's mini data."""
+def scored(place: Path, words: dict[str, str], judge_url: str) -> dict[str, list[Path]]:
+    """Write three benchmarks, and score three models on each and on CURVE's and ReXTime's mini data."""
     import reelbench
     from reelbench.data import loading
+    from reelbench.judges.judge_options import JudgeOptions
 
     bases: dict[str, list[Path]] = {}
     for name, more in BENCHMARKS.items():
@@ -708,6 +720,15 @@ def scored(place: Path, words: dict[str, str]) -> dict[str, list[Path]]:
                 place / "bases" / name / str(right)
             )
             bases.setdefault(name, []).append(place / "bases" / name / str(right))
+    judge = JudgeOptions(model=JUDGES[0], url=judge_url, cache=place / "judge.sqlite")
+    for number in range(MODELS):
+        answers = [
+            {"id": row["id"], "prediction": f"Answer {number} to {row['id']}"}
+            for row in loading.locate("curve", "mini").read()
+        ]
+        folder = place / "bases" / "curve" / str(number)
+        reelbench.score("curve_mini", answers, model="of/nobody", judge=judge).save(folder)
+        bases.setdefault("curve", []).append(folder)
     rows = loading.locate("rextime", "mini").read()
     for right in (2, 5, 9):
         answers = [
@@ -733,6 +754,7 @@ def drive(world: World, steps: int) -> None:
         (3, world.withdraw, MAINTAINERS),
         (2, world.restore, MAINTAINERS),
         (2, world.rename, MAINTAINERS),
+        (2, world.rejudge, MAINTAINERS),
         (5, world.attack, (ATTACKER,)),
         (2, world.cards, (*MAINTAINERS, *SUBMITTERS)),
         (1, world.both, MAINTAINERS),
@@ -780,10 +802,16 @@ def main() -> int:
         )
         from tests.forks import Forks
         from tests.servers.hub import HubServer, Token
+        from tests.servers.judge import Answer, JudgeServer
 
         rng = Random(options.seed)  # noqa: S311 - to be drawn again
         words = planted(rng)
-        with HubServer() as hub:
+
+        def judged(call: Any) -> Any:  # noqa: ANN401 - of the local judge
+            score = int(hashlib.sha256(call.user.encode()).hexdigest(), 16) % 3
+            return Answer(f'{{"score": {score}}}', model=call.body["model"])
+
+        with HubServer() as hub, JudgeServer(judged) as judge:
             people = {
                 one: Person(one, words[f"token of {one}"], place / one)
                 for one in (*MAINTAINERS, *SUBMITTERS, ATTACKER)
@@ -795,7 +823,8 @@ def main() -> int:
                 )
             (place / "forks").mkdir()
             forks = Forks(place / "forks")
-            world = World(rng, place, hub, forks, people, words, scored(place, words))
+            bases = scored(place, words, judge.url)
+            world = World(rng, place, hub, forks, people, words, bases, judge.url)
             try:
                 drive(world, options.steps)
             finally:

@@ -29,7 +29,7 @@ def clone(source: str, place: Path, note: Callable[[str], None]) -> int:
         The number of rows.
 
     Raises:
-        InputError: It is no results dataset, its ledger is broken, or a file is not as filed.
+        InputError: It is no results dataset, or its ledger is broken.
     """
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise InputError(f"{place}: is there already; name a store that is not there yet")
@@ -69,7 +69,14 @@ def _clone_folder(folder: Path, place: Path, note: Callable[[str], None]) -> int
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(folder / path, target)
         maintainers_files.remember([aside / name for name in maintainers_files.FILES], aside)
-        store.read(aside)
+        changed: dict[str, str] = {}
+        store.read(aside, left_out=changed.__setitem__)
+    for key in changed:
+        note(
+            f"{key}: its files there are not those that the ledger has, so no board shows it; a "
+            "corrected run that was merged is filed with `reelbench leaderboard replace "
+            f"{place / key} --store {place}`"
+        )
     if unfiled:
         note(
             f"{number_of(len(unfiled), 'result')} there that no ledger has, the first "

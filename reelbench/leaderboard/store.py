@@ -794,7 +794,8 @@ def _write_place(
     result: Result,
 ) -> None:
     """Write a result's folder, in place of the one that was there, which is kept."""
-    if place.is_dir():
+    # The same files are there where a command was ended, or where a merge of the dataset put them.
+    if not _has(place, files):
         keep_earlier(place, REPLACED_FOLDER)
     # No flush to disk for each of thousands of small files: the hashes in the ledger show a file
     # that is not whole.
@@ -805,6 +806,15 @@ def _write_place(
         text = result_files.as_text(result_files.read(aside))
         if not is_same or text != result_files.as_text(result):
             raise MismatchError(f"{folder}: was changed while it was checked; add it again")
+
+
+def _has(folder: Path, files: Mapping[str, bytes]) -> bool:
+    """Return True of a folder with these files, to the byte."""
+    for name, content in files.items():
+        file = folder / name
+        if not file.is_file() or file.read_bytes() != content:
+            return False
+    return True
 
 
 def keep_earlier(place: Path, kind: str) -> Path | None:

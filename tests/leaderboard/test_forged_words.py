@@ -6,7 +6,15 @@ import shutil
 import pytest
 
 from reelbench.base.files import sha256_of
-from reelbench.leaderboard import board, board_state, changed_files, ledger, store
+from reelbench.leaderboard import (
+    board,
+    board_state,
+    changed_files,
+    ledger,
+    row_life,
+    store,
+    submission,
+)
 from reelbench.leaderboard.board_state import BoardLedger
 from reelbench.leaderboard.store import Filing
 
@@ -173,3 +181,174 @@ def test_a_row_is_changed_by_its_own_account_alone(
     assert outcome.ended is None
     assert bool(outcome.refusals) == refused, outcome.refusals
     assert outcome.number == 1
+
+
+WORDS_OF_THE_LEDGER = {
+    "account": "maintainer",
+    "judged": True,
+    "taken": "1970-01-01T00:00:00Z",
+    "rejudged": REJUDGED,
+    "verified": {"ids": "checked", "subset": None, "partial": None},
+}
+STATES = {"rejudged": "200 of 200 agree", "checked by": "the maintainers", "owner": "held"}
+SERVED = {"asked": 12, "kept": 0, "server": "https://held.example", "served": {"held/good": 12}}
+
+
+def _every(sample_change):
+    return lambda samples: [sample_change(sample) for sample in samples] and None
+
+
+def _wrong_answers_right(sample):
+    sample["target"]["answer"] = sample["parsed"]["answer"]
+    sample["scores"] = dict.fromkeys(sample["scores"], 1.0)
+
+
+def _of(place, **fields):
+    return lambda result: result[place].update(fields)
+
+
+REFUSED = {
+    "the ledger's words in the result": (
+        None,
+        lambda result: result.update(WORDS_OF_THE_LEDGER),
+        "field account: Extra inputs are not permitted",
+    ),
+    "the ledger's words in each answer": (
+        _every(lambda sample: sample.update(WORDS_OF_THE_LEDGER)),
+        None,
+        "field account: Extra inputs are not permitted",
+    ),
+    "the ledger's words where the run is described": (
+        None,
+        _of("provenance", **WORDS_OF_THE_LEDGER),
+        "field provenance.account: Extra inputs are not permitted",
+    ),
+    "a date that no later run can pass": (
+        None,
+        _of("provenance", date="9999-01-01T00:00:00+00:00"),
+        "lies in the future",
+    ),
+    "references that the answers meet": (
+        _every(_wrong_answers_right),
+        None,
+        "its target is not the benchmark's",
+    ),
+    "questions that look like the benchmark's": (
+        _every(lambda sample: sample.update(id=sample["id"] + "\u200b")),
+        None,
+        "are not in split 'mini'",
+    ),
+    "labels of the questions": (
+        _every(lambda sample: sample.update(facets={"category": ["easy"]})),
+        None,
+        "the benchmark says",
+    ),
+    "a video for each question": (
+        _every(lambda sample: sample.update(video=sample["id"])),
+        None,
+        "the benchmark says",
+    ),
+    "a judge of a benchmark without one": (
+        None,
+        lambda result: result.update(
+            judge={"requested": "gpt-4o", "prompt": "official", "prompt_sha256": "0" * 64}
+        ),
+        "rextime has nothing to judge",
+    ),
+    "the name of another's model, as it was before": (
+        None,
+        _of("model", id="held/good"),
+        "held/good was filed first by held",
+    ),
+    "the name of another's model, as it is now": (
+        None,
+        _of("model", id="HELD/better"),
+        "HELD/better was filed first by held",
+    ),
+    "answers that were withdrawn, as another run": (
+        None,
+        lambda result: (
+            result["model"].update(id="EVIL/Gone", revision="v2"),
+            result["provenance"].update(date="2026-01-01T00:00:00+00:00"),
+        ),
+        "these answers were withdrawn",
+    ),
+}  # fmt: skip
+ONE_MORE_ROW = {
+    "states of a server": _of("provenance", asked={**SERVED, "states": STATES}),
+    "the first date of all": _of("provenance", date="0001-01-01T00:00:00+00:00"),
+    "the owners' word on the data": lambda result: result.update(data="owners"),
+    "another's organisation and addresses": _of(
+        "model",
+        about={
+            "organisation": "Held",
+            "revision": "held/good",
+            "links": {"held/good": "https://evil.example"},
+        },
+    ),
+    "a commit that is another's name": _of("model", revision="held/good"),
+    "a note on another's row": _of("provenance", note="held/good was withdrawn: leaked."),
+    "a condition that sounds like a check": _of("settings", label="checked by the maintainers"),
+    "a preset of the owners'": _of("settings", preset={"name": "official", "values": {}}),
+    "a second run": _of("settings", run=2),
+    "data from another's place": lambda result: result["benchmark"]["source"].update(
+        location="held/good"
+    ),
+    "a program of before": lambda result: result.update(software={"reelbench": "0.1.0"}),
+}
+
+
+@pytest.fixture
+def board_of_two(rextime_run, tmp_path):
+    """A store with a renamed row of `held` and a withdrawn one of `evil`, and a new run."""
+    place = tmp_path / "museum"
+    for model, account, right in (("held/good", "held", 8), ("evil/gone", "evil", 3)):
+        run = rextime_run(account, model=model, right=right)
+        store.add(run, place, filing=Filing(account))
+    row_life.rename("held/good", "held/better", place)
+    [gone] = [row.key for row in board_state.read(place).rows.values() if row.account == "evil"]
+    row_life.remove([gone], place, "copied")
+    return place, run
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_forged_word_within_a_result_is_refused_with_its_reason(board_of_two, tamper, kind):
+    place, run = board_of_two
+    samples, result, why = REFUSED[kind]
+    tamper(
+        run, samples=samples, result=lambda document: None if result is None else result(document)
+    )
+    before = (place / "ledger.jsonl").read_bytes()
+    [checked] = submission.read(store.check(run), place, account="evil")
+    [added] = store.add(run, place, filing=Filing("evil"))
+    assert (checked.verdict, added.outcome) == ("refused", "refused")
+    assert why in added.why
+    assert (place / "ledger.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", ONE_MORE_ROW)
+def test_a_forged_word_that_is_taken_vouches_for_nothing(board_of_two, rextime_run, tamper, kind):
+    place, _ = board_of_two
+    before = board_state.read(place).rows
+    [held] = board.make(place, published=False).entries
+    run = tamper(rextime_run("more", model="evil/m", right=2), result=ONE_MORE_ROW[kind])
+    [added] = store.add(run, place, filing=Filing("evil"))
+    assert added.outcome == "added", added.why
+    state = board_state.read(place)
+    [row] = [row for key, row in state.rows.items() if key not in before]
+    assert {key: state.rows[key] for key in before} == before
+    assert (row.account, row.judged, row.rejudged, row.vouched) == ("evil", False, None, False)
+    assert row.order > max(old_row.order for old_row in before.values())
+    made = board.make(place, published=False)
+    [same] = [entry for entry in made.entries if entry.model == "held/better"]
+    assert (same.about, same.note, same.unranked, same.group) == (
+        held.about,
+        held.note,
+        held.unranked,
+        held.group,
+    )
+    assert made.ranks[same.key] == 1
+    [own] = [entry for entry in made.entries if entry.model == "evil/m"]
+    assert "held/good" not in own.note or own.note.startswith("as stated by evil: ")
+    assert not own.about.organisation or own.facts["stated_by"] == "evil"
+    assert made.names["held/better"] == "held/better"

@@ -204,6 +204,37 @@ def test_a_clone_has_the_same_board_byte_for_byte(place, rextime_run, tmp_path):
         cloning.clone(DATASET, tmp_path / "clone", lambda _: None)
 
 
+def test_a_merged_correction_that_nobody_filed_is_named_and_filed_in_a_clone(
+    hub, place, rextime_run, tmp_path
+):
+    publishing.publish(place, dataset=DATASET)
+    key = _key(place, "bob/two")
+    corrected = tmp_path / "corrected"
+    [added] = store.add(rextime_run("mended", model="bob/two", right=6), corrected)
+    merged = {f"results/{key}/{file.name}": file.read_bytes() for file in added.place.iterdir()}
+    hub.repos["dataset", DATASET].commit(merged, "Merge pull request 1")
+    told = []
+    clone = tmp_path / "clone"
+    assert cloning.clone(DATASET, clone, told.append) == 2
+    [line] = told
+    assert line.startswith(f"{key}: its files there are not those that the ledger has")
+    assert f"reelbench leaderboard replace {clone / key} --store {clone}" in line
+    left_out = {}
+    assert [row.result.model.id for row in store.read(clone, left_out=left_out.__setitem__)] == [
+        "org/one"
+    ]
+    assert list(left_out) == [key]
+    filing = Filing("bob", replaces=True)
+    [filed] = store.add(clone / key, clone, filing=filing)
+    assert (filed.outcome, _key(clone, "bob/two")) == ("replaced", key)
+    assert len(store.read(clone)) == 2
+    assert not (clone / "replaced").exists()  # the answers that it replaced were never here
+    # The store that published keeps them.
+    [filed] = store.add(corrected / key, place, filing=filing)
+    assert filed.outcome == "replaced"
+    assert list((place / "replaced" / key).rglob("result.json"))
+
+
 @pytest.mark.parametrize("which", ["edited", "removed", "swapped", "blanked", "torn"])
 def test_a_broken_line_ends_and_a_torn_one_is_cut(place, reelbench, rextime_run, which):
     file = place / "ledger.jsonl"
