@@ -33,6 +33,7 @@ def dataset(rextime_run, tmp_path):
     shutil.copytree(base, offered)
     evil = tmp_path / "evil-store"
     [added] = store.add(rextime_run("evil", model="evil/m", right=3), evil)
+    assert added.place is not None
     key = added.place.relative_to(evil)
     shutil.copytree(added.place, offered / "results" / key)
     [held] = [row.key for row in board_state.read(base / "results").rows.values()]
@@ -175,6 +176,7 @@ def test_a_row_is_changed_by_its_own_account_alone(
     shutil.rmtree(own)
     mended = tmp_path / "mended-store"
     [added] = store.add(rextime_run("mended", model="held/good", right=9), mended)
+    assert added.place is not None
     shutil.rmtree(held)
     shutil.copytree(added.place, held)
     outcome = changed_files.checked(offered, base, account)

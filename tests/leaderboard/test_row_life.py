@@ -164,10 +164,12 @@ def test_more_knowledge_never_refuses_and_what_is_wrong_falls(tmp_path, monkeypa
     place = tmp_path / "store"
     for model in ("org/honest", "evil/one"):
         [added] = store.add(tmp_path / model, place)
+        assert added.check is not None
         assert added.check.ids == "unchecked"
     monkeypatch.setenv("REELBENCH_BENCHMARKS", str(tmp_path))
     monkeypatch.setattr(discovery, "_registry", None)
     [checked] = store.check(tmp_path / "org" / "honest")
+    assert checked.check is not None
     assert (checked.outcome, checked.check.ids) == ("same", "checked")
     changes = recheck.changed_marks(place, store.ALONE)
     found = {change.row.model: (change.direction, change.why) for change in changes}
@@ -179,7 +181,7 @@ def test_more_knowledge_never_refuses_and_what_is_wrong_falls(tmp_path, monkeypa
     made = board.make(place, published=False)
     unranked = {row.model: row.unranked for row in made.entries}
     assert unranked["org/honest"] is None
-    assert "checked again with the benchmark's data" in unranked["evil/one"]
+    assert "checked again with the benchmark's data" in str(unranked["evil/one"])
 
 
 @pytest.mark.usefixtures("hub")
@@ -211,6 +213,7 @@ def test_a_merged_correction_that_nobody_filed_is_named_and_filed_in_a_clone(
     key = _key(place, "bob/two")
     corrected = tmp_path / "corrected"
     [added] = store.add(rextime_run("mended", model="bob/two", right=6), corrected)
+    assert added.place is not None
     merged = {f"results/{key}/{file.name}": file.read_bytes() for file in added.place.iterdir()}
     hub.repos["dataset", DATASET].commit(merged, "Merge pull request 1")
     told = []
