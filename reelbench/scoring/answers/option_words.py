@@ -40,7 +40,7 @@ class _Option:
     is_number: bool
 
     def pattern_in(self, text: str) -> "re.Pattern[str] | None":
-        """Return the pattern of the option's words in a text; None of an option without any."""
+        """Return the pattern of the option's words in a text, if it has any."""
         if self.synonyms:
             return self._pattern_of_synonyms
         return self._pattern_in_ascii if text.isascii() else self._pattern_in_any_text
@@ -56,7 +56,7 @@ class _Option:
 
     @cached_property
     def _pattern_in_ascii(self) -> "re.Pattern[str] | None":
-        """The same pattern without the scripts that have no spaces: made in a tenth of the time."""
+        """The pattern without unspaced scripts, made in a tenth of the time."""
         return _own_pattern(self.plain, r"(?<!\w)", r"(?!\w)")
 
 
