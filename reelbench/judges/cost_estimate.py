@@ -123,7 +123,7 @@ def _look_up(member: Member, items: Sequence[Item]) -> _Replies:
     replies = _Replies()
     for item in items:
         for cursor in member.places(item).values():
-            tokens = estimated_tokens(cursor.messages)
+            tokens = estimated_tokens(cursor.request.messages)
             replies.cached += len(cursor.replies)
             for cached in cursor.replies:
                 reply = cached.reply

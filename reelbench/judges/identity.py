@@ -61,6 +61,19 @@ def judges_under_several_ids(record: JudgeRecord) -> list[str]:
     return [judge.requested for judge in single_judges(record) if len(returned_ids(judge)) > 1]
 
 
+def judges_by_schema(record: JudgeRecord) -> list[str]:
+    """Return a line on each judge with over half of its marks by schema."""
+    lines: list[str] = []
+    for judge in single_judges(record):
+        marks = judge.marks
+        if marks is not None and 2 * marks.by_schema > marks.all:
+            lines.append(
+                f"judge {judge.requested} gave {marks.by_schema} of {marks.all} marks only under "
+                "a JSON schema, which makes any model give marks"
+            )
+    return lines
+
+
 def judge_name_faults(field: str, name: str) -> Iterator[str]:
     """Yield the faults of a judge's name: a table's heading is made of several."""
     yield from id_faults(field, name)

@@ -1,7 +1,7 @@
 """The options of a judge, beside those of any language model."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -12,8 +12,10 @@ from reelbench.base.errors import InputError
 from reelbench.base.files import read_json
 from reelbench.base.values import is_number, is_object
 from reelbench.judges.identity import judge_name_faults
-from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.model_names import read_model_name
+from reelbench.llm.ask_options import LIMITS, AskOptions
+from reelbench.llm.model_names import read_model_name, takes_completion_limit
+from reelbench.llm.reply_bound import REASONING_TOKENS, TOKENS, ReplyBound
+from reelbench.llm.structured import Structured
 
 VoteRule = Literal["majority", "mean", "median"]
 
@@ -24,6 +26,9 @@ _PRICES = {
     "output_cost_per_reasoning_token": "usd_per_million_reasoning",
 }
 """LiteLLM's name, in dollars per token -> ours, in dollars per million tokens (`AskOptions`)."""
+
+_REASONING = {"reasoning", "reasoning_effort", "thinking", "chat_template_kwargs"}
+"""Settings of a model that reasons, as servers call them."""
 
 _NEEDED = ("input_cost_per_token", "output_cost_per_token")
 
@@ -40,6 +45,11 @@ class JudgeOptions(AskOptions):
         prompts: `reelbench`, `official`, or a path to a file (see `reelbench.judges.prompting`).
         temperature: `auto` is the temperature of the prompt set (ours: 0; official: the owners'
             setting). `none` sends no temperature; reasoning models need this.
+        structured: When a reply's schema is sent along: with each call, with a re-ask alone, or
+            never. None is `retry`, and `never` for the owners' own prompts, whose re-asks have the
+            same words.
+        max_tokens: Bound on a reply, which is no part of its key; by default 8,192, and 32,768 for
+            a judge that reasons.
         others: The other judges of a panel.
     """
 
@@ -52,6 +62,7 @@ class JudgeOptions(AskOptions):
     vote_rule: VoteRule = "majority"
     prompts: str = "reelbench"
     temperature: float | Literal["auto", "none"] = "auto"
+    structured: Structured | None = None
     others: tuple["JudgeOptions", ...] = ()
 
     def __post_init__(self) -> None:
@@ -61,6 +72,10 @@ class JudgeOptions(AskOptions):
         if self.vote_rule not in get_args(VoteRule):
             raise InputError(
                 f"--judge-vote-rule: {self.vote_rule!r} is not majority, mean or median"
+            )
+        if self.structured is not None and self.structured not in get_args(Structured):
+            raise InputError(
+                f"--judge-structured: {self.structured!r} is not {', '.join(get_args(Structured))}"
             )
         for name, judges in Counter(judge.filed_name for judge in self.members).items():
             if judges > 1:
@@ -72,6 +87,23 @@ class JudgeOptions(AskOptions):
     def _name_faults(self) -> Iterator[str]:
         """Yield the faults of the judge's name in results."""
         yield from judge_name_faults("the name", self.filed_name)
+
+    def sampling(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings of each call, without the bound.
+
+        Keys are made of them.
+        """
+        return dict(settings) | dict(self.extra)
+
+    def reply_bound(self, sampling: Mapping[str, Any]) -> ReplyBound | None:
+        """Return the bound on replies; None where the settings name it."""
+        if self.local or any(name in sampling for name in LIMITS):
+            return None
+        if self.max_tokens is not None:
+            return ReplyBound(self.max_tokens, may_grow=False)
+        if takes_completion_limit(self.model) or not _REASONING.isdisjoint(self.extra):
+            return ReplyBound(REASONING_TOKENS, may_grow=True)
+        return ReplyBound(TOKENS, may_grow=True)
 
     @property
     def members(self) -> list["JudgeOptions"]:

@@ -10,17 +10,19 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
-from typing import Any
+from typing import Any, Literal
 
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.parsing import parse_score
 from reelbench.judges.prompting import PromptSet
+from reelbench.judges.reasks import score_again
 from reelbench.judges.turn_tokens import opens_a_turn
 from reelbench.judges.verdicts import Verdict, needs_no_judge, panel_scores, score_of_votes
-from reelbench.llm.ask_result import UNPARSABLE, AskResult
+from reelbench.llm.ask_result import UNPARSABLE, Again, AskResult
 from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.budget import Budget, add_known
 from reelbench.llm.messages import Message, reply_key
+from reelbench.llm.structured import FIELD, Structured, score_schema, with_schema
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord, JudgeReply
 from reelbench.registry.spec import JudgeSpec
@@ -133,7 +135,13 @@ class Member:
         self._scale = scale
         temperature = prompts.temperature if options.temperature == "auto" else options.temperature
         self._temperature = None if temperature == "none" else temperature
-        sampling = {} if self._temperature is None else {"temperature": self._temperature}
+        sampling: dict[str, Any] = {}
+        if self._temperature is not None:
+            sampling["temperature"] = self._temperature
+        self._structured: Structured = options.structured or prompts.structured
+        self._schema = score_schema(scale.low, scale.high)
+        if self._structured == "always" and FIELD not in options.extra:
+            sampling = with_schema(sampling, self._schema)
         self.asker = Asker(options, sampling, on_note=on_note, budget=budget, notes_end=True)
 
     def places(self, item: Item) -> Cursors:
@@ -145,12 +153,21 @@ class Member:
             bare_integer=self._prompts.bare_integer,
             answer=item.text,
         )
-        again = self._prompts.again
+        again = self._again()
+        schema = None
+        if self._structured == "retry":
+            schema = self._schema
         cursors: Cursors = {}
         for (criterion, vote), messages in self.messages(item):
-            cursor = RetryCursor(self.asker, messages, read, vote=vote, again=again)
+            cursor = RetryCursor(self.asker, messages, read, vote=vote, again=again, schema=schema)
             cursors[criterion, vote] = cursor
         return cursors
+
+    def _again(self) -> Again | None:
+        """Return the maker of a re-ask's messages; None where they are the same."""
+        if self._structured == "never" and self._prompts.structured == "never":
+            return None
+        return self._prompts.again or score_again(self._scale)
 
     def messages(self, item: Item) -> Iterator[tuple[Place, Sequence[Message]]]:
         """Yield the questions about an item."""
@@ -216,6 +233,7 @@ class Member:
                 model=returned,
                 key=cached.key.hex(),
                 turn_tokens=opens_a_turn(item.text),
+                by_schema=cached.by_schema,
             )
             replies.append(reply)
         return replies
@@ -231,6 +249,8 @@ class Member:
         cast = [result.value for result in results if result.value is not None]
         score = score_of_votes(cast, self.options.votes, self.options.vote_rule)
         if score is None:
+            if any(result.is_cut_off for result in results):
+                return Reason.JUDGE_CUT_OFF
             return Reason.JUDGE_UNPARSABLE
         return score
 
@@ -250,6 +270,9 @@ class Member:
                 tally.cached_tokens or 0,
                 tally.reasoning_tokens or 0,
             )
+            structured: Literal["always"] | None = None
+            if self._structured == "always":
+                structured = "always"
             return JudgeRecord(
                 requested=options.filed_name,
                 renamed=is_renamed or None,
@@ -258,6 +281,7 @@ class Member:
                 prompt_sha256=self._prompts.sha256,
                 temperature=temperature,
                 extra=dict(options.extra) or None,
+                structured=structured,
                 votes=options.votes,
                 vote_rule=vote_rule,
                 cost_usd=cost_usd,

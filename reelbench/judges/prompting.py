@@ -33,6 +33,7 @@ from reelbench.data.download import download
 from reelbench.judges import turn_tokens
 from reelbench.llm.ask_result import Again, Read
 from reelbench.llm.messages import Message
+from reelbench.llm.structured import Structured
 from reelbench.registry.prompts import judge_folder
 from reelbench.registry.records import Item
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
@@ -59,7 +60,7 @@ class PromptSet:
         user: Criterion -> template of the user message.
         style: `positional` templates are for `str.format`.
         read: Reads the score of a reply's text; None is `parsing.parse_score`.
-        again: Messages after a reply that can't be read; None sends the same.
+        again: Messages after a reply that can't be read; None is `reasks.score_again`.
     """
 
     name: str
@@ -71,6 +72,13 @@ class PromptSet:
     style: Literal["named", "positional"] = "named"
     read: Read[int] | None = None
     again: Again | None = None
+
+    @property
+    def structured(self) -> Structured:
+        """When a schema is sent along, unless the user says otherwise."""
+        if self.name == "official":
+            return "never"
+        return "retry"
 
     def messages(self, criterion: str, item: Item) -> list[Message]:
         """Return the chat messages that ask for `criterion` of `item`."""

@@ -46,6 +46,8 @@ from reelbench.stats import intervals
 
 Kind = Literal["run", "blind", "published", "community", "baseline", "human"]
 """What a row is; `blind` is a run that showed nothing of the videos that it was asked about."""
+WITH_SCHEMA = ", with a schema"
+"""Behind the name of prompts that each carried the schema of its reply."""
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 """A repository's id on the Hub."""
 _SIZES = (4, 10, 40, 100)  # 1e9 parameters
@@ -334,9 +336,12 @@ def _setting_apart(setting: str) -> str | None:
 def _prompts_text(judge: JudgeRecord) -> str:
     # Only the owners' set is one text for good, as its hash is pinned. Any other is told by its
     # text as well.
-    if judge.prompt == "official":
-        return judge.prompt
-    return f"{judge.prompt}@{judge.prompt_sha256[:8]}"
+    prompts = judge.prompt
+    if prompts != "official":
+        prompts += f"@{judge.prompt_sha256[:8]}"
+    if judge.structured is not None:
+        prompts += WITH_SCHEMA
+    return prompts
 
 
 def _frames_text(settings: SettingsRecord) -> str:

@@ -135,7 +135,16 @@ def _judge_faults(judge: JudgeRecord) -> Iterator[str]:
 
 def asked_of(judge: JudgeRecord) -> dict[str, Any]:
     """Return the part of a judge's record that says who was asked, and how."""
-    fields = {"requested", "prompt", "prompt_sha256", "temperature", "extra", "votes", "vote_rule"}
+    fields = {
+        "requested",
+        "prompt",
+        "prompt_sha256",
+        "temperature",
+        "extra",
+        "structured",
+        "votes",
+        "vote_rule",
+    }
     return judge.model_dump(mode="json", include=fields)
 
 

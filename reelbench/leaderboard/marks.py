@@ -9,7 +9,11 @@ from reelbench.base import bounds
 from reelbench.base.base_record import Record
 from reelbench.base.errors import InputError
 from reelbench.base.files import read_json
-from reelbench.judges.identity import judges_under_several_ids, other_than_requested
+from reelbench.judges.identity import (
+    judges_by_schema,
+    judges_under_several_ids,
+    other_than_requested,
+)
 from reelbench.leaderboard.ledger import Verification
 from reelbench.leaderboard.rejudge import Rejudged
 from reelbench.leaderboard.rereading import is_current
@@ -70,7 +74,7 @@ def _judge_lines(judge: JudgeRecord) -> list[str]:
     ambiguous = judges_under_several_ids(judge)
     if ambiguous:
         return [f"not ranked: judge {name} answered under several ids" for name in ambiguous]
-    pairs = other_than_requested(judge)
-    return [
-        f"judge {requested} was asked for, {returned} answered" for requested, returned in pairs
-    ]
+    lines = judges_by_schema(judge)
+    for requested, returned in other_than_requested(judge):
+        lines.append(f"judge {requested} was asked for, {returned} answered")
+    return lines

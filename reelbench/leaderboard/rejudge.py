@@ -184,6 +184,7 @@ class Rejudge:
             prompts=prompts,
             temperature=temperature,
             extra=judge.extra or {},
+            structured=judge.structured,
             votes=judge.votes,
             vote_rule=vote_rule,
             others=(),

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.judges.identity import single_judges
 from reelbench.judges.parsing import parse_score
+from reelbench.judges.reasks import PossibleRequests
 from reelbench.judges.verdicts import is_judged, scores_of, takes_bare_integer
 from reelbench.leaderboard.mismatches import metric_mismatches, score_mismatches
-from reelbench.llm.messages import reply_key, request_shape
 from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import JudgeRecord, JudgeReply, Sample
 from reelbench.registry.rows import Row
@@ -90,16 +90,31 @@ def panel_problems(
 ) -> Iterator[str]:
     """Yield the differences of a panel's record from its samples.
 
-    They are in the judges' agreement, and in the numbers by each judge.
+    They are in how the marks came about, the judges' agreement, and the numbers by each judge.
     """
     recomputed = panel_agreement.with_agreement(spec, samples, record)
-    if record is None or recomputed is None or not record.panel or not recomputed.panel:
+    if record is None or recomputed is None:
+        return
+    yield from _marks_faults(record, recomputed)
+    if not record.panel or not recomputed.panel:
         return
     for line in score_mismatches(_agreement(record), _agreement(recomputed)):
         yield f"judge.agreement: {line}"
     for before, after in zip(record.panel, recomputed.panel, strict=True):
         place = f"judge.panel.{before.requested}.metrics"
         yield from metric_mismatches(place, before.metrics or {}, after.metrics or {})
+
+
+def _marks_faults(record: JudgeRecord, recomputed: JudgeRecord) -> Iterator[str]:
+    """Yield the judges whose marks came about otherwise than is recorded.
+
+    Records of before count none, and have no mark by a schema.
+    """
+    pairs = zip(single_judges(record), single_judges(recomputed), strict=True)
+    for before, after in pairs:
+        has_schema = after.marks is not None and after.marks.by_schema > 0
+        if before.marks != after.marks and (has_schema or before.marks is not None):
+            yield f"judge.marks of {before.requested} are others than its replies have"
 
 
 def _agreement(record: JudgeRecord) -> dict[str, float]:
@@ -192,23 +207,36 @@ def _key_faults(
     made of the name that was sent, too, which isn't known of a renamed judge.
     """
     members = {member.requested: member for member in record.panel or ()}
-    for reply in sample.judge_replies:
-        if reply.criterion not in judge.criteria:
-            continue
-        member = members.get(reply.judge or "", record)
-        if member.renamed:
+    for question, replies in _questions(sample).items():
+        judge_name, criterion, _ = question
+        member = members.get(judge_name or "", record)
+        if member.renamed or criterion not in judge.criteria:
             continue
         sampling: dict[str, Any] = {}
         if member.temperature is not None:
             sampling["temperature"] = member.temperature
         sampling |= member.extra or {}
-        shape = request_shape(member.requested, messages[reply.criterion], sampling)
-        key = reply_key(shape, reply.vote, reply.attempt)
-        if key.hex() != reply.key:
-            yield (
-                f"the judge's reply on {reply.criterion} was given to another question or answer "
-                "(its key does not fit)"
-            )
+        requests = PossibleRequests(
+            judge,
+            member.requested,
+            messages[criterion],
+            sampling,
+            structured=member.structured == "always",
+        )
+        for reply in replies:
+            if not requests.advance(reply):
+                yield (
+                    f"the judge's reply on {criterion} was given to another question or answer "
+                    "(its key does not fit)"
+                )
+
+
+def _questions(sample: Sample) -> dict[_Question, list[JudgeReply]]:
+    """Return the replies to each question, in order of attempt."""
+    replies_by_question: dict[_Question, list[JudgeReply]] = defaultdict(list)
+    for reply in sorted(sample.judge_replies, key=lambda reply: reply.attempt):
+        replies_by_question[reply.judge, reply.criterion, reply.vote].append(reply)
+    return replies_by_question
 
 
 def _order_faults(judge: JudgeSpec, record: JudgeRecord, sample: Sample) -> Iterator[str]:

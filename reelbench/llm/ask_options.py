@@ -28,6 +28,7 @@ from reelbench.registry.model_ids import filed_id, filed_name
 from reelbench.registry.name_faults import id_faults
 
 if TYPE_CHECKING:
+    from reelbench.llm.reply_bound import ReplyBound
     from reelbench.llm.store import StoredReply
 
 OPENAI_URL = settings.OPENAI_BASE_URL.otherwise
@@ -37,7 +38,8 @@ THINKING_TOKENS = 32_768
 SHORTEST_SECRET = 12
 """Characters of the shortest key that is hidden: a shorter one is part of common words."""
 
-_LIMITS = ("max_tokens", "max_completion_tokens")
+LIMITS = ("max_tokens", "max_completion_tokens")
+"""Names under which servers take a limit on a reply's tokens."""
 
 _COMPLETIONS = "/chat/completions"
 
@@ -400,12 +402,21 @@ class AskOptions:
             settings.pop("temperature", None)
             limit = limit or THINKING_TOKENS
         if limit is not None:
-            settings[self._limit_name(settings)] = limit
+            settings[self.limit_name(settings)] = limit
         return settings | dict(self.extra)
 
-    def _limit_name(self, settings: Mapping[str, Any]) -> str:
+    def reply_bound(self, sampling: Mapping[str, Any]) -> "ReplyBound | None":
+        """Return the bound on replies outside their keys; None for none.
+
+        Args:
+            sampling: The settings of each call, which may have a limit of their own.
+        """
+        del sampling
+        return None
+
+    def limit_name(self, settings: Mapping[str, Any]) -> str:
         """Return the name under which the limit on tokens is sent."""
-        for name in _LIMITS:
+        for name in LIMITS:
             if name in settings:
                 return name
         if takes_completion_limit(self.model):

@@ -1,6 +1,6 @@
 """The result of a question: its value, or the reason for none, and the replies behind it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
@@ -22,6 +22,10 @@ REJECTED = "rejected"
 PENDING = "pending"
 """The request is under way in a batch (`llm.batches`)."""
 
+EMPTY_OR_CUT = "the reply is empty or was cut short"
+NOT_READ = "it could not be read"
+"""Why a reply can't be used, as the next request says it: keys of re-asks are made of it."""
+
 T = TypeVar("T")
 Read = Callable[[str], T | None]
 """Reads a reply's text; returns None, or raises an `UnreadableError`, where it can't be read."""
@@ -29,6 +33,23 @@ Again = Callable[[Sequence[Message], str | None, str], Sequence[Message]]
 """(messages, the reply, why it was not read) -> the messages of the next attempt."""
 Outdated = Callable[[StoredReply], bool]
 """Returns True for a reply in the cache that is passed over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request for a reply.
+
+    Attributes:
+        messages: The messages.
+        sampling: The settings beside them, in the common form.
+        shape: The digest of both; with vote and attempt it makes a reply's key.
+        has_schema: True where it asks once more, with the schema of the reply.
+    """
+
+    messages: Sequence[Message]
+    sampling: Mapping[str, Any]
+    shape: bytes
+    has_schema: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +62,7 @@ class CachedReply:
         reply: The reply.
         value: The value that was read from it; None where it can't be read.
         at: When it came, in seconds since 1970.
+        by_schema: True where it was asked for once more, with a schema.
     """
 
     key: bytes
@@ -48,6 +70,7 @@ class CachedReply:
     reply: Reply
     value: Any
     at: float
+    by_schema: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +89,13 @@ class AskResult(Generic[T]):
     reason: str | None
     replies: list[CachedReply]
     error: str | None = None
+
+    @property
+    def is_cut_off(self) -> bool:
+        """True where a limit cut the last reply off, and nothing was read."""
+        if self.value is not None or not self.replies:
+            return False
+        return unfinished(self.replies[-1].reply) == "cut_off"
 
 
 def unfinished(reply: Reply) -> Literal["cut_off", "refused"] | None:

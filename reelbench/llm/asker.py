@@ -29,6 +29,8 @@ from reelbench.base.errors import ReelbenchError, number_of, visible
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import (
     BUDGET,
+    EMPTY_OR_CUT,
+    NOT_READ,
     PENDING,
     REFUSED,
     REJECTED,
@@ -39,6 +41,7 @@ from reelbench.llm.ask_result import (
     CachedReply,
     Outdated,
     Read,
+    Request,
     T,
     text_of,
     unfinished,
@@ -63,8 +66,10 @@ from reelbench.llm.parameters import Parameters
 from reelbench.llm.providers import open_client
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.reply import Reply
+from reelbench.llm.reply_bound import giver_of_cut, names_a_bound
 from reelbench.llm.server_pages import ServerStatement, statement_of, takes_pictures
 from reelbench.llm.store import Claimed, Limit, StoredReply
+from reelbench.llm.structured import FIELD, Schema, with_schema
 
 _SHORT_REPLY = 64  # tokens
 _LONGEST_FACT = 200
@@ -92,7 +97,7 @@ class RetryCursor(Generic[T]):
 
     Attributes:
         key: Key of the reply that is to be asked for next; None where nothing is.
-        messages: The messages to send for it.
+        request: The request to send for it.
         read: Reads a reply's text.
         replies: The replies that were read.
     """
@@ -105,6 +110,7 @@ class RetryCursor(Generic[T]):
         *,
         vote: int = 0,
         again: Again | None = None,
+        schema: Schema | None = None,
         outdated: Outdated | None = None,
     ) -> None:
         """Read what the cache has; nothing is sent or counted.
@@ -115,6 +121,7 @@ class RetryCursor(Generic[T]):
             read: Reads a reply's text.
             vote: Number of the reply among several to one question.
             again: Makes the messages of the next attempt; by default the same are sent again.
+            schema: Goes with each attempt but the first.
             outdated: Returns True for a reply in the cache that is passed over; by default as the
                 options say.
         """
@@ -122,16 +129,21 @@ class RetryCursor(Generic[T]):
         self.read = read
         self._vote = vote
         self._again = again
+        self._schema = schema
+        if FIELD in asker.sampling or asker.options.local:
+            self._schema = None
         self._outdated = outdated or asker.options.outdated
         self._limit = ATTEMPTS
         self._may_extend = asker.options.retry_unread
         self._attempt = 0
         self._passed = False
         self._is_from_cache = True
-        self._shape = asker.shape(messages)
+        self._cuts = 0
+        self._first = asker.request(messages)
+        self._choices = [self._first]
         self._value: T | None = None
         self._error: str | None = None
-        self.messages = messages
+        self.request = self._first
         self.replies: list[CachedReply] = []
         self.key: bytes | None = None
         self.advance()
@@ -143,52 +155,98 @@ class RetryCursor(Generic[T]):
         """Read on, as far as the cache goes."""
         self.key = None
         while self._value is None:
-            key = reply_key(self._shape, self._vote, self._attempt)
-            stored = self._asker.cache.get(key)
+            stored = self._next_kept()
             if stored is None:
-                self._end_of_cache(key)
+                self._end_of_cache()
                 return
             self._attempt += 1
             if self._outdated is not None and self._outdated(stored):
                 self._passed = True
                 continue
-            self._read_reply(key, stored)
+            self._read_reply(stored)
 
-    def _end_of_cache(self, key: bytes) -> None:
+    def _next_kept(self) -> StoredReply | None:
+        """Return the kept reply to the first of the requests that has one."""
+        for request in self._choices:
+            self.request = request
+            stored = self._asker.cache.get(self._key)
+            if stored is not None:
+                return stored
+        self.request = self._choices[0]
+        return None
+
+    @property
+    def _key(self) -> bytes:
+        """The key of the reply to the request."""
+        return reply_key(self.request.shape, self._vote, self._attempt)
+
+    def _end_of_cache(self) -> None:
         """Decide whether a reply that the cache does not have is to be asked for."""
         if self._attempt >= self._limit and self._may_extend:
             self._may_extend = False
             self._limit = self._attempt + ATTEMPTS
         if self._passed or self._attempt < self._limit:
-            self.key = key
+            self.key = self._key
         # A reply that is asked for now counts.
         self._outdated = None
         self._passed = False
 
-    def _read_reply(self, key: bytes, stored: StoredReply) -> None:
+    def _read_reply(self, stored: StoredReply) -> None:
         """Read the last attempt's reply, and prepare the next where it fails."""
         reply = stored.reply
+        self._asker.note_reasoning(reply)
         text = text_of(reply)
         if unfinished(reply):
             text = (text or "") if self._asker.as_it_stands else None
         if text is None:
-            self._error = "the reply is empty or was cut short"
+            self._error = EMPTY_OR_CUT
             if self._is_from_cache and self._asker.as_it_stands and reply.raw is not None:
                 # It was kept as an answer, and a kept answer is never paid for again.
                 self._limit = self._attempt
         else:
-            self._error = "it could not be read"
+            self._error = NOT_READ
             try:
                 self._value = self.read(text)
             except UnreadableError as error:
                 self._error = str(error)
+        by_schema = self.request.has_schema and self._asker.takes_schema
         attempt = self._attempt - 1
-        self.replies.append(CachedReply(key, attempt, reply, self._value, stored.at))
+        self.replies.append(
+            CachedReply(stored.key, attempt, reply, self._value, stored.at, by_schema)
+        )
         if self._value is not None:
             self._error = None
-        elif self._again is not None:
-            self.messages = self._again(self.messages, reply.raw, self._error)
-            self._shape = self._asker.shape(self.messages)
+            return
+        self._choices = self._next_requests(reply, self._error)
+        if self._asker.has_outgrown(stored, self.request.messages):
+            self._limit += 1
+            self._choices.insert(0, self._first)
+        else:
+            self._count_cut(reply)
+
+    def _next_requests(self, reply: Reply, error: str) -> list[Request]:
+        """Return the requests of the next attempt.
+
+        The first is the one to send. The others are those of other releases, whose replies may be
+        kept: without the schema, or in the same words.
+        """
+        if self._again is None:
+            return [self._first]
+        messages = self._again(self.request.messages, reply.raw, error)
+        requests: list[Request] = []
+        if self._schema is not None:
+            requests.append(self._asker.request(messages, self._schema))
+        requests.append(self._asker.request(messages))
+        requests.append(self._first)
+        return requests
+
+    def _count_cut(self, reply: Reply) -> None:
+        """Ask for no more once the bound on replies has cut two off."""
+        if self._asker.bound is None or unfinished(reply) != "cut_off":
+            return
+        self._cuts += 1
+        if self._cuts > 1:
+            self._limit = self._attempt
 
     def result(self, reason: str | None = None) -> AskResult[T]:
         """Return the question's result so far.
@@ -202,18 +260,18 @@ class RetryCursor(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
+class _KeyedRequest:
     """A request for one reply.
 
     Attributes:
         key: The reply's key.
-        messages: The messages.
+        request: What is asked.
         read: Reads the reply's text.
         made_sampling: The settings in a body that is made ahead.
     """
 
     key: bytes
-    messages: Sequence[Message]
+    request: Request
     read: Read[Any]
     made_sampling: Mapping[str, Any]
 
@@ -255,6 +313,8 @@ class Asker:
         self.options = options
         self.sampling = options.sampling(sampling or {})
         self._parameters = Parameters(options.host, options.model, options.extra)
+        self.bound = options.reply_bound(self.sampling)
+        """The bound on replies, which is no part of their keys; None for none."""
         self.as_it_stands = as_it_stands
         self.notes: list[str] = []
         self.takes_text_alone = False
@@ -287,6 +347,7 @@ class Asker:
         self._client: ChatClient | None = None
         self._tasks: dict[bytes, asyncio.Task[str | None]] = {}
         self._asking_for_end: asyncio.Task[None] | None = None
+        self._asking_for_statement: asyncio.Task[None] | None = None
         self._notes_end = notes_end
         self._tells = tells and on_note is not None
         self._entered = 0
@@ -294,7 +355,7 @@ class Asker:
         self._closed = False
         # Within `async with`; callers that ask otherwise have batches of their own.
         self._batches: Batches | None = None
-        self._for_batch: dict[bytes, Sequence[Message]] = {}
+        self._for_batch: dict[bytes, Request] = {}
         self._collecting = asyncio.Lock()
         self._collected = False
         self._rejected = 0
@@ -309,6 +370,11 @@ class Asker:
     def sent_instead(self) -> dict[str, str | None]:
         """Setting that the server refuses -> the one that goes out; None for nothing."""
         return self._parameters.instead(self.sampling)
+
+    @property
+    def takes_schema(self) -> bool:
+        """False where the server takes no schema of a reply, as far as is known."""
+        return self._parameters.schema_form is not None
 
     @property
     def in_flight(self) -> int:
@@ -347,6 +413,7 @@ class Asker:
         *,
         vote: int = 0,
         again: Again | None = None,
+        schema: Schema | None = None,
         outdated: Outdated | None = None,
     ) -> AskResult[T]:
         """Ask until a reply can be read, at most `ATTEMPTS` times in all.
@@ -358,7 +425,14 @@ class Asker:
         """
         async with self._followed:
             cursor = await self.cache.aside(
-                RetryCursor[T], self, messages, read, vote=vote, again=again, outdated=outdated
+                RetryCursor[T],
+                self,
+                messages,
+                read,
+                vote=vote,
+                again=again,
+                schema=schema,
+                outdated=outdated,
             )
             return await self.finish(cursor)
 
@@ -372,7 +446,7 @@ class Asker:
             key = cursor.key
             if self.options.batch and self._batches is not None:
                 # Handed over when the work ends here, all in one.
-                self._for_batch[key] = cursor.messages
+                self._for_batch[key] = cursor.request
                 reason = PENDING
                 break
             task = self._request(key, cursor)
@@ -391,7 +465,7 @@ class Asker:
         """Return the task that fetches a cursor's next reply; equal requests share one."""
         task = self.cache.in_flight.get(key)
         if task is None:
-            task = asyncio.ensure_future(self._fetch(key, cursor.messages, cursor.read))
+            task = asyncio.ensure_future(self._fetch(key, cursor.request, cursor.read))
             self.cache.in_flight[key] = task
             self._tasks[key] = task
             task.add_done_callback(partial(self._forget, key))
@@ -496,6 +570,8 @@ class Asker:
         """
         if self._asking_for_end is not None:
             await self._asking_for_end
+        if self._asking_for_statement is not None:
+            await self._asking_for_statement
         self._leave()
         tasks = list(self._tasks.values())
         for task in tasks:
@@ -579,7 +655,7 @@ class Asker:
         may_submit = kind is None or issubclass(kind, ReelbenchError)
         try:
             if self._batches is not None and self._for_batch and may_submit:
-                await asyncio.to_thread(self._batches.submit, self._for_batch, self.sent_sampling)
+                await asyncio.to_thread(self._batches.submit, self._for_batch, self._settings_of)
         finally:
             if self._batches is not None:
                 self._batches.close()
@@ -600,6 +676,42 @@ class Asker:
     def shape(self, messages: Sequence[Message]) -> bytes:
         """Return the digest of a request; with vote and attempt it makes a reply's key."""
         return request_shape(self.options.model, messages, self.sampling)
+
+    def request(self, messages: Sequence[Message], schema: Schema | None = None) -> Request:
+        """Return the request of a question, with the schema of its reply, if any."""
+        sampling = self.sampling
+        if schema is not None:
+            sampling = with_schema(sampling, schema)
+        shape = request_shape(self.options.model, messages, sampling)
+        return Request(messages, sampling, shape, has_schema=schema is not None)
+
+    def note_reasoning(self, reply: Reply) -> None:
+        """Raise the bound on replies where the model reasons."""
+        if self.bound is not None:
+            self.bound.note(reply)
+
+    def has_outgrown(self, stored: StoredReply, messages: Sequence[Message]) -> bool:
+        """Return True for a kept reply that a lower bound than today's cut off."""
+        if self.bound is None:
+            return False
+        return self.bound.is_outgrown_by(stored, self._bound_of(messages))
+
+    def _bound_of(self, messages: Sequence[Message]) -> int | None:
+        """Return the bound on the reply to a question; None for none."""
+        if self.bound is None:
+            return None
+        return self.bound.of_prompt(messages, self.statement.context)
+
+    def _common_settings(self, request: Request) -> Mapping[str, Any]:
+        """Return a request's settings and the bound on its reply, in the common form."""
+        bound = self._bound_of(request.messages)
+        if bound is None:
+            return request.sampling
+        return {**request.sampling, self.options.limit_name(request.sampling): bound}
+
+    def _settings_of(self, request: Request) -> dict[str, Any]:
+        """Return the settings that go out with a request."""
+        return self._parameters.sent(self._common_settings(request))
 
     async def served_model(self) -> dict[str, Any] | None:
         """Return the server's facts of the model, or None where it states none.
@@ -635,6 +747,19 @@ class Asker:
                 facts[name] = value
         return facts
 
+    async def _learn_statement(self) -> None:
+        """Ask one's own server for its window once, where replies have a bound."""
+        if self.bound is None or not self.options.is_ones_own:
+            return
+        if self._asking_for_statement is None:
+            self._asking_for_statement = asyncio.ensure_future(self._ask_for_statement())
+        await asyncio.shield(self._asking_for_statement)
+
+    async def _ask_for_statement(self) -> None:
+        """Ask the server for its statement; nothing depends on it."""
+        with suppress(TransientError, NotServedError):
+            await self.served_model()
+
     async def _note_statement(
         self, client: ChatClient, models: Sequence[Mapping[str, Any]]
     ) -> None:
@@ -668,13 +793,14 @@ class Asker:
 
     # --- in the event loop
 
-    async def _fetch(self, key: bytes, messages: Sequence[Message], read: Read[Any]) -> str | None:
+    async def _fetch(self, key: bytes, request: Request, read: Read[Any]) -> str | None:
         """Get a reply into the cache; return the reason where there is none."""
         claimed = False
         await self._load_known()
-        sampling = self.sent_sampling
+        await self._learn_statement()
+        sampling = self._settings_of(request)
         try:
-            body_maker = self._body_maker(messages, sampling)
+            body_maker = self._body_maker(request.messages, sampling)
             async with Turn(self.pacer, self._places, body_maker) as turn:
                 if self._ended is not None:
                     raise self._ended
@@ -686,8 +812,8 @@ class Asker:
                 if not claimed:
                     return None
                 await turn.come_back()
-                request = _Request(key, messages, read, sampling)
-                reason = await self._call_until_answered(request, turn)
+                keyed_request = _KeyedRequest(key, request, read, sampling)
+                reason = await self._call_until_answered(keyed_request, turn)
                 if reason is None:
                     claimed = False  # given up with the reply
                 return reason
@@ -721,22 +847,22 @@ class Asker:
                 return partial(body_of, self.options.model, messages, sampling)
         return None
 
-    async def _call_until_answered(self, request: "_Request", turn: Turn) -> str | None:
+    async def _call_until_answered(self, keyed: "_KeyedRequest", turn: Turn) -> str | None:
         """Call until a reply is kept; return the reason where tries are over."""
         began = asyncio.get_running_loop().time()
         failures = 0
         tries = 0
         while True:
-            sampling = self.sent_sampling
+            sampling = self._settings_of(keyed.request)
             try:
                 body = await turn.result()
-                if sampling != request.made_sampling:
+                if sampling != keyed.made_sampling:
                     body = None
-                await self._call(request, body)
-            except RefusedParameterError as error:
+                await self._call(keyed, body)
+            except RejectedError as error:
                 # Where another call has learnt it meanwhile, the new form goes out at once.
-                if sampling == self.sent_sampling:
-                    self._learn_parameter(error)
+                if sampling == self._settings_of(keyed.request):
+                    self._learn_from(error, keyed.request)
             except TransientError as error:
                 failures += 1
                 if not error.limited:
@@ -772,15 +898,27 @@ class Asker:
         elif self._outlook.has_answer and not self._is_known:
             await self.cache.aside(store.set_valid_from, self._answers_place, time.time())
 
-    def _learn_parameter(self, error: RefusedParameterError) -> None:
-        """Send the other form of a refused parameter from now on.
+    def _learn_from(self, error: RejectedError, request: Request) -> None:
+        """Send a request otherwise from now on, as its refusal says.
 
         Raises:
-            RejectedError: There is none.
+            RejectedError: There is no other form of it.
         """
-        line = self._parameters.learn(error.names, self.sampling)
+        settings = self._common_settings(request)
+        line = None
+        names: list[str] = []
+        if isinstance(error, RefusedParameterError):
+            line = self._parameters.learn(error.names, settings)
+            names = self._parameters.common_names(error.names, request.sampling)
+        bound = self.bound
+        if settings == request.sampling:
+            bound = None
+        if line is None and bound is not None and names_a_bound(str(error)):
+            bound.is_refused = True
+            line = "takes no bound on a reply, so none is sent"
         if line is None:
-            names = self._parameters.common_names(error.names, self.sampling)
+            if not names:
+                raise error
             leave_out = json.dumps(dict.fromkeys(names))
             raise RejectedError(f"{error}; {self.options.option}-extra '{leave_out}' leaves it out")
         self.note(f"{self.options.model} at {self.options.host} {line}")
@@ -869,10 +1007,11 @@ class Asker:
             self.cache.server_lines.add(line)
             self._say(line)
 
-    async def _call(self, request: "_Request", body: bytes | None) -> None:
+    async def _call(self, keyed: "_KeyedRequest", body: bytes | None) -> None:
         """Make one call and keep its reply."""
         options = self.options
-        messages = request.messages
+        messages = keyed.request.messages
+        bound = self._bound_of(messages)
         client = self._ready()
         prompt_estimate = estimated_tokens(messages)
         estimate = options.cost_usd(prompt_estimate, _SHORT_REPLY) or 0.0
@@ -889,7 +1028,7 @@ class Asker:
             try:
                 self._tell()
                 if body is None:
-                    reply = await client.ask(messages, self.sent_sampling, watch)
+                    reply = await client.ask(messages, self._settings_of(keyed.request), watch)
                 else:
                     reply = await client.send(lambda: body, watch)
             except NotServedError as error:
@@ -902,11 +1041,12 @@ class Asker:
                     self._note_silence(watch)
                 raise
             self.pacer.good(asyncio.get_running_loop().time() - began)
-            await self.cache.put(request.key, options.model, reply, self.giver)
+            giver = self.giver or giver_of_cut(reply, bound)
+            await self.cache.put(keyed.key, options.model, reply, giver)
             call.counts = True
             call.cost = self._cost_of(reply, prompt_estimate)
         if not self._outlook.has_answer:
-            self._note_first_replies(reply, request.read)
+            self._note_first_replies(reply, keyed.read)
         if self._parameters.is_unkept:
             await self.cache.aside(self._parameters.keep, self.cache.store)
         if self._notes_end and self._asking_for_end is None:

@@ -14,12 +14,13 @@ import json
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from reelbench.base.errors import InputError, ReelbenchError, number_of
 from reelbench.llm.ask_options import AskOptions
+from reelbench.llm.ask_result import Request
 from reelbench.llm.cache import stored_now
 from reelbench.llm.client import (
     PLACEHOLDER_KEY,
@@ -30,7 +31,7 @@ from reelbench.llm.client import (
     reply_in,
     server_of,
 )
-from reelbench.llm.messages import Message, body_of
+from reelbench.llm.messages import body_of
 from reelbench.llm.store import SqlStore, StoredBatch, StoredReply
 
 MOST_REQUESTS = 50_000
@@ -79,13 +80,15 @@ class Batches:
                 return
 
     def submit(
-        self, requests: Mapping[bytes, Sequence[Message]], sampling: Mapping[str, Any]
+        self,
+        requests: Mapping[bytes, Request],
+        settings_of: Callable[[Request], Mapping[str, Any]],
     ) -> None:
         """Hand over requests, but not those that are kept, claimed or in a batch.
 
         Args:
-            requests: Key -> messages.
-            sampling: The sampling settings.
+            requests: Key -> request.
+            settings_of: Returns the settings that go out with a request.
 
         Raises:
             ReelbenchError: The server does not take them; nothing is under way then.
@@ -98,11 +101,10 @@ class Batches:
             )
         lines: dict[bytes, bytes] = {}
         size = 0
-        for key, messages in requests.items():
-            request = json.dumps(
-                {"custom_id": key.hex(), "method": "POST", "url": ENDPOINT}
-            ).encode()
-            line = request[:-1] + b', "body": %s}\n' % body_of(options.model, messages, sampling)
+        for key, request in requests.items():
+            head = json.dumps({"custom_id": key.hex(), "method": "POST", "url": ENDPOINT}).encode()
+            body = body_of(options.model, request.messages, settings_of(request))
+            line = head[:-1] + b', "body": %s}\n' % body
             is_full = len(lines) >= MOST_REQUESTS or size + len(line) > MOST_BYTES
             if lines and is_full:
                 self._send(lines)

@@ -20,6 +20,7 @@ from reelbench.base.errors import InputError, installing
 from reelbench.llm.client import MAX_BYTES, ChatClient, TimeLimit, one_line, reply_in
 from reelbench.llm.messages import Message
 from reelbench.llm.reply import Reply
+from reelbench.llm.structured import FIELD
 
 _SETTINGS = {
     "temperature": "temperature",
@@ -56,6 +57,8 @@ class GeminiClient(ChatClient):
             return await super().ask(messages, sampling, limit)
         options = self._options
         began = time.monotonic()
+        # Its own protocol has another form of it, and the reply is read without it as well.
+        sampling = {name: value for name, value in sampling.items() if name != FIELD}
         where = f"{options.model_option} {options.model}, with a whole video"
         unknown = sorted(sampling.keys() - _SETTINGS.keys() - {"fps"})
         if unknown:

@@ -8,8 +8,8 @@ from reelbench.llm.defaults import HOPELESS
 _SHOWN = 80  # characters of a reply
 
 _ADVICE = {
-    "unreadable": 'ask for JSON (--judge-extra \'{"response_format": {"type": "json_object"}}\'), '
-    "or name another model",
+    "unreadable": "name another model (a judge that is asked with --judge-structured retry or "
+    "always gives JSON by its server's own means)",
     "cut_off": "allow longer answers (--max-tokens), or switch the model's thinking off",
     "media_not_seen": "send fewer frames, or raise the server's context",
     "prompt_cut": "raise the server's context, or send fewer frames",

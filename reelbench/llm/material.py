@@ -139,12 +139,7 @@ class PromptFiles:
             reply: The reply that could not be used.
             error: The reason.
         """
-        again = list(messages)
-        if reply and reply.strip():
-            again.append({"role": "assistant", "content": reply})
-        request = self._fill(_AGAIN, {"error": valid_text(error)})
-        again.append({"role": "user", "content": request})
-        return again
+        return with_reply(messages, reply, self._fill(_AGAIN, {"error": valid_text(error)}))
 
     @property
     def _file_names(self) -> str:
@@ -174,6 +169,15 @@ class PromptFiles:
             return str(values[plain_name])
 
         return _PLACE.sub(value, self.text(name))
+
+
+def with_reply(messages: Sequence[Message], reply: str | None, request: str) -> list[Message]:
+    """Return the messages that go on after a reply, with one more request."""
+    longer = list(messages)
+    if reply and reply.strip():
+        longer.append({"role": "assistant", "content": reply})
+    longer.append({"role": "user", "content": request})
+    return longer
 
 
 class MarkedMaterial(NamedTuple):

@@ -11,6 +11,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from reelbench.llm import structured
 from reelbench.llm.store import SqlStore
 
 _IN_PLACE: dict[str, str | None] = {
@@ -23,6 +24,12 @@ _IN_PLACE: dict[str, str | None] = {
 
 _NEUTRAL: dict[str, object] = {"temperature": 0, "response_format": {"type": "text"}}
 """Parameter that may be left out -> its value by default, which alone may."""
+
+_FORM_PLACES = [f"{structured.FIELD} {form}" for form in structured.FORMS]
+"""Places of the forms of a schema that were refused, in the order of `structured.FORMS`."""
+
+_FORMAT = re.compile(r"response_format|json_schema|json_object|grammar|guided")
+"""In the refusal of a schema, whatever else is said of it."""
 
 # Of a parameter that is not taken. One whose value is too large is refused in other words.
 _REFUSAL = re.compile(
@@ -40,6 +47,8 @@ def refused_parameters(message: str, code: object, parameter: object) -> frozens
         code: Its `code`, which OpenAI's servers state (`unsupported_parameter`).
         parameter: Its `param`, likewise.
     """
+    if _FORMAT.search(f"{message} {parameter}"):
+        return frozenset({structured.FIELD})
     if _REFUSAL.search(f"{message} {code}") is None:
         return frozenset()
     if parameter in _IN_PLACE:
@@ -75,7 +84,7 @@ class Parameters:
     def load(self, store: SqlStore) -> None:
         """Read what was learnt in earlier runs."""
         self.is_loaded = True
-        for name in _IN_PLACE:
+        for name in (*_IN_PLACE, *_FORM_PLACES):
             if store.valid_from(self._place(name)):
                 self._refused.add(name)
 
@@ -98,12 +107,28 @@ class Parameters:
         """Return the parameters that go out for those of the common form."""
         parameters: dict[str, Any] = {}
         for name, value in without_removed(sampling).items():
+            if self._is_schema(name, value):
+                if self.schema_form is not None:
+                    parameters[name] = structured.in_form(value, self.schema_form)
+                continue
             sent_name = name
             if name in self._refused and self._has_other_form(name, value):
                 sent_name = _IN_PLACE[name]
             if sent_name is not None:
                 parameters[sent_name] = value
         return parameters
+
+    @property
+    def schema_form(self) -> str | None:
+        """The form in which the server takes a schema; None for none."""
+        for form, place in zip(structured.FORMS, _FORM_PLACES, strict=True):
+            if place not in self._refused:
+                return form
+        return None
+
+    def _is_schema(self, name: str, value: object) -> bool:
+        """Return True for a schema of ours, which has several forms."""
+        return name == structured.FIELD and name not in self._typed and value != _NEUTRAL[name]
 
     def instead(self, sampling: Mapping[str, Any]) -> dict[str, str | None]:
         """Return parameter -> the one that goes out in its place; None for nothing."""
@@ -132,6 +157,8 @@ class Parameters:
         for name in sorted(refused):
             if name not in sent:
                 continue
+            if self._is_schema(name, sampling.get(name)):
+                return self._learn_form()
             other_name = _IN_PLACE[name]
             if other_name in self._refused_now or not self._has_other_form(name, sent[name]):
                 continue
@@ -141,6 +168,16 @@ class Parameters:
                 return f"takes no {name}, so none is sent"
             return f"takes no {name}, so {other_name} is sent in its place"
         return None
+
+    def _learn_form(self) -> str:
+        """Take the next form of a schema, and return a line on it."""
+        refused_form = self.schema_form
+        place = f"{structured.FIELD} {refused_form}"
+        self._refused.add(place)
+        self._to_keep[place] = True
+        if self.schema_form is None:
+            return f"takes no {refused_form}, so no schema is sent"
+        return f"takes no {refused_form}, so {self.schema_form} is sent in its place"
 
     def _note_refusal(self, name: str, sampling: Mapping[str, Any]) -> None:
         """Put down that a name which was sent is refused."""

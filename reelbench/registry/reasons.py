@@ -133,6 +133,13 @@ class Reason(StrEnum):
         False,
         "the judge replied, and nothing could be read",
     )
+    JUDGE_CUT_OFF = (
+        "judge_cut_off",
+        "judge",
+        True,
+        False,
+        "the limit on the judge's reply cut it off, twice",
+    )
     JUDGE_BUDGET = "judge_budget", "judge", True, True, "the judge's budget was used up"
     JUDGE_REFUSED = "judge_refused", "judge", True, True, "the judge's server serves us not at all"
     JUDGE_REJECTED = (

@@ -308,6 +308,19 @@ Metrics = dict[str, MetricValue]
 Breakdowns = dict[str, dict[str, Metrics]]
 
 
+class Marks(Record):
+    """The marks that a judge's replies gave, by the request that brought them."""
+
+    all: Count = Field(description="Replies that gave a mark.")
+    from_reasks: Count = Field(
+        description="Of these, replies to a second or third request, as the first gave none."
+    )
+    by_schema: Count = Field(
+        description="Of these, replies to a request that carried the schema of its reply, which "
+        "makes any model give a mark."
+    )
+
+
 class JudgeRecord(Record):
     """The judge that was asked, the models that answered, and the cost."""
 
@@ -327,6 +340,9 @@ class JudgeRecord(Record):
     prompt_sha256: str
     temperature: float | None = None
     extra: Omittable[Free | None] = absent("What else was sent with every request.")
+    structured: Omittable[Literal["always"] | None] = absent(
+        "`always` where each call carried the schema of its reply."
+    )
     votes: Count = 1
     vote_rule: Literal["single", "majority", "mean", "median"] = "single"
     calls: Count = 0
@@ -344,6 +360,9 @@ class JudgeRecord(Record):
         "Of the prompt tokens; absent where no server said."
     )
     cost_usd: Amount | None = absent("Null where no price was given.")
+    marks: Omittable[Marks | None] = absent(
+        "How its marks came about; absent where none came from a second request."
+    )
     panel: Omittable[list[Self] | None] = absent(
         "Each judge of a panel by itself; absent for one judge."
     )
@@ -531,6 +550,10 @@ class JudgeReply(Record):
         default=False,
         description="The answer has tokens that open a turn of a chat; they were broken before it "
         "was sent.",
+    )
+    by_schema: Omittable[bool] = Field(
+        default=False,
+        description="It answers a re-ask that carried the schema of its reply.",
     )
 
 

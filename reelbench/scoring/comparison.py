@@ -219,6 +219,8 @@ def judging_apart(
         same_prompts = a.prompt == b.prompt
     if not same_prompts:
         return f"different judge prompts: a has {_prompt_name(a)}, b has {_prompt_name(b)}"
+    if a.structured != b.structured:
+        return "different ways of judging: one judge had the schema of its reply with each call"
     return None
 
 

@@ -55,7 +55,15 @@ def _shared_by_runs(result: Result) -> str:
             "model": True,
             "settings": True,
             "benchmark": True,
-            "judge": {"requested", "prompt_sha256", "temperature", "extra", "votes", "vote_rule"},
+            "judge": {
+                "requested",
+                "prompt_sha256",
+                "temperature",
+                "extra",
+                "structured",
+                "votes",
+                "vote_rule",
+            },
         },
         exclude={
             "settings": {"frames_given", "frames_unlike", "audio"},

@@ -31,6 +31,7 @@ from reelbench.llm.material import PromptFiles, mark_pieces
 from reelbench.llm.messages import Message
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.runner import Runner
+from reelbench.llm.structured import Schema, score_schema
 from reelbench.methods.candidates import CandidateSet, CandidateTable, with_texts
 from reelbench.registry.records import RankerRecord
 from reelbench.scoring import candidates as choice
@@ -111,6 +112,12 @@ class Ranker:
         ]
         return messages, read
 
+    def schema(self, case: CandidateSet) -> Schema:
+        """Return the schema of a reply on a question."""
+        if self.mode == "pointwise":
+            return score_schema(LOW, HIGH)
+        return score_schema(1, len(case.candidates))
+
     def requests(self, case: CandidateSet) -> int:
         """Return the number of requests for each vote on a question."""
         return len(case.candidates) if self.mode == "pointwise" else 1
@@ -137,7 +144,10 @@ def rank(
 
     async def ask(case: CandidateSet, index: int, vote: int) -> str | None:
         messages, read = ranker.request(case, index, vote)
-        result: AskResult[int] = await asker.ask(messages, read, vote=vote, again=_PROMPTS.retry)
+        schema = ranker.schema(case)
+        result: AskResult[int] = await asker.ask(
+            messages, read, vote=vote, again=_PROMPTS.retry, schema=schema
+        )
         reason = result.reason
         if reason not in (None, UNPARSABLE, REJECTED):
             runner.lacking[str(reason)] += 1

@@ -42,6 +42,7 @@ from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.messages import Message, estimated_tokens, on_record
 from reelbench.llm.runner import PENDING_SHOWN, Runner
+from reelbench.llm.structured import Schema
 from reelbench.scoring.answers import past_reasoning
 from reelbench.studio.funnel import DroppedError, Funnel, FunnelRecord, join_accounts, to_svg
 
@@ -134,6 +135,7 @@ class ChainCase(Generic[ItemT]):
         *,
         stand_in: str,
         rest: Callable[[str], T | None] = lambda _: None,
+        schema: Schema | None = None,
         vote: int = 0,
         **about: object,
     ) -> T:
@@ -145,6 +147,7 @@ class ChainCase(Generic[ItemT]):
             read: Returns the value of a reply, or raises UnreadableError.
             stand_in: A reply such as the role might give, which a plan counts and goes on with.
             rest: Returns the usable part of the last reply where none can be read.
+            schema: The reply's schema, which goes with what is asked again.
             vote: The reply's number among several replies to one question.
             about: Fields that the trace has on this question alone.
 
@@ -163,13 +166,17 @@ class ChainCase(Generic[ItemT]):
             return question
 
         if chain.planning:
-            cursor = RetryCursor(asker, messages, past_reasoning(read), vote=vote, again=again)
+            cursor = RetryCursor(
+                asker, messages, past_reasoning(read), vote=vote, again=again, schema=schema
+            )
             if cursor.key is not None:
                 chain.plan_call(role, messages, stand_in)
                 return read(stand_in)
             result = cursor.result()
         else:
-            result = await asker.ask(messages, past_reasoning(read), vote=vote, again=again)
+            result = await asker.ask(
+                messages, past_reasoning(read), vote=vote, again=again, schema=schema
+            )
         for attempt, question in zip(result.replies, questions, strict=False):
             reply = attempt.reply
             chain.use[role].add(reply)
@@ -188,6 +195,8 @@ class ChainCase(Generic[ItemT]):
             }
             if asker.sampling:
                 line["sampling"] = asker.sampling
+            if attempt.by_schema:
+                line["schema"] = True
             line["reply"] = reply.raw
             line["tokens"] = {
                 "prompt": reply.prompt_tokens,

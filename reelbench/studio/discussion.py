@@ -21,6 +21,7 @@ from pydantic import AliasChoices, BaseModel, Field
 from reelbench.base.errors import InputError
 from reelbench.base.files import write_json
 from reelbench.llm.reading import UnreadableError, is_refusal, read_model
+from reelbench.llm.structured import schema_of, score_schema
 from reelbench.registry import discovery
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.studio import bloom
@@ -181,6 +182,7 @@ class Discussion:
                 lambda text: _read_questions(text, count, refined=turn.round > 0),
                 stand_in=_questions_stand_in(count, turn.round),
                 rest=lambda text: _usable_questions(text, count),
+                schema=schema_of(_Questions),
             )
             word.questions = talk.written.questions
         else:
@@ -258,6 +260,7 @@ class Discussion:
                 messages,
                 lambda text: read_model(text, _Verdict),
                 stand_in='{"better": "tie"}',
+                schema=schema_of(_Verdict),
             )
         return verdict.better
 
@@ -277,8 +280,11 @@ class Discussion:
                     continue
                 item = bloom.as_item(bloom.BloomText(side, text))
                 messages = prompts.messages("level", item)
+                schema = score_schema(bloom.SCALE.low, bloom.SCALE.high)
                 with suppress(DroppedError), case.chain.funnel.stage(BLOOM):
-                    level = await case.ask(BLOOM, messages, bloom.read_level, stand_in="4")
+                    level = await case.ask(
+                        BLOOM, messages, bloom.read_level, stand_in="4", schema=schema
+                    )
                     levels_of_side[text] = level
         return levels
 

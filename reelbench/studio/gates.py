@@ -18,6 +18,7 @@ from pydantic import BaseModel, StrictBool
 
 from reelbench.base.languages import UNSPACED_SCRIPTS
 from reelbench.llm.reading import UnreadableError, is_refusal, read_model
+from reelbench.llm.structured import schema_of
 from reelbench.registry.rows import LETTERS
 from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, filler_text
 from reelbench.studio.chain_rules import GateName, GateRules
@@ -228,7 +229,12 @@ class Gates:
         role, stand_in = _ROLES_AND_STAND_INS[prompt]
         messages = self._prompts.messages(prompt, list(material.items()))
         return await case.ask(
-            role, messages, lambda text: read_model(text, model), stand_in=stand_in, id=case.item.id
+            role,
+            messages,
+            lambda text: read_model(text, model),
+            stand_in=stand_in,
+            schema=schema_of(model),
+            id=case.item.id,
         )
 
 

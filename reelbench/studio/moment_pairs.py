@@ -157,7 +157,9 @@ class Scores(_Reply):
     case_2_score: Rating
 
 
-class _Options(_Reply):
+class WrongOptions(_Reply):
+    """Three wrong answers."""
+
     wrong_answer_1: _Text
     wrong_answer_2: _Text
     wrong_answer_3: _Text
@@ -230,7 +232,7 @@ def read_wrong(reply: str, right: str) -> list[str]:
     Raises:
         UnreadableError: Two of all four answers are the same.
     """
-    answers = read_model(reply, _Options).model_dump()
+    answers = read_model(reply, WrongOptions).model_dump()
     wrong_options = [option(text) for text in answers.values()]
     options = [right, *wrong_options]
     distinct = {text.casefold() for text in options}

@@ -19,10 +19,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
+from pydantic import BaseModel
+
 from reelbench.base.attachment import Attachment
 from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import write_json, write_jsonl
 from reelbench.llm.reading import read_model
+from reelbench.llm.structured import schema_of
 from reelbench.registry import discovery
 from reelbench.studio import moment_pairs, moment_sources
 from reelbench.studio.chain import (
@@ -195,6 +198,7 @@ class Moments:
                 "neighbours",
                 {"query": query.text},
                 moment_pairs.read_neighbours,
+                model=moment_pairs.Neighbours,
                 frames=frames,
             )
         except DroppedError as error:
@@ -250,6 +254,7 @@ class Moments:
             model.role,
             {"captions": captions},
             lambda text: moment_pairs.read_pair(text, model, spans, last),
+            model=model,
             parts={"caption": captions},
             stand_in=stand_in,
         )
@@ -320,6 +325,7 @@ class Moments:
                     role,
                     {"event1": first, "event2": second},
                     lambda text: read_model(text, moment_pairs.BothTypes),
+                    model=moment_pairs.BothTypes,
                 )
                 pair.with_questions(reply)
 
@@ -341,6 +347,7 @@ class Moments:
                     "verification",
                     cases,
                     lambda text: read_model(text, moment_pairs.Scores),
+                    model=moment_pairs.Scores,
                     parts=parts,
                 )
                 scores = (reply.case_1_score, reply.case_2_score)
@@ -372,6 +379,7 @@ class Moments:
             "options",
             {"question": draft.question, "answer": draft.answer},
             lambda text: moment_pairs.read_wrong(text, right),
+            model=moment_pairs.WrongOptions,
         )
 
     def finished(self, work: MomentSource) -> list[GateQuestion]:
@@ -402,11 +410,15 @@ class Moments:
         material: Mapping[str, str],
         read: Callable[[str], T],
         *,
+        model: type[BaseModel],
         frames: Sequence[Attachment] = (),
         parts: Mapping[str, str] | None = None,
         stand_in: str = "",
     ) -> T:
-        """Ask a role, which is shown the material and frames that it sees."""
+        """Ask a role, which is shown the material and frames that it sees.
+
+        `model` has the fields of its reply.
+        """
         role = self.roles[role_name]
         pieces = [(name, material[name]) for name in role.sees if name in material]
         if "frames" not in role.sees:
@@ -416,7 +428,7 @@ class Moments:
         )
         if not stand_in:
             stand_in = _stand_in(role_name)
-        return await case.ask(role_name, messages, read, stand_in=stand_in)
+        return await case.ask(role_name, messages, read, stand_in=stand_in, schema=schema_of(model))
 
 
 class _ScoredDraft(NamedTuple):

@@ -13,13 +13,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
 
 from reelbench.base.errors import InputError
 from reelbench.base.files import read_json, write_json, write_jsonl
 from reelbench.llm.ask_result import UNPARSABLE
 from reelbench.llm.messages import Message
 from reelbench.llm.reading import UnreadableError, read_model
+from reelbench.llm.structured import schema_of
 from reelbench.registry.rows import LETTERS, Row
 from reelbench.scoring.cognitive_profile import (
     COMPONENTS,
@@ -50,14 +52,19 @@ _STAND_IN = json.dumps(
 )
 
 
+def _labels(labels: Sequence[str]) -> JsonDict:
+    """Return the schema of a list of labels."""
+    return {"items": {"enum": list(labels)}, "maxItems": MOST_LABELS}
+
+
 class TagVote(BaseModel):
     """One reply: tags, and why."""
 
     model_config = ConfigDict(extra="ignore")
 
-    target: list[str]
-    content: list[str]
-    thinking: str
+    target: list[str] = Field(json_schema_extra=_labels(TARGET))
+    content: list[str] = Field(json_schema_extra=_labels(CONTENT))
+    thinking: str = Field(json_schema_extra={"enum": list(THINKING)})
     why: str = ""
 
 
@@ -100,6 +107,7 @@ class Tagger:
                         messages,
                         _read,
                         stand_in=_STAND_IN,
+                        schema=schema_of(TagVote),
                         vote=number,
                         id=case.item["id"],
                     )

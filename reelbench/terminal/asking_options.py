@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from reelbench.judges.presets import JudgePreset
     from reelbench.llm.ask_options import AskOptions
     from reelbench.llm.budget import Budget
+    from reelbench.llm.structured import Structured
     from reelbench.methods.kept import Keeping
     from reelbench.methods.runs import Runs
     from reelbench.registry.decoding import Candidates
@@ -628,6 +629,23 @@ def judge_options(
             help="Seconds in which it has to finish something.",
         ),
     ] = None,
+    judge_structured: Annotated[
+        str | None,
+        _judge(
+            "--judge-structured",
+            metavar="WHEN",
+            help="Send the reply's JSON schema always, never, or on a retry (the default; official "
+            "prompts: never).",
+        ),
+    ] = None,
+    judge_max_tokens: Annotated[
+        int | None,
+        _judge(
+            "--judge-max-tokens",
+            metavar="N",
+            help="Bound on a reply; default 8192, of a judge that reasons 32768.",
+        ),
+    ] = None,
     retry_unscored: Annotated[
         bool, _judge("--retry-unscored", help="Ask again if no reply was readable.")
     ] = False,
@@ -669,6 +687,8 @@ def judge_options(
         temperature=temperature,
         extra=extra,
         timeout=judge_timeout,
+        structured=cast("Structured | None", judge_structured),
+        max_tokens=judge_max_tokens,
         keep_going=keep_going,
         retry_unread=retry_unscored,
         cache_patience=cache_patience,

@@ -344,6 +344,7 @@ def line_of(value: object, length: int) -> str:
 
 def _judge_line(judge: "JudgeRecord") -> str:
     """Return a line on the calls and cost of each judge, and a panel's agreement."""
+    from reelbench.judges.identity import judges_by_schema
     from reelbench.llm.budget import shown_dates
 
     if judge.panel:
@@ -365,7 +366,9 @@ def _judge_line(judge: "JudgeRecord") -> str:
     )
     if judge.cost_usd is not None:
         line += f", ${judge.cost_usd:.4f}"
-    return line
+    if judge.marks is not None:
+        line += f"; {judge.marks.from_reasks} of {judge.marks.all} marks came from a second request"
+    return "\n".join([line, *judges_by_schema(judge)])
 
 
 def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:

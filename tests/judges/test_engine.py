@@ -195,7 +195,6 @@ NO_SCORE = [
     always('{"score": 7}'),
     always(""),
     always(None),
-    always('{"score": 3}', finish="length"),
     always('{"score": 3}', finish="content_filter"),
     lambda _: Answer(raw=b'{"choices": [], "model": "judge-1", "usage": null}'),
 ]

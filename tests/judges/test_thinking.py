@@ -48,7 +48,6 @@ def test_what_no_server_says_is_not_recorded(curve, options):
 @pytest.mark.parametrize(
     "answer",
     [
-        Answer("<think>It is 2, I am sure", finish="length"),
         Answer("<think>It is 2, I am sure"),
         Answer("<think>2</think>"),
         Answer("<think>2</think>I give it 2."),

@@ -53,7 +53,10 @@ globalThis.Reelbench = (() => {
   const scoredBy = (g) => (g.judge ? `judge: ${g.judge}` : benchmarks.get(g.benchmark).judge ? "" : "scored by rule");
   function promptsName(prompts) {
     if (prompts === "official") return "authors’ prompts";
-    return !prompts ? "unknown prompts" : `${prompts.replace(/^reelbench@.*/, "Reelbench’s").replace(/@.*/, "")} prompts`;
+    if (!prompts) return "unknown prompts";
+    const [, set, schema] = prompts.match(/^(.*?)(, with a schema)?$/);
+    const name = set === "official" ? "authors’" : set.replace(/^reelbench@.*/, "Reelbench’s").replace(/@.*/, "");
+    return `${name} prompts${schema ?? ""}`;
   }
   const splitName = (g) => [g.split, g.subset, g.setting, g.asked, g.id.endsWith("/data own") && "data of one’s own"].filter(Boolean).join(", ");
   /** Who judged a group's answers, and with whose prompts. */

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
+from pydantic import BaseModel
+
 from reelbench.base.errors import PendingError, ReelbenchError
 from reelbench.base.files import write_json, write_text
 from reelbench.base.progress import Show, no_show
@@ -25,6 +27,7 @@ from reelbench.llm.budget import Budget
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.reading import UnreadableError, last_dictionary
 from reelbench.llm.runner import PENDING_SHOWN, Runner
+from reelbench.llm.structured import schema_of
 from reelbench.scoring.answers import past_reasoning, strip_reasoning
 from reelbench.studio.diagnosis.folder import (
     GRAPHS,
@@ -33,10 +36,11 @@ from reelbench.studio.diagnosis.folder import (
     SpentByRole,
     write_records,
 )
-from reelbench.studio.evidence.findings import read_cue, read_findings
+from reelbench.studio.evidence.findings import Finding, read_cue, read_findings
 from reelbench.studio.evidence.graph_svg import to_dot, to_mermaid, to_svg
 from reelbench.studio.evidence.graphs import (
     Graph,
+    Node,
     count_warnings,
     printed_map,
     read_nodes,
@@ -56,6 +60,18 @@ _TOLD = 5
 """Problems of a reply that are told to the model."""
 
 T = TypeVar("T")
+
+
+class _Nodes(BaseModel):
+    """The reply that a graph is read from."""
+
+    nodes: list[Node]
+
+
+class _Findings(BaseModel):
+    """The reply that a tagger's findings are read from."""
+
+    nodes: list[Finding]
 
 
 class DiagnosisPrompts(PromptFiles):
@@ -205,7 +221,9 @@ async def graph_of(question: ReasonedQuestion, asker: Asker, prompts: PromptFile
         ("notes", question.steps),
     ]
     messages = prompts.messages("graph.txt", material, parts={"human_response": question.steps})
-    reply = await asker.ask(messages, past_reasoning(read), again=prompts.retry)
+    reply = await asker.ask(
+        messages, past_reasoning(read), again=prompts.retry, schema=schema_of(_Nodes)
+    )
     if reply.value is not None:
         return reply.value
     if reply.reason is not None and reply.reason in COMES_BACK:
@@ -365,7 +383,13 @@ async def tag(
     tagger = askers[TAGGER]
     replies = await asyncio.gather(
         *(
-            tagger.ask(messages, past_reasoning(read), vote=vote, again=prompts.retry)
+            tagger.ask(
+                messages,
+                past_reasoning(read),
+                vote=vote,
+                again=prompts.retry,
+                schema=schema_of(_Findings),
+            )
             for vote in range(votes)
         )
     )
