@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from reelbench.base.values import is_object
+from reelbench.base.values import is_array, is_object
 
 _WORDS = ("title", "description", "default")
 
@@ -66,7 +66,7 @@ def schema_of(model: type[BaseModel]) -> Schema:
 
 def _close(node: object) -> None:
     """Require all fields of the objects in a schema, forbid others, and leave words out."""
-    if isinstance(node, list):
+    if is_array(node):
         for inner_node in node:
             _close(inner_node)
     if not is_object(node):
