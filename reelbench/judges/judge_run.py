@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from reelbench.judges.prompting import PromptSet, load_prompts
 from reelbench.judges.verdicts import Judge, Judged, Verdict, is_judged
 from reelbench.llm import loop
 from reelbench.llm.budget import Budget
-from reelbench.llm.runner import Runner
+from reelbench.llm.runner import Runner, causes_shown
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
@@ -100,10 +101,26 @@ def judge_of(
         title = f"judging {spec.id}"
         with bar(title, len(answered)) as show:
             run = judge_items(spec, answered, options, show=show, on_note=note, budget=budget)
+        _note_causes(run, options, note)
         verdicts = {verdict.id: verdict for verdict in run}
         return verdicts, run.record
 
     return judge
+
+
+def _note_causes(run: JudgeRun, options: JudgeOptions, note: Callable[[str], None]) -> None:
+    """Note why the judge's server gave no reply to some items, and what to do."""
+    causes: Counter[str] = Counter()
+    for verdict in run:
+        if verdict.reason == Reason.JUDGE_UNAVAILABLE and verdict.cause is not None:
+            causes[verdict.cause] += 1
+    if not causes:
+        return
+    note(
+        f"{causes.total()} judge_unavailable: {causes_shown(causes)}; run again to go on "
+        f"({options.option}-timeout S waits longer, {options.option}-concurrency N asks fewer "
+        "at once)"
+    )
 
 
 @dataclass(eq=False, repr=False)

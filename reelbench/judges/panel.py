@@ -112,7 +112,8 @@ class Panel:
         for member, verdict in zip(self.members, verdicts, strict=True):
             name = {"judge": member.options.filed_name}
             replies += [reply.model_copy(update=name) for reply in verdict.replies]
-        return Verdict(item.id, scores, reasons, replies)
+        causes = [verdict.cause for verdict in verdicts if verdict.cause is not None]
+        return Verdict(item.id, scores, reasons, replies, next(iter(causes), None))
 
 
 def _needs_call(cursors: Cursors) -> bool:
@@ -205,7 +206,8 @@ class Member:
         replies: list[JudgeReply] = []
         for (criterion, vote), result in votes.items():
             replies += self._replies_of(item, criterion, vote, result)
-        verdict = Verdict(item.id, {}, {}, replies)
+        causes = [result.cause for result in votes.values() if result.cause is not None]
+        verdict = Verdict(item.id, {}, {}, replies, next(iter(causes), None))
         for criterion in self._scale.criteria:
             results = [votes[criterion, vote] for vote in range(self.options.votes)]
             score = self._score_of(results)

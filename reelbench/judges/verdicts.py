@@ -31,12 +31,14 @@ class Verdict:
         scores: Criterion -> score, where there is one; a whole number, except under mean votes.
         reasons: Criterion -> the reason why it has no score.
         replies: All replies behind it, in order of criterion, vote and attempt.
+        cause: Why the judge's server gave no reply, in a few words, where it gave none.
     """
 
     id: str
     scores: dict[str, float]
     reasons: dict[str, Reason]
     replies: Sequence[JudgeReply] = ()
+    cause: str | None = None
 
     @property
     def reason(self) -> Reason | None:

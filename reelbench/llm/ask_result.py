@@ -83,12 +83,14 @@ class AskResult(Generic[T]):
             `pending`), or None.
         replies: All replies behind it, in order of attempt.
         error: Why the last reply could not be read, in one line, or None.
+        cause: Why the server gave no reply, in a few words, or None.
     """
 
     value: T | None
     reason: str | None
     replies: list[CachedReply]
     error: str | None = None
+    cause: str | None = None
 
     @property
     def is_cut_off(self) -> bool:

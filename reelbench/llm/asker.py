@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from types import TracebackType
@@ -346,6 +346,7 @@ class Asker:
         self._followed = asyncio.Semaphore(max(_FOLLOWED, 2 * self.ahead) * options.concurrency)
         self._client: ChatClient | None = None
         self._tasks: dict[bytes, asyncio.Task[str | None]] = {}
+        self._causes: dict[bytes, str] = {}
         self._asking_for_end: asyncio.Task[None] | None = None
         self._asking_for_statement: asyncio.Task[None] | None = None
         self._notes_end = notes_end
@@ -533,6 +534,8 @@ class Asker:
         tally = self.tally
         host = self.options.host
         result = cursor.result(reason)
+        if reason == UNAVAILABLE and cursor.key is not None:
+            result = replace(result, cause=self._causes.get(cursor.key))
         with self.lock:
             tally.questions += 1
             tally.unread += result.reason == UNPARSABLE
@@ -822,6 +825,7 @@ class Asker:
         except RejectedError as error:
             return self._rejection(error)
         except StoppedError as stopped:
+            self._causes.setdefault(key, stopped.cause)
             return stopped.reason
         except ReelbenchError:
             # The cache can't be written: one more reply would be lost, so nothing more is asked.
@@ -864,6 +868,7 @@ class Asker:
                 if sampling == self._settings_of(keyed.request):
                     self._learn_from(error, keyed.request)
             except TransientError as error:
+                self._causes[keyed.key] = error.cause
                 failures += 1
                 if not error.limited:
                     tries += 1
@@ -1037,6 +1042,8 @@ class Asker:
                 raise self._stop(REFUSED, line) from None
             except TransientError as error:
                 call.counts = error.maybe_paid  # to be on the safe side
+                if error.timed_out:
+                    error.cause = self._cause_of_silence(watch)
                 if error.timed_out and watch.was_quiet:
                     self._note_silence(watch)
                 raise
@@ -1073,6 +1080,13 @@ class Asker:
     def _watch(self) -> CallWatch:
         """Return the limit on the next call's time."""
         return self.pacer.watch(self.options.time_limit, self.options.alone_limit)
+
+    def _cause_of_silence(self, watch: CallWatch) -> str:
+        """Return why a call was ended, in a few words."""
+        if watch.was_quiet:
+            in_flight = self.pacer.in_flight
+            return f"nothing finished for {watch.time_limit:g} s, {in_flight} in flight"
+        return f"no reply in {watch.seconds:.0f} s, while others were finished"
 
     def _note_silence(self, watch: CallWatch) -> None:
         """Let the next call go alone, as the server finishes nothing.
@@ -1130,6 +1144,8 @@ class Asker:
     def _stop(self, reason: str, line: str | None) -> StoppedError:
         """End asking, with a note, and return the error to raise."""
         stopped = StoppedError(reason, line or "")
+        if self._causes:  # what stopped the first call keeps all others from being made
+            stopped.cause = next(iter(self._causes.values()))
         if self.pacer.stopped is None:
             self.pacer.stop(stopped)
             if line:

@@ -102,6 +102,7 @@ class TransientError(Exception):
         wait: Seconds that the server asks to wait, or None.
         maybe_paid: True where the server may have done the work (a timeout, a dropped connection).
         timed_out: True where the time for the call was over.
+        cause: The cause of the failure, in a few words for a summary.
     """
 
     def __init__(
@@ -115,6 +116,7 @@ class TransientError(Exception):
     ) -> None:
         super().__init__(line)
         self.timed_out = timed_out
+        self.cause = line
         self.limited = limited
         self.wait = wait
         self.maybe_paid = maybe_paid

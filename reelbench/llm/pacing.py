@@ -24,11 +24,13 @@ class StoppedError(Exception):
 
     Attributes:
         reason: The reason of questions without an answer.
+        cause: The same in a few words, for a summary.
     """
 
     def __init__(self, reason: str, line: str) -> None:
         super().__init__(line)
         self.reason = reason
+        self.cause = line
 
 
 class Pacer:

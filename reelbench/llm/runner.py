@@ -8,11 +8,11 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from reelbench.base.errors import PendingError, ReelbenchError
 from reelbench.base.progress import Show, no_show
-from reelbench.llm.ask_result import PENDING
+from reelbench.llm.ask_result import PENDING, AskResult
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Tally
 
@@ -23,8 +23,18 @@ ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
 
+_CAUSES_SHOWN = 3
+
 PENDING_SHOWN = "{} wait for replies in a batch; the same command again collects them and goes on"
 """The note on so many replies that are under way in a batch."""
+
+
+def causes_shown(causes: Counter[str]) -> str:
+    """Return the causes of lacking replies, the commonest first, with their numbers."""
+    if len(causes) == 1:
+        return next(iter(causes))
+    common = causes.most_common(_CAUSES_SHOWN)
+    return "; ".join(f"{number} times {cause}" for cause, number in common)
 
 
 class Runner:
@@ -33,6 +43,7 @@ class Runner:
     Attributes:
         lacking: Reason (`unavailable`, `budget`, …) -> replies that are lacking for it. The work
             counts them.
+        causes: Cause in a few words -> replies that no server gave for it.
     """
 
     def __init__(
@@ -51,6 +62,13 @@ class Runner:
         calls = [asker.ahead * asker.options.concurrency for asker in self._askers]
         self._at_once = at_once or 2 * max(calls, default=1)
         self.lacking: Counter[str] = Counter()
+        self.causes: Counter[str] = Counter()
+
+    def note_lacking(self, result: AskResult[Any]) -> None:
+        """Count a reply that is lacking, and its cause."""
+        self.lacking[str(result.reason)] += 1
+        if result.cause is not None:
+            self.causes[result.cause] += 1
 
     @property
     def tally(self) -> Tally:
@@ -121,8 +139,11 @@ class Runner:
 
     @property
     def lacking_shown(self) -> str:
-        """The number of lacking replies for each reason, for the user."""
-        return ", ".join(f"{number} {reason}" for reason, number in self.lacking.items())
+        """The number of lacking replies for each reason and cause, for the user."""
+        reasons = ", ".join(f"{number} {reason}" for reason, number in self.lacking.items())
+        if self.causes:
+            reasons += f": {causes_shown(self.causes)}"
+        return reasons
 
     def check(self, what: str, otherwise: str) -> None:
         """Raise an error where replies are lacking.

@@ -491,7 +491,7 @@ class _Run:
         texts: list[str] = []
         for result in results:
             if result.value is None:
-                self.runner.lacking[str(result.reason)] += 1
+                self.runner.note_lacking(result)
                 return Prediction(None, reason=Reason.MODEL_FAILED)
             texts.append(result.value)
         self.sample_fields[row["id"]] = _sample_fields(results, texts)

@@ -93,7 +93,7 @@ def translate(
         messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
         result = await asker.ask(messages, _one_line)
         if result.value is None:
-            runner.lacking[str(result.reason)] += 1
+            runner.note_lacking(result)
         return result.value
 
     with bar(f"translating by {model.model}", len(rows)) as show:

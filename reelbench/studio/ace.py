@@ -150,7 +150,7 @@ def rank(
         )
         reason = result.reason
         if reason not in (None, UNPARSABLE, REJECTED):
-            runner.lacking[str(reason)] += 1
+            runner.note_lacking(result)
         if not result.replies:
             return None
         last_attempt = result.replies[-1]

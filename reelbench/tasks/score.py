@@ -144,6 +144,8 @@ class RunMetadata:
 
 
 _UNREAD_SHOWN = 3
+_FEWEST_JUDGED = 5
+"""Of so many answers that need a judge, one has to be judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ class Outcome:
     """A scored benchmark: the result, its folder, and the ids that did not fit.
 
     Attributes:
-        judge_failed: Why the judge that was named gave no score at all, where it was needed.
+        judge_failed: Why the judge that was named scored under a fifth of what needed it.
         judge_trouble: The judge's last note, where it left answers without a score.
         unanswered: Why not one answer came to its end.
         unread: The first samples whose answer could not be read.
@@ -241,28 +243,33 @@ class Evaluation:
 
     @property
     def judge_failed(self) -> str | None:
-        """The reason why the judge gave no score at all, where it was needed."""
-        if self.judge is None or self._has_judge_score():
+        """Why the judge scored under a fifth of what needed it."""
+        if self.judge is None:
             return None
-        # Replies that are still to come from a batch have not failed.
-        failures = OF_JUDGE - {Reason.JUDGE_PENDING}
+        # Replies that are still to come from a batch have not failed, nor what nobody asked about.
+        failures = OF_JUDGE - {Reason.JUDGE_PENDING, Reason.JUDGE_NOT_DRAWN}
         unscored = self.scored.counts.unscored
         counts = {reason: count for reason, count in unscored.items() if reason in failures}
-        if not counts:
+        judged = self._judged_items()
+        needed = judged + sum(counts.values())
+        if not counts or _FEWEST_JUDGED * judged >= needed:
             return None
         if self.judge_notes and set(counts) != {Reason.JUDGE_UNPARSABLE}:
             cause = self.judge_notes[-1]
         else:
             cause = f"no reply of the judge {self.judge.name} at {self.judge.host} could be read"
         numbers = ", ".join(f"{count} {reason}" for reason, count in counts.items())
-        return f"{cause}; no answer is judged ({numbers})"
+        extent = "no answer is judged"
+        if judged:
+            extent = f"{judged} of {needed} answers are judged"
+        return f"{cause}; {extent} ({numbers})"
 
-    def _has_judge_score(self) -> bool:
+    def _judged_items(self) -> int:
+        """Return the number of items that have their scores by the judge's replies."""
+        judged = 0
         for sample in self.scored.samples:
-            for reply in sample.judge_replies:
-                if reply.score is not None:
-                    return True
-        return False
+            judged += sample.state == "scored" and bool(sample.judge_replies)
+        return judged
 
     def _judge_trouble(self) -> str | None:
         """Return the judge's last note, where it was not available for some answers."""

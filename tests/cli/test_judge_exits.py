@@ -103,9 +103,9 @@ def test_the_first_three_unreadable_replies_are_shown(reelbench, tmp_path):
 
 
 @pytest.mark.parametrize("thinks", ["<think>3 or 4?</think>", ""])
-def test_one_score_is_enough(reelbench, tmp_path, thinks):
+def test_a_fifth_of_the_answers_is_enough(reelbench, tmp_path, thinks):
     def script(call):
-        return Answer(f'{thinks}{{"score": 3}}' if call.number == 0 else "Score: 4")
+        return Answer(f'{thinks}{{"score": 3}}' if call.number < 3 * 5 else "Score: 4")
 
     with JudgeServer(script) as server:
         options = ("--judge", "judge-2", "--judge-url", server.url, "--judge-concurrency", 1)
@@ -190,3 +190,30 @@ def test_a_judge_that_nothing_needs_is_told_of(reelbench, tmp_path):
     assert (
         line not in reelbench(*scored, env={"REELBENCH_JUDGE": "judge-2"}).stderr
     )  # which is for all benchmarks
+
+
+@pytest.mark.parametrize(
+    ("answered", "strict", "returncode"), [(2, [], 1), (3, [], 0), (3, ["--strict"], 1)]
+)
+def test_a_judge_that_fails_for_some_is_told_by_its_cause(
+    reelbench, tmp_path, answered, strict, returncode
+):
+    """Of eleven answers two judged ones are under a fifth; a server that hangs says nothing else."""
+
+    def script(call):
+        if call.number < 5 * answered:
+            return Answer('{"score": 3}')
+        return Answer(delay=60)
+
+    options = ["--judge-timeout", "1.5", "--judge-concurrency", "1", *strict]
+    with JudgeServer(script) as server:
+        options += ["--judge", "judge-2", "--judge-url", server.url]
+        done, document, _ = judged(reelbench, tmp_path, *options)
+    unavailable = 11 - answered
+    assert document["counts"]["unscored"] == {"judge_unavailable": unavailable}
+    assert done.returncode == returncode
+    assert (
+        f"{unavailable} judge_unavailable: nothing finished for 1.5 s, 1 in flight; run again to "
+        "go on (--judge-timeout S waits longer, --judge-concurrency N asks fewer at once)"
+    ) in done.stderr
+    assert (f"{answered} of 11 answers are judged" in done.stderr) == (answered == 2)
