@@ -12,7 +12,7 @@ from functools import partial, wraps
 from inspect import signature
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypedDict, Unpack, overload
 
 from reelbench.base.errors import InputError, first_line, number_of
 from reelbench.base.progress import line_bar
@@ -263,6 +263,7 @@ class SourceOptions(TypedDict, total=False):
     data: str | Path | None
     id_column: str | None
     text_column: str | None
+    errata: Literal["apply", "ignore"]
 
 
 def score(
@@ -294,8 +295,9 @@ def score(
             `revision`, `parameters`, `licence`, and the other facts of `--about`.
         overlap: Whether BLEU, CIDEr and METEOR are computed; they need a Java process.
         **source: `split` (if not the task's or the benchmark's default one), `data` (path of the
-            benchmark's data, if it isn't found automatically), and for a table `id_column` and
-            `text_column`, if their names don't show it.
+            benchmark's data, if it isn't found automatically), `errata` (`apply` or `ignore` those
+            of the benchmark), and for a table `id_column` and `text_column`, if their names don't
+            show it.
 
     Raises:
         InputError: The predictions can't be read or don't fit.
@@ -312,7 +314,12 @@ def score(
     of_answers, of_model = _about(about)
     notes: list[str] = []
     options = Options(
-        overlap=overlap, judge=_judge(judge), note=notes.append, bar=line_bar, about=of_model
+        overlap=overlap,
+        judge=_judge(judge),
+        note=notes.append,
+        bar=line_bar,
+        about=of_model,
+        errata=source.get("errata", "apply"),
     )
 
     labels = None

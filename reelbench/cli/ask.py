@@ -74,6 +74,7 @@ class AskCommandOptions:
     as_json: shared.Json = False
     quiet: shared.Quiet = False
     no_overlap: shared.NoOverlap = False
+    errata: shared.Errata = "apply"
     llm: asking_options.NamedLlm
     output_limit: asking_options.OutputLimit
     chosen_questions: asking_options.ChosenQuestions
@@ -307,6 +308,7 @@ class _Asking:
             label=options.label,
             place=place,
             defaults=defaults.applied(),
+            errata=options.errata,
         )
         evaluations = self._evaluations(self.questions(name), scoring)
         return options.repeats.write(evaluations, place)

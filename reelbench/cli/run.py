@@ -26,6 +26,7 @@ from reelbench.terminal.asking_options import (
     Repeats,
 )
 from reelbench.terminal.option_groups import (
+    Errata,
     Frames,
     Json,
     Kind,
@@ -144,6 +145,7 @@ class RunCommandOptions:
             "times than asked for.",
         ),
     ] = False
+    errata: Errata = "apply"
     as_json: Json = False
     quiet: Quiet = False
     several: SweepChoice
@@ -215,6 +217,7 @@ class _Run:
             file_as=options.name,
             earlier=options.chosen_questions.earlier,
             defaults=defaults.applied(),
+            errata=options.errata,
         )
         self.arguments = self._with_limit_and_preset(arguments)
         self.printed = Printed(judging, as_json=options.as_json, quiet=options.quiet)

@@ -153,6 +153,7 @@ def score(
     ] = None,
     show: ShowOptions,
     no_overlap: shared.NoOverlap = False,
+    errata: shared.Errata = "apply",
     log: Annotated[
         str | None,
         typer.Option("--log", metavar="WHERE", help="Also log the result's numbers to wandb."),
@@ -197,6 +198,7 @@ def score(
         label=metadata.label,
         place=output,
         defaults=defaults.applied(),
+        errata=errata,
     )
     if judge_estimate:
         options = replace(options, overlap=False, judge=None, place=None)

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchError
 from reelbench.data import loading, ownership
 from reelbench.leaderboard.mismatches import listing
 from reelbench.registry import discovery, rows
+from reelbench.registry.errata import LEAVE_OUT, read_errata
 from reelbench.registry.reasons import EXCUSED, Reason
-from reelbench.registry.records import Item, Result, Sample
+from reelbench.registry.records import ErrataRecord, Item, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Macro
 from reelbench.registry.splits import MINI, upstream_split
@@ -17,6 +19,13 @@ from reelbench.scoring.value_bounds import is_few
 
 _Split = tuple[str, str]
 """A benchmark's id and the name of its split."""
+
+
+class _CorrectedRows(NamedTuple):
+    """Rows by id with the benchmark's errata."""
+
+    errata: ErrataRecord
+    by_id: dict[str, Row]
 
 
 @dataclass
@@ -28,6 +37,7 @@ class KnownRows:
 
     _read_rows: dict[_Split, dict[str, Row] | None] = field(default_factory=dict)
     _hashes: dict[_Split, str] = field(default_factory=dict)
+    _corrected_rows: dict[_Split, _CorrectedRows | None] = field(default_factory=dict)
 
     def rows(self, spec: BenchmarkSpec, split: str) -> dict[str, Row] | None:
         """Return a split's rows by id, or None where they are not on this machine."""
@@ -55,15 +65,37 @@ class KnownRows:
         if spec is None or upstream_split(spec, split) not in spec.splits:
             return None
         local_rows = self.rows(spec, split)
-        if local_rows is None or spec.package:
-            return local_rows
+        if local_rows is None:
+            return None
         stated_hash = result.benchmark.questions_sha256
-        if stated_hash is None:
+        if not spec.package and stated_hash is not None:
+            key = (spec.id, split)
+            if key not in self._hashes:
+                rows_hash = ownership.rows_questions_sha256(spec, split, local_rows.values())
+                self._hashes[key] = rows_hash
+            if self._hashes[key] != stated_hash:
+                return None
+        return self._with_errata(spec, result, local_rows)
+
+    def _with_errata(
+        self, spec: BenchmarkSpec, result: Result, local_rows: dict[str, Row]
+    ) -> dict[str, Row] | None:
+        """Return rows with the errata that a result states; None where those here are others."""
+        record = result.benchmark.errata
+        if record is None:
             return local_rows
+        split = result.benchmark.split
         key = (spec.id, split)
-        if key not in self._hashes:
-            self._hashes[key] = ownership.rows_questions_sha256(spec, split, local_rows.values())
-        return local_rows if self._hashes[key] == stated_hash else None
+        if key not in self._corrected_rows:
+            self._corrected_rows[key] = None
+            errata_here = read_errata(spec, split)
+            if errata_here is not None:
+                corrected = {row["id"]: row for row in errata_here.rows(local_rows.values())}
+                self._corrected_rows[key] = _CorrectedRows(errata_here.record, corrected)
+        corrected_rows = self._corrected_rows[key]
+        if corrected_rows is None or corrected_rows.errata != record:
+            return None
+        return corrected_rows.by_id
 
 
 def problems(
@@ -116,6 +148,8 @@ def _problems_of_item(
     if sample.reason == Reason.MEDIA_MISSING:
         # The run left the item out: it has only its id and video.
         return
+    if (sample.reason == Reason.LEFT_OUT) != row.get(LEAVE_OUT, False):
+        yield f"item {sample.id!r}: its reason is {sample.reason}, which the errata contradict"
     if sample.target != rows.target(spec, row):
         yield f"item {sample.id!r}: its target is not the benchmark's"
     for name, labels in rows.facets(spec, row).items():
@@ -230,7 +264,7 @@ def partial(
     counts = result.counts
     named: list[str] = []
     for reason, number in counts.unscored.items():
-        if reason != Reason.ANSWERS_HIDDEN:
+        if reason not in (Reason.ANSWERS_HIDDEN, Reason.LEFT_OUT):
             named.append(f"{number} {reason}")
     unscored = ""
     if named:

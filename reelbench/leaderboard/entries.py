@@ -22,7 +22,7 @@ from reelbench.leaderboard.standing import (
     stated_score,
     usage_of,
 )
-from reelbench.leaderboard.store import StoredResult, refusal_of
+from reelbench.leaderboard.store import StoredResult, is_secret, refusal_of
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.records import (
     BASELINE_ADAPTER,
@@ -70,6 +70,7 @@ class RankingGroup:
         differs: How what was asked, or how it was scored, differs from what was filed first of the
             benchmark.
         setting: What the model brought with it beyond itself: fine-tuned, tools.
+        errata: The errata that were applied, in words.
     """
 
     benchmark: str
@@ -82,6 +83,7 @@ class RankingGroup:
     data: Literal["own"] | None = None
     differs: str | None = None
     setting: str | None = None
+    errata: str | None = None
 
     @property
     def id(self) -> str:
@@ -91,7 +93,7 @@ class RankingGroup:
         """
         task = [self.benchmark, f"v{self.version}", self.split, self.subset]
         data = "data own" if self.data else None
-        protocol = [self.setting, self.protocol, data, self.differs]
+        protocol = [self.setting, self.protocol, data, self.differs, self.errata]
         parts = (*task, self.judge, self.prompts, *protocol)
         name = "/".join(part for part in parts if part)
         unjudged_parts = [part for part in (*task, self.prompts, *protocol) if part]
@@ -106,7 +108,15 @@ class RankingGroup:
     def label(self) -> str:
         """The words that tell the groups of one benchmark apart."""
         data = "data of one's own" if self.data else None
-        parts = (self.split, self.subset, self.setting, self.protocol, data, self.differs)
+        parts = (
+            self.split,
+            self.subset,
+            self.setting,
+            self.protocol,
+            data,
+            self.differs,
+            self.errata,
+        )
         text = ", ".join(part for part in parts if part)
         if self.judge is not None:
             prompts = self.prompts or "unknown"
@@ -326,7 +336,17 @@ def _group(stored: StoredResult, values: Standing, setting: str) -> RankingGroup
         data=data,
         differs=stored.differs,
         setting=_setting_apart(setting),
+        errata=_errata_text(stored),
     )
+
+
+def _errata_text(stored: StoredResult) -> str | None:
+    errata = stored.result.benchmark.errata
+    if errata is None:
+        return None
+    if is_secret(stored.result):  # a hash of right answers would tell a guess
+        errata = errata.model_copy(update={"sha256": None})
+    return f"errata: {errata}"
 
 
 def _setting_apart(setting: str) -> str | None:

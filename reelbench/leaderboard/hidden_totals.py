@@ -48,7 +48,10 @@ def _stored_totals(stored: StoredResult) -> StoredResult:
 def result_of_totals(spec: BenchmarkSpec, result: Result) -> Result:
     """Return a result on secret answers as it may be published."""
     source = result.benchmark.source.model_copy(update={"fingerprint": ""})
-    benchmark = result.benchmark.model_copy(update={"source": source})
+    errata = result.benchmark.errata
+    if errata is not None:
+        errata = errata.model_copy(update={"sha256": None})
+    benchmark = result.benchmark.model_copy(update={"source": source, "errata": errata})
     provenance = result.provenance.model_copy(update={"samples_sha256": None})
     judge = result.judge
     if judge is not None:

@@ -184,6 +184,8 @@ def key_of(result: Result) -> str:
         shape["data"] = result.data
     if benchmark.questions_sha256 is not None:
         shape["questions"] = benchmark.questions_sha256
+    if benchmark.errata is not None:
+        shape["errata"] = benchmark.errata.model_dump(mode="json")
     if benchmark.scoring_sha256 is not None:
         shape["scoring"] = benchmark.scoring_sha256
     shape_text = json.dumps(shape, sort_keys=True)

@@ -298,6 +298,8 @@ class _Recomputed:
             self.unverified.add("ranker replies")
         self._answers_are_hidden = spec.splits[upstream_split(spec, self._split)].hidden_answers
         self._reasons = aggregation.reasons(spec, hidden=self._answers_are_hidden)
+        if result.benchmark.errata is None:
+            self._reasons -= {Reason.LEFT_OUT}
         if result.judge is None:
             self._reasons -= OF_JUDGE - {Reason.JUDGE_UNAVAILABLE}
         self._judged_columns: frozenset[str] = frozenset()

@@ -44,7 +44,7 @@ def write_anew(
         model=result.model,
         settings=result.settings,
         attribution=result_files.Attribution(
-            result.data, benchmark.questions_sha256, **attribution
+            result.data, benchmark.questions_sha256, benchmark.errata, **attribution
         ),
     )
 

@@ -53,13 +53,14 @@ class Filed(NamedTuple):
             return None
 
     @property
-    def table(self) -> tuple[str, int, str, bool]:
-        """The table of results on the same benchmark, version, split and data.
+    def table(self) -> tuple[object, ...]:
+        """The table of results on the same benchmark, version, split, data and errata.
 
         Results are of one table, unless something else was asked or scores were made otherwise.
         """
         benchmark = self.benchmark
-        return benchmark.id, benchmark.version, benchmark.split, self.data == "own"
+        errata = str(benchmark.errata)
+        return benchmark.id, benchmark.version, benchmark.split, self.data == "own", errata
 
 
 class FirstFiled:

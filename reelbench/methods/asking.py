@@ -201,6 +201,7 @@ def _part_to_ask(
     """
     rows = question_set.rows
     earlier = options.earlier
+    errata = options.errata_of(question_set.questions)  # wrong ones are told before any call
     if earlier is not None:
         earlier.refuse_unlike(
             question_set.questions,
@@ -208,6 +209,7 @@ def _part_to_ask(
             settings,
             judge=options.judge,
             question_ids=question_set.ids,
+            errata=errata,
         )
         rows = [row for row in rows if row["id"] in earlier.ids]
         return _Part(rows, earlier.result.model.revision)
@@ -696,6 +698,7 @@ def judged_again(
         settings,
         judge=options.judge,
         question_ids=questions.ids,
+        errata=options.errata_of(questions.questions),
     )
     if options.judge is not None:
         judges = _judges_of_usual_models(options.judge, earlier)

@@ -145,6 +145,7 @@ class _Declaration:
             reader=self._reader(mapping, languages, column_names),
             formats=f"{our_room()}.{FORMATS}",
             prompt=str(self._prompt),
+            errata=self._errata_file(),
             media=(self._media(),),
             tasks=tuple(self._tasks(splits)),
             kinds=scoring.kinds,
@@ -167,6 +168,16 @@ class _Declaration:
                 "prompt",
             )
         return path
+
+    def _errata_file(self) -> str:
+        """Return the file of errata; empty where there is none."""
+        name = self._top.text("errata")
+        if not name:
+            return ""
+        path = self._path_named(self._top, "errata", name)
+        if not path.is_file():
+            raise self._top.error(f"errata: {name} is not beside this file", "errata")
+        return str(path)
 
     @cached_property
     def _places(self) -> list[str]:

@@ -221,6 +221,13 @@ KEYS: dict[str, Key] = {
         example="unreadable",
         words=("unreadable",),
     ),
+    "errata": Key(
+        form="text",
+        about="JSON Lines of rows that scores leave out (`leave_out: true`) or whose `answer` "
+        "or `span` is corrected, each with `id`, `reason` and `source`, and with `split` if there "
+        "are several",
+        example="errata.jsonl",
+    ),
     "primary": Key(
         form="text",
         about="metric that ranks, if it is not the first metric of the kind",

@@ -119,6 +119,13 @@ class Reason(StrEnum):
         False,
         "only the owners have the right answer",
     )
+    LEFT_OUT = (
+        "left_out",
+        "owners",
+        True,
+        False,
+        "the benchmark's errata leave it out",
+    )
     JUDGE_UNAVAILABLE = (
         "judge_unavailable",
         "judge",
@@ -175,7 +182,7 @@ OF_JUDGE = frozenset(reason for reason in Reason if reason.fault == "judge")
 NO_ANSWER = frozenset(reason for reason in Reason if not reason.answered)
 """There is no answer."""
 
-UNANSWERED = NO_ANSWER | {Reason.ANSWERS_HIDDEN}
+UNANSWERED = NO_ANSWER | {Reason.ANSWERS_HIDDEN, Reason.LEFT_OUT}
 """There is no answer, or nothing to compare it with."""
 
 NOT_ASKED = frozenset(reason for reason in Reason if reason.fault in ("video", "submission"))
@@ -184,8 +191,8 @@ NOT_ASKED = frozenset(reason for reason in Reason if reason.fault in ("video", "
 NOT_ALL_SEEN = frozenset({Reason.MEDIA_NOT_SEEN, Reason.PROMPT_CUT})
 """The model did not see all that was sent, by the server's count of tokens."""
 
-EXCUSED = frozenset({Reason.ANSWERS_HIDDEN, Reason.MEDIA_MISSING})
+EXCUSED = frozenset({Reason.ANSWERS_HIDDEN, Reason.LEFT_OUT, Reason.MEDIA_MISSING})
 """Reasons that a whole run may have.
 
-It is of fewer videos then, or of a split whose answers only the owners have.
+It is of fewer videos then, or of a split whose answers only the owners have, or which has errata.
 """

@@ -58,6 +58,20 @@ class SourceRecord(Record):
     fingerprint: str = Field(description="sha256 of the upstream bytes and the reader's version.")
 
 
+class ErrataRecord(Record):
+    """The errata of the split that were applied."""
+
+    sha256: Digest | None = absent(
+        "Over the rows' ids and what becomes of each; null where right answers are secret."
+    )
+    left_out: Count = Field(description="Number of rows that they leave out.")
+    corrected: Count = Field(description="Number of rows whose answer or span they correct.")
+
+    def __str__(self) -> str:
+        text = f"{self.left_out} left out, {self.corrected} corrected"
+        return text if self.sha256 is None else f"{text} @{self.sha256[:8]}"
+
+
 class BenchmarkRecord(Record):
     """The benchmark, its comparability version and its split."""
 
@@ -72,6 +86,10 @@ class BenchmarkRecord(Record):
     scoring_sha256: Digest = Field(
         description="Over what makes scores of answers: kinds, metrics, the judge's criteria and "
         "scale."
+    )
+    errata: Omittable[ErrataRecord | None] = absent(
+        "The benchmark's errata, where they were applied; absent where it had none, or they were "
+        "ignored."
     )
     declaration: Omittable[dict[str, Plain] | None] = absent(
         "The benchmark itself, where a `benchmark.yaml` declares it: its metrics, facets and scale."

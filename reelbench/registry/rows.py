@@ -240,6 +240,15 @@ def facets(spec: BenchmarkSpec, row: Row) -> dict[str, list[str]]:
     return labels
 
 
+def made_of_span(spec: BenchmarkSpec, row: Row) -> dict[str, list[str]]:
+    """Return the row's labels by facet, of the facets that its right span makes."""
+    labels: dict[str, list[str]] = {}
+    for facet in spec.facets:
+        if facet.made_of in RANGES:
+            labels[facet.name] = _labels_made(facet, row) or []
+    return labels
+
+
 def _labels_made(facet: Facet, row: Row) -> list[str] | None:
     """Return the labels that are made of another column; None where there are none."""
     if facet.made_of in RANGES:

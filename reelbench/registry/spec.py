@@ -424,6 +424,7 @@ class BenchmarkSpec(Declared):
     formats: str = ""
     """Module that reads the owners' predictions and references; by default `package.formats`."""
     prompt: str = "prompt.txt"  # file in `package`; a .json one has one per language
+    errata: str = ""  # file in the benchmark's folder; see `registry.errata`
     media: tuple[MediaSource, ...]
     tasks: tuple[TaskSpec, ...]
     kinds: tuple[Kind, ...]

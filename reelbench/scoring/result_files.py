@@ -66,6 +66,7 @@ class Attribution:
     Attributes:
         data: Whose data the questions are.
         questions_sha256: The hash of the questions.
+        errata: The errata that were applied.
         citation: Who to cite.
         url: Where the result is described.
         note: A remark.
@@ -75,6 +76,7 @@ class Attribution:
 
     data: records.Data = "unstated"
     questions_sha256: str | None = None
+    errata: records.ErrataRecord | None = None
     citation: str | None = None
     url: str | None = None
     note: str | None = None
@@ -113,6 +115,7 @@ def write(
         source=source,
         questions_sha256=attribution.questions_sha256,
         scoring_sha256=scoring_sha256(spec),
+        errata=attribution.errata,
         declaration=declaration(spec),
     )
     with _samples_aside(folder) as aside:

@@ -68,6 +68,7 @@ def _settings_of(result: Result) -> dict[str, Any]:
         "data": result.data,
         "answers": result.answers,
         "benchmark": {"source": result.benchmark.source.model_dump(mode="json")},
+        "errata": str(result.benchmark.errata or "none"),
         "software": result.software,
     }
     return dict(_flat("", parts))

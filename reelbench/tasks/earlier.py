@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from reelbench.base.errors import InputError
 from reelbench.judges.judge_options import JudgeOptions
+from reelbench.registry.errata import Errata
 from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, MergedRecord, Result, Sample, SettingsRecord
@@ -109,6 +110,7 @@ class EarlierResult:
         *,
         judge: JudgeOptions | None,
         question_ids: Collection[str] | None,
+        errata: Errata | None,
     ) -> None:
         """Raise InputError where new answers can't stand in one result with the earlier ones.
 
@@ -119,6 +121,7 @@ class EarlierResult:
             "benchmark": (then.benchmark.id, questions.spec.id),
             "version": (then.benchmark.version, questions.spec.version),
             "split": (then.benchmark.split, questions.split),
+            "errata": (then.benchmark.errata, errata and errata.record),
             "model": (then.model.id, model),
         }
         for name in _EQUAL:
@@ -265,7 +268,7 @@ def _is_meant(sample: Sample, only: str, usual_models: Mapping[str | None, str |
     """Return True where `only` names the questions that this one is of."""
     if only == OTHER_JUDGE:
         return any(reply.model != usual_models[reply.judge] for reply in sample.judge_replies)
-    if sample.reason == Reason.ANSWERS_HIDDEN:
+    if sample.reason in (Reason.ANSWERS_HIDDEN, Reason.LEFT_OUT):
         return False
     if only == "unreadable":
         return "parse_failed" in sample.flags

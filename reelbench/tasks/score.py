@@ -24,11 +24,13 @@ from reelbench.base.values import drained
 from reelbench.data import ownership
 from reelbench.judges.verdicts import Judge, Judged
 from reelbench.registry.decoding import Answering
+from reelbench.registry.errata import Errata, ErrataChoice, read_errata
 from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.reasons import NO_ANSWER, NOT_ALL_SEEN, NOT_ASKED, OF_JUDGE, Reason
 from reelbench.registry.records import (
     About,
     AskedRecord,
+    ErrataRecord,
     Item,
     ModelRecord,
     PresetRecord,
@@ -78,6 +80,7 @@ class Options:
     """The folder named for the result; a result there isn't replaced by another one, or by less."""
     defaults: Mapping[str, str] = field(default_factory=dict)
     """The command's options that a `reelbench.toml` set, with their values."""
+    errata: ErrataChoice = "apply"
 
     def __post_init__(self) -> None:
         refuse_in_words("--label", self.label or "")
@@ -109,6 +112,20 @@ class Options:
                 answers=answers,
                 judged=self.judge is not None,
             )
+
+    def errata_of(self, questions: Questions) -> Errata | None:
+        """Return the errata of questions that are applied; None where there are none.
+
+        Raises:
+            InputError: The file of errata is wrong.
+        """
+        if self.errata == "ignore" or questions.hidden:
+            return None
+        errata_of_split = read_errata(questions.spec, questions.split)
+        is_part = questions.task is not None and questions.task.only
+        if errata_of_split is not None and questions.rows and not is_part:
+            errata_of_split.check_ids({row["id"] for row in questions.rows})
+        return errata_of_split
 
     def judge_for(self, spec: BenchmarkSpec, note: Note | None = None) -> Judge | None:
         """Return the judge that was named; None where the benchmark has nothing for it."""
@@ -175,7 +192,8 @@ class Outcome:
     @property
     def complete(self) -> bool:
         """True where every item is scored and every id fits: the condition of `--strict`."""
-        return not (self.result.counts.unscored or self.missing or self.extra or self.duplicate)
+        unscored = self.result.counts.unscored.keys() - {Reason.LEFT_OUT}
+        return not (unscored or self.missing or self.extra or self.duplicate)
 
 
 class _Unanswered(NamedTuple):
@@ -199,6 +217,8 @@ class Evaluation:
         come_by: The record of how the answers were asked for.
         own_rows: Whether the run itself states that its rows were somebody's own.
         defaults: The command's options that a `reelbench.toml` set, with their values.
+        errata: The errata that were applied.
+        stated_targets: The right answers, by id, that these corrected.
     """
 
     questions: Questions
@@ -214,6 +234,8 @@ class Evaluation:
     come_by: AskedRecord | None = None
     own_rows: bool = False
     defaults: Mapping[str, str] = field(default_factory=dict)
+    errata: ErrataRecord | None = None
+    stated_targets: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def spec(self) -> BenchmarkSpec:
@@ -239,6 +261,8 @@ class Evaluation:
             digest.update(f"{separator}{answer}".encode())
             separator = ", "
         digest.update(b"]")
+        if self.errata is not None:
+            digest.update(str(self.errata).encode())
         return f"{self.spec.id}-{self.questions.split}-{digest.hexdigest()[:12]}"
 
     @property
@@ -289,6 +313,8 @@ class Evaluation:
         data_notes = self._data_notes()
         result = self._write_result(folder, data_notes)
         notes = list(self.fits.get("notes", ()))
+        if self.errata is not None:
+            notes.append(f"errata: {self.errata} (--errata ignore scores without them)")
         if Reason.ANSWERS_HIDDEN in self.scored.counts.unscored:
             notes.append(self._write_submission(folder))
         unanswered = self._unanswered()
@@ -360,6 +386,7 @@ class Evaluation:
         attribution = result_files.Attribution(
             whose,
             ownership.questions_sha256(spec, split, source, self._asked_rows(), local_split),
+            self.errata,
             url=self.url,
             note="; ".join(notes) or None,
             asked=self.come_by,
@@ -379,7 +406,11 @@ class Evaluation:
     def _references(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
         """Yield the id, video, question and right answer of each sample."""
         for sample, (question, _) in self._asked_samples():
-            yield sample.id, sample.video, question, sample.target
+            yield sample.id, sample.video, question, self._stated_target(sample)
+
+    def _stated_target(self, sample: Sample) -> dict[str, Any]:
+        """Return a sample's right answer as the rows state it."""
+        return self.stated_targets.get(sample.id, sample.target)
 
     def _asked_rows(self) -> Iterator[tuple[str, str, tuple[str, ...], dict[str, Any] | None]]:
         """Yield the id, question, options and right answer of each sample.
@@ -387,7 +418,9 @@ class Evaluation:
         Where the video was missing there is no right answer.
         """
         for sample, (question, options) in self._asked_samples():
-            target = None if sample.reason == Reason.MEDIA_MISSING else sample.target
+            target = None
+            if sample.reason != Reason.MEDIA_MISSING:
+                target = self._stated_target(sample)
             yield sample.id, question, options, target
 
     def _write_submission(self, folder: Path) -> str:
@@ -609,10 +642,16 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
     items = submission.items
     settings = answers.settings
     earlier = options.earlier
+    errata_of_split = options.errata_of(questions)
     if earlier is not None:
         ids = {item.id for item in items}
         earlier.refuse_unlike(
-            questions, answers.model.id, settings, judge=options.judge, question_ids=ids
+            questions,
+            answers.model.id,
+            settings,
+            judge=options.judge,
+            question_ids=ids,
+            errata=errata_of_split,
         )
         items, settings = merged(questions, earlier, items, settings, options.note)
     is_run = answers.duplicate is not None
@@ -631,6 +670,11 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
     )
     answered_items = sum(item.reason not in NO_ANSWER for item in items)
     options.check_place(spec, questions.split, model, settings, answered_items)
+    stated_targets: dict[str, dict[str, Any]] = {}
+    errata_record: ErrataRecord | None = None
+    if errata_of_split is not None:
+        errata_record = errata_of_split.record
+        answers, stated_targets = _with_errata(answers, items, errata_of_split)
     judged = judge(spec, items) if judge else answers.judged
     fits = {"notes": submission.notes}
     if answers.duplicate is not None:
@@ -664,7 +708,31 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
         judge_notes=judge_notes,
         own_rows=answers.own_rows,
         defaults=options.defaults,
+        errata=errata_record,
+        stated_targets=stated_targets,
     )
+
+
+class _WithErrata(NamedTuple):
+    """Answers without the scores that errata change, and the right answers as the rows state."""
+
+    answers: Answers
+    stated_targets: dict[str, dict[str, Any]]
+
+
+def _with_errata(answers: Answers, items: list[Item], errata_of_split: Errata) -> _WithErrata:
+    """Apply errata to items, in their list."""
+    changed_ids = errata_of_split.by_id.keys()
+    stated_targets = {item.id: item.target for item in items if item.id in changed_ids}
+    items[:] = errata_of_split.items(items)
+    columns = answers.columns
+    columns = {name: columns[name] for name in columns if name not in changed_ids}
+    judged = answers.judged
+    if judged is not None:
+        verdicts, record = judged
+        verdicts = {name: verdicts[name] for name in verdicts if name not in changed_ids}
+        judged = (verdicts, record)
+    return _WithErrata(replace(answers, columns=columns, judged=judged), stated_targets)
 
 
 class MergedItems(NamedTuple):

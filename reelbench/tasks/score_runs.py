@@ -222,7 +222,14 @@ def _answers_of_task(
         earlier.check_apart(folder)
         limit = earlier.result.settings.limit  # that of the run is of what was asked again
         settings = settings.model_copy(update={"limit": limit})
-        earlier.refuse_unlike(questions, model.id, settings, judge=options.judge, question_ids=None)
+        earlier.refuse_unlike(
+            questions,
+            model.id,
+            settings,
+            judge=options.judge,
+            question_ids=None,
+            errata=options.errata_of(questions),
+        )
         items, settings = merged(questions, earlier, items, settings, options.note)
     elif options.only is not None or data.ids is not None:
         if options.only is not None:

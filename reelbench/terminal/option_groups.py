@@ -13,7 +13,7 @@ from dataclasses import is_dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
 import typer
 
@@ -151,6 +151,13 @@ Engine = Annotated[
 ]
 NoOverlap = Annotated[
     bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR."), Kind.FORMAT
+]
+Errata = Annotated[
+    Literal["apply", "ignore"],
+    typer.Option(
+        "--errata",
+        help="apply or ignore the benchmark's errata: rows left out, answers and spans corrected.",
+    ),
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="Print JSON (a list for several results)."), Kind.FORMAT
