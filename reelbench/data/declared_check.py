@@ -11,6 +11,7 @@ from reelbench.base.errors import InputError, MediaError, ReelbenchError, first_
 from reelbench.data import mapped_rows, option_texts
 from reelbench.data.loading import locate
 from reelbench.registry import prompts
+from reelbench.registry.errata import read_errata
 from reelbench.registry.rows import Row
 from reelbench.registry.rows import videos as row_videos
 from reelbench.registry.spec import BenchmarkSpec
@@ -166,12 +167,16 @@ class _SplitCheck:
         self.files = located.paths
         unreadable: list[str] = []
         moved: list[str] = []
+        errata = read_errata(self.spec, self.split)
+        rows_with_erratum: list[Row] = []
         upstream = upstream_split(self.spec, self.split)
         for entry in mapped_rows.read_each(self.spec, located.paths, upstream):
             if isinstance(entry.row, InputError):
                 unreadable.append(str(entry.row))
                 continue
             self._add_row(entry.row, entry.where)
+            if errata is not None and entry.row["id"] in errata.by_id:
+                rows_with_erratum.append(entry.row)
             if entry.moved:
                 moved.append(entry.where)
         self._tell_unreadable(unreadable)
@@ -183,6 +188,9 @@ class _SplitCheck:
         if not self.rows.count and not self.problems:
             files = first_of(list(map(str, located.paths)))
             self.problems.append(f"{files}: no rows; expected at least one question")
+        if errata is not None:
+            errata.check_ids({row["id"] for row in rows_with_erratum})
+            list(errata.rows(rows_with_erratum))  # raises where one doesn't fit its row
 
     def _add_row(self, row: Row, where: str) -> None:
         """Note what the checks need of a row."""

@@ -618,6 +618,8 @@ def _file(
             f"{folder}: these answers were withdrawn on {removed.at:%Y-%m-%d} ({removed.reason}); "
             f"`reelbench leaderboard restore {removed.key} --store {store}` takes them again"
         )
+    if is_secret(result):
+        _refuse_second_total(folder, store, state, candidate)
     old_result: Result | None = None
     if row is not None:
         with suppress(InputError):  # a row whose files are not whole is filed anew
@@ -661,6 +663,27 @@ def _file(
     filed_row = state.rows[key]
     why = marks.summary(filed_row.verified, result, filed_row.rejudged)
     return Added(folder, outcome, place, why, check=filed_row.verified, result=result)
+
+
+def _refuse_second_total(
+    folder: Path, store: Path, state: BoardState, candidate: _Candidate
+) -> None:
+    """Raise InputError where secret answers would get a second total of the same predictions.
+
+    Two totals, with errata and without, would tell the right answers that these correct.
+    """
+    benchmark = candidate.result.benchmark
+    keys = [row.key for row in state.rows.values() if row.answers == candidate.answers]
+    for key in keys:
+        filed = Filed.read(store / key, state.rows[key])
+        if filed is None or filed.benchmark.id != benchmark.id:
+            continue
+        if filed.benchmark.errata != benchmark.errata:
+            raise InputError(
+                f"{folder}: the same predictions are filed as {key}, scored by other errata; the "
+                "right answers are secret, and two totals would tell which of them changed. Errata "
+                "open a new phase: file new predictions in it"
+            )
 
 
 def _known_of(row: FiledRow | None, candidate: _Candidate) -> Verification:

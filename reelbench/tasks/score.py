@@ -313,8 +313,6 @@ class Evaluation:
         data_notes = self._data_notes()
         result = self._write_result(folder, data_notes)
         notes = list(self.fits.get("notes", ()))
-        if self.errata is not None:
-            notes.append(f"errata: {self.errata} (--errata ignore scores without them)")
         if Reason.ANSWERS_HIDDEN in self.scored.counts.unscored:
             notes.append(self._write_submission(folder))
         unanswered = self._unanswered()
@@ -674,6 +672,7 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
     errata_record: ErrataRecord | None = None
     if errata_of_split is not None:
         errata_record = errata_of_split.record
+        options.note(f"errata: {errata_record} (--errata ignore scores without them)")
         answers, stated_targets = _with_errata(answers, items, errata_of_split)
     judged = judge(spec, items) if judge else answers.judged
     fits = {"notes": submission.notes}
