@@ -93,7 +93,7 @@ class RankingGroup:
         """
         task = [self.benchmark, f"v{self.version}", self.split, self.subset]
         data = "data own" if self.data else None
-        protocol = [self.setting, self.protocol, data, self.differs, self.errata]
+        protocol = [self.setting, self.protocol, self.errata, data, self.differs]
         parts = (*task, self.judge, self.prompts, *protocol)
         name = "/".join(part for part in parts if part)
         unjudged_parts = [part for part in (*task, self.prompts, *protocol) if part]

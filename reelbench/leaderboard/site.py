@@ -24,7 +24,7 @@ from reelbench.base.files import read_text, remove_leftovers, replacing_folder
 from reelbench.base.workers import ALONE, Workers
 from reelbench.data.redistribution import why_withheld
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import columns, headline, overall, ranking, site_state
+from reelbench.leaderboard import columns, headline, overall, ranking, row_faults, site_state
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count, means_of
 from reelbench.leaderboard.exports import tables
@@ -435,6 +435,7 @@ def _group(board: Board, group: RankingGroup, *, counts: bool) -> dict[str, Any]
         "pairs": pairs_file,
         "facets": sorted(facets),
         "shortcuts": shortcuts,
+        "row_faults": row_faults.of_split(group.benchmark, group.split),
         "relations": board.relations(group),
         "tells": smallest,
     }

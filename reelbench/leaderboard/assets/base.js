@@ -58,7 +58,7 @@ globalThis.Reelbench = (() => {
     const name = set === "official" ? "authors’" : set.replace(/^reelbench@.*/, "Reelbench’s").replace(/@.*/, "");
     return `${name} prompts${schema ?? ""}`;
   }
-  const splitName = (g) => [g.split, g.subset, g.setting, g.asked, g.id.endsWith("/data own") && "data of one’s own"].filter(Boolean).join(", ");
+  const splitName = (g) => [g.split, g.subset, g.setting, g.asked, g.errata, g.id.endsWith("/data own") && "data of one’s own"].filter(Boolean).join(", ");
   /** Who judged a group's answers, and with whose prompts. */
   function judgement(g) {
     const authors = benchmarks.get(g.benchmark).judge;

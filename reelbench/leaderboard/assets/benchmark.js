@@ -143,6 +143,7 @@
         g && ownPrompts(b, g),
         ...(g?.relations || []).map((text) => R.note(`${text} No value is converted.`)),
         ...Object.entries(g?.shortcuts || {}).map(needNoWatching),
+        ...(g?.row_faults || []).map(R.note),
         lead,
         explained(b),
         b.parity &&

@@ -1,4 +1,4 @@
-"""`lint.json` beside a benchmark: what `data lint --write` found, for its card."""
+"""`lint.json` beside a benchmark: what `data lint --write` found, for its card and for boards."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from reelbench.base import bounds
 from reelbench.base.base_record import record_of
-from reelbench.base.errors import InputError
+from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import read_json
 from reelbench.base.values import is_object
 
@@ -38,6 +38,14 @@ class WordsRecord(BaseModel, frozen=True):
     constant: float
     finding: bool
 
+    def in_words(self, split: str) -> str:
+        """Return the score beside chance and the best letter."""
+        text = f"words alone, trained: {self.value:.1f} % of {split} (chance {self.chance:.1f}"
+        if self.ci95 is not None:
+            low, high = self.ci95
+            text += f"; 95 % interval {low:.1f} to {high:.1f}"
+        return f"{text}); always one letter: {self.constant:.1f} %"
+
 
 class WordsAloneRecord(BaseModel, frozen=True):
     """The scores of words alone."""
@@ -57,6 +65,19 @@ class LintRecord(BaseModel, frozen=True):
     accepted: int
     rules: dict[str, RuleRecord]
     words_alone: WordsAloneRecord
+
+    @property
+    def summary(self) -> str:
+        """How much was looked at, and what was found, in words."""
+        rows = sum(split.rows for split in self.splits.values())
+        questions = number_of(rows, "question")
+        text = f"({self.reelbench}) looked at {questions}: "
+        if not self.findings:
+            return f"{text}nothing found."
+        text += number_of(self.findings, "finding")
+        if self.accepted:
+            text += f", {self.accepted:,} of them accepted by the authors"
+        return f"{text}."
 
 
 def read(folder: Path) -> LintRecord | None:
