@@ -14,7 +14,10 @@ log = logging.getLogger("reelbench")
 
 
 def of_split(benchmark: str, split: str) -> list[str]:
-    """Return the lines on a split; none where nobody has linted it, or its answers are secret."""
+    """Return the lines on a split's rows.
+
+    There are none where nobody has linted it, or its answers are secret.
+    """
     spec = discovery.specs().get(benchmark)
     if spec is None or split not in spec.splits or ownership.has_secret_answers(spec, split):
         return []
@@ -41,8 +44,8 @@ def _lines(record: LintRecord, split: str) -> Iterator[str]:
     if score is not None:
         words = score.in_words("the questions")
         yield (
-            f"{words[0].upper()}{words[1:]}. That model saw no video and read no more than questions "
-            "and options; it learnt from those about other videos."
+            f"{words[0].upper()}{words[1:]}. That model saw no video and read questions and "
+            "options alone; it learnt from those about other videos."
         )
     found_rules: list[str] = []
     for rule in record.rules.values():

@@ -68,7 +68,7 @@ class LintRecord(BaseModel, frozen=True):
 
     @property
     def summary(self) -> str:
-        """How much was looked at, and what was found, in words."""
+        """The numbers of questions and findings, in words."""
         rows = sum(split.rows for split in self.splits.values())
         questions = number_of(rows, "question")
         text = f"({self.reelbench}) looked at {questions}: "
