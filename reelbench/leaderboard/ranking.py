@@ -5,16 +5,19 @@ the site prints it.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from reelbench.judges.identity import judge_as_answered
+from reelbench.leaderboard.compared_runs import compared_runs
 from reelbench.leaderboard.entries import BoardEntry, metric_value
 from reelbench.leaderboard.standing import ranked_samples
+from reelbench.leaderboard.store import StoredResult
 from reelbench.leaderboard.table_pairs import (
     PairedDifference,
     RowPair,
@@ -29,6 +32,9 @@ from reelbench.scoring import comparison
 from reelbench.scoring.comparison import AtBothEnds
 from reelbench.scoring.value_bounds import MOST_UNSCORED
 from reelbench.stats import intervals, power
+
+_ROWS_AT_HAND = 8
+"""Rows whose samples stay in memory for the next pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,40 +200,39 @@ def compare_runs(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
 
     The tests hold whatever the items without a score would have been scored.
     """
-    runs: dict[str, AtBothEnds] = {}
-    row_of: dict[str, BoardEntry] = {}
-    for row in rows:
-        runs[row.key] = _run(spec, row)
-        row_of[row.key] = row
-
-    def test_pair(first: str, second: str) -> Tests:
-        return _tests_of_pair(spec, row_of[first], row_of[second], runs)
-
-    pairs = TablePairs(runs, test_pair)
+    runs = compared_runs(spec, rows, partial(_run, spec))
+    pairs = TablePairs(runs, _tests_of_pair(spec, rows))
     return Noise(
         ranges=pairs.ranges(),
         smallest=_smallest_difference(pairs),
         pairs=pairs,
-        videos=max((run.lowest.clusters for run in runs.values()), default=0),
+        videos=runs.videos,
     )
 
 
-def _tests_of_pair(
-    spec: BenchmarkSpec, first: BoardEntry, second: BoardEntry, runs: Mapping[str, AtBothEnds]
-) -> Tests:
-    """Test two rows on their common items, at either end of what is unscored.
+def _tests_of_pair(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Callable[[str, str], Tests]:
+    """Return the function that tests two rows on their common items, by their keys.
 
-    There is no test of too few videos.
+    It tests at either end of what is unscored; there is no test of too few videos.
     """
-    first_run = runs[first.key]
-    second_run = runs[second.key]
-    if first_run.ids != second_run.ids:
-        shared_ids = set(first_run.ids) & set(second_run.ids)
+    row_of = {row.key: row for row in rows}
+
+    # A row that lacks an item of the others comes up in every pair with it.
+    @lru_cache(maxsize=_ROWS_AT_HAND)
+    def ids_of(key: str) -> frozenset[str]:
+        return comparison.counted_ids(ranked_samples(_stored(row_of[key])))
+
+    @lru_cache(maxsize=_ROWS_AT_HAND)
+    def run_on(key: str, ids: frozenset[str]) -> AtBothEnds:
+        return _run(spec, row_of[key], ids)
+
+    def tests_of(first: str, second: str) -> Tests:
+        shared_ids = ids_of(first) & ids_of(second)
         if not shared_ids:
             return []
-        first_run = _run(spec, first, shared_ids)
-        second_run = _run(spec, second, shared_ids)
-    return comparison.tests_at_both_ends(first_run, second_run)
+        return comparison.tests_at_both_ends(run_on(first, shared_ids), run_on(second, shared_ids))
+
+    return tests_of
 
 
 def _smallest_difference(pairs: TablePairs) -> float | None:
@@ -244,7 +249,10 @@ def _smallest_difference(pairs: TablePairs) -> float | None:
     return power.smallest_difference(pilot, fewest_videos)
 
 
-def _run(spec: BenchmarkSpec, entry: BoardEntry, only: set[str] | None = None) -> AtBothEnds:
+def _run(spec: BenchmarkSpec, entry: BoardEntry, only: Collection[str] | None = None) -> AtBothEnds:
+    return comparison.at_both_ends(spec, ranked_samples(_stored(entry)), only)
+
+
+def _stored(entry: BoardEntry) -> StoredResult:
     assert entry.stored is not None  # noqa: S101 - runs only
-    samples = ranked_samples(entry.stored)
-    return comparison.at_both_ends(spec, samples, only)
+    return entry.stored

@@ -7,21 +7,18 @@ site: it names what a page withholds.
 
 import hashlib
 import json
-import os
 import re
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from reelbench.base import files, settings
+from reelbench.leaderboard.code_state import PACKAGE, code_state, digest_of, file_states, state_of
 from reelbench.registry import discovery, entry_points
-from reelbench.scoring import result_files
 
 _FOLDER = "sites"
-_PACKAGE = Path(__file__).parents[1]
 _PART = re.compile(r"data/samples/(.+)-\d+\.js")
 """A file with a run's samples, and the name of the run's files in its path."""
 
@@ -61,7 +58,7 @@ class SiteState:
 
     def is_whole(self, out: Path) -> bool:
         """Return True where the site's files are those that were written, and no others."""
-        return dict(_file_states(out)) == self.files
+        return dict(file_states(out)) == self.files
 
     def kept_samples(self, out: Path, samples: Mapping[str, str]) -> dict[str, list[str]]:
         """Return name of a run's files -> its samples' paths, where nothing changed.
@@ -80,7 +77,7 @@ class SiteState:
                 continue
             name = match[1]
             parts.setdefault(name, []).append(path)
-            if _state_of(out / path) != state:
+            if state_of(out / path) != state:
                 changed_names.add(name)
         unchanged: dict[str, list[str]] = {}
         for name, paths in parts.items():
@@ -109,7 +106,7 @@ def read(out: Path) -> SiteState | None:
 
 def write(out: Path, inputs: str, samples: Mapping[str, str], summary: Summary) -> None:
     """Remember a site that was just built."""
-    state = SiteState(inputs, code_state(), dict(_file_states(out)), samples, summary)
+    state = SiteState(inputs, code_state(), dict(file_states(out)), samples, summary)
     path = _path_of(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     # No key can be in it: paths, numbers, hashes and what the command said.
@@ -136,53 +133,16 @@ def inputs_of(store: Path, options: Mapping[str, Any]) -> str:
     folders: list[Path] = [store, *settings.BENCHMARKS.paths]
     folders += [Path(file).parent for file in discovery.opened_files()]
     folders += _packages_with_benchmarks()
-    trees = [[str(folder), sorted(_file_states(folder))] for folder in folders]
-    return _digest([trees, dict(options), code_state()])
+    trees = [[str(folder), sorted(file_states(folder))] for folder in folders]
+    return digest_of([trees, dict(options), code_state()])
 
 
 def _packages_with_benchmarks() -> list[Path]:
     """Return the folders of the packages that declare benchmarks, ours left out."""
     names = {entry.module.partition(".")[0] for entry in entry_points.benchmark_entries()}
     folders: list[Path] = []
-    for name in sorted(names - {_PACKAGE.name}):
+    for name in sorted(names - {PACKAGE.name}):
         module = find_spec(name)
         if module is not None and module.origin is not None:
             folders.append(Path(module.origin).parent)
     return folders
-
-
-def code_state() -> str:
-    """Return the hash of Reelbench itself and of what it computes with."""
-    return _digest([sorted(_file_states(_PACKAGE)), sys.version, result_files.software()])
-
-
-def _digest(document: Sequence[Any]) -> str:
-    text = json.dumps(document, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _file_states(folder: Path) -> Iterator[tuple[str, list[int]]]:
-    """Yield the path of each file below a folder, and its state.
-
-    Hidden files and folders are left out: locks, caches, and what a process writes aside.
-    """
-    for root, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if _is_counted(name)]
-        for name in names:
-            path = Path(root, name)
-            state = _state_of(path)
-            if _is_counted(name) and state is not None:
-                yield path.relative_to(folder).as_posix(), state
-
-
-def _is_counted(name: str) -> bool:
-    return not name.startswith(".") and name != "__pycache__"
-
-
-def _state_of(path: Path) -> list[int] | None:
-    """Return a file's size and time; None where it is not there."""
-    try:
-        status = path.lstat()
-    except OSError:
-        return None
-    return [status.st_size, status.st_mtime_ns]

@@ -5,7 +5,7 @@ object when somebody asks for it.
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -13,17 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from reelbench.leaderboard.compared_runs import ComparedRuns, Stack
 from reelbench.scoring import comparison
-from reelbench.scoring.comparison import AtBothEnds
 from reelbench.stats import multiple_comparisons, paired, power
-from reelbench.stats.all_pairs import (
-    PairedTests,
-    Scores,
-    errors_of_all_pairs,
-    tests_of_all_pairs,
-)
+from reelbench.stats.all_pairs import errors_of_all_pairs
 from reelbench.stats.intervals import Array
-from reelbench.stats.ratios import Resampled
 
 RowPair = tuple[str, str]
 """The keys of two rows."""
@@ -77,26 +71,24 @@ class ResampledErrors(NamedTuple):
 
 
 class TablePairs(Mapping[RowPair, PairedDifference]):
-    """The differences of all pairs of a table's rows, by the rows' keys."""
+    """The differences of all pairs of a table's rows, by the rows' keys.
 
-    def __init__(
-        self,
-        runs: Mapping[str, AtBothEnds],
-        test_pair: Callable[[str, str], Tests],
-    ) -> None:
-        """Test all pairs.
+    Arrays are (rows), or (pairs) in the order of `itertools.combinations` of the rows.
+    """
+
+    def __init__(self, runs: ComparedRuns, test_pair: Callable[[str, str], Tests]) -> None:
+        """Take the tests of all pairs together.
 
         Args:
-            runs: Key of a row -> its main metric at both ends of its unscored items.
+            runs: The rows' runs.
             test_pair: Returns the tests of two rows, by their keys, that can't be tested with all
                 others at once.
         """
-        self._keys = list(runs)
+        self._keys = runs.keys
         self._place = {key: place for place, key in enumerate(self._keys)}
         self._first, self._second = np.triu_indices(len(self._keys), k=1)
-        lowest = [run.lowest for run in runs.values()]
-        self._values = np.array([_number(run.value) for run in lowest], dtype=np.float64)
-        self._runs = list(runs.values())
+        self._runs = runs
+        self._values = np.array([_value_of(runs, key) for key in self._keys], dtype=np.float64)
         self._tests = _Tests(runs, test_pair)
         self._p_alone = self._tests.p()
         self._p = multiple_comparisons.adjusted_by_holm(self._p_alone)
@@ -183,167 +175,104 @@ class TablePairs(Mapping[RowPair, PairedDifference]):
 
     def resampled_errors(self) -> list[ResampledErrors]:
         """Return the errors of all pairs on the same items, by the items."""
-        by_items: dict[tuple[str, ...], list[int]] = defaultdict(list)
-        for place, run in enumerate(self._runs):
-            if run.lowest.draws is not None and run.lowest.clusters > 1:
-                by_items[run.ids].append(place)
         every_errors: list[ResampledErrors] = []
-        for places in by_items.values():
-            if len(places) > 1:
-                every_errors.append(self._resampled_errors_of(places))
+        stack = self._runs.stack
+        if stack is not None and len(stack.contents) > 1:
+            below = np.tri(len(stack.contents), k=-1, dtype=bool)
+            errors = stack.tests.resampled_error[below]
+            every_errors.append(ResampledErrors(errors, stack.shape.common.clusters))
+        draws_of_items: dict[tuple[str, int], list[Array]] = defaultdict(list)
+        for run in self._runs.alone.values():
+            if run.lowest.draws is not None and run.lowest.clusters > 1:
+                draws_of_items[run.items, run.lowest.clusters].append(run.lowest.draws)
+        for (_, videos), draws in draws_of_items.items():
+            if len(draws) > 1:
+                errors = errors_of_all_pairs(np.stack(draws), videos)
+                every_errors.append(ResampledErrors(errors, videos))
         return every_errors
 
-    def _resampled_errors_of(self, places: list[int]) -> ResampledErrors:
-        videos = self._runs[places[0]].lowest.clusters
-        errors = self._tests.resampled_errors(places)
-        if errors is None:
-            draws: list[Array] = []
-            for place in places:
-                run_draws = self._runs[place].lowest.draws
-                assert run_draws is not None  # noqa: S101 - the caller has looked
-                draws.append(run_draws)
-            errors = errors_of_all_pairs(np.stack(draws), videos)
-        return ResampledErrors(errors, videos)
+
+def _value_of(runs: ComparedRuns, key: str) -> float:
+    """Return a run's value, with unscored items at the lowest; NaN where it has none."""
+    if key in runs.alone:
+        value = runs.alone[key].lowest.value
+        return math.nan if value is None else value
+    assert runs.stack is not None  # noqa: S101 - a run is in the stack or alone
+    return float(runs.stack.lowest.values[runs.places[key]])
 
 
 class _Tests:
     """The tests of all pairs of runs, in the order of `itertools.combinations`.
 
-    Runs on the same items are tested all at once. A pair with another run is tested alone.
+    Those of runs in the stack are there. A pair with another run is tested alone.
     """
 
-    def __init__(
-        self, runs: Mapping[str, AtBothEnds], test_pair: Callable[[str, str], Tests]
-    ) -> None:
-        keys = list(runs)
+    def __init__(self, runs: ComparedRuns, test_pair: Callable[[str, str], Tests]) -> None:
+        keys = runs.keys
         first, second = np.triu_indices(len(keys), k=1)
-        alike = _on_the_same_items(list(runs.values()))
-        is_alike = np.zeros(len(keys), dtype=bool)
-        is_alike[alike] = True
-        is_at_once = is_alike[first] & is_alike[second]
-        self._alike = alike
+        places = np.array([runs.places.get(key, -1) for key in keys], dtype=np.intp)
+        is_stacked = (places[first] >= 0) & (places[second] >= 0)
         self._count = len(first)
-        self._at_once = np.flatnonzero(is_at_once)
-        self._matrices: list[PairedTests] = []
-        if len(alike) > 1:
-            self._matrices = _tests_at_both_ends([runs[keys[place]] for place in alike])
+        self._stack = runs.stack
+        self._stacked = np.flatnonzero(is_stacked)
+        """The pairs of which both runs are in the stack."""
+        self._first = places[first[is_stacked]]
+        """The place in the stack of each such pair's first run."""
+        self._second = places[second[is_stacked]]
         self._alone: dict[int, Tests] = {}
-        for pair in np.flatnonzero(~is_at_once).tolist():
+        for pair in np.flatnonzero(~is_stacked).tolist():
             self._alone[pair] = test_pair(keys[first[pair]], keys[second[pair]])
+
+    def p(self) -> Array:
+        """Return each pair's `comparison.p_of`; NaN where there is no test."""
+        p_values = np.full(self._count, np.nan)
+        if self._stack is not None:
+            p_values[self._stacked] = self._stacked_p(self._stack)
+        for pair, tests in self._alone.items():
+            p = comparison.p_of(tests)
+            if p is not None:
+                p_values[pair] = p
+        return p_values
+
+    def _stacked_p(self, stack: Stack) -> Array:
+        """Return the larger p of both ends of unscored items.
+
+        It is 1 where the sign of the difference depends on them.
+        """
+        lowest = stack.lowest.values
+        highest = stack.highest.values
+        p_at_ends = [
+            stack.tests.p[self._first, self._second],
+            stack.tests.p[self._second, self._first],
+        ]
+        p_values = np.max(p_at_ends, axis=0)
+        is_first_better = lowest[self._first] - highest[self._second] > 0
+        may_be_better = highest[self._first] - lowest[self._second] > 0
+        changes_sign = (is_first_better != may_be_better) & ~np.isnan(p_values)
+        return np.where(changes_sign, 1.0, p_values)
 
     def intervals(self, levels: Array) -> tuple[Array, Array]:
         """Return the ends of each pair's interval; NaN where there is no test."""
         starts = np.full(self._count, np.nan)
         ends = np.full(self._count, np.nan)
-        if self._matrices:
-            each = [matrix.intervals(levels[self._at_once]) for matrix in self._matrices]
-            starts[self._at_once] = np.min([low for low, _ in each], axis=0)
-            ends[self._at_once] = np.max([high for _, high in each], axis=0)
+        if self._stack is not None:
+            stacked = self._stacked_intervals(self._stack, levels[self._stacked])
+            starts[self._stacked], ends[self._stacked] = stacked
         for pair, tests in self._alone.items():
             interval = comparison.interval_of(tests, float(levels[pair]))
             if interval is not None:
                 starts[pair], ends[pair] = interval
         return starts, ends
 
-    def resampled_errors(self, places: list[int]) -> Array | None:
-        """Return the errors of the pairs of some runs, where their tests have these."""
-        # With unscored items there are two tests, neither of which is of the lowest ends alone.
-        if places != self._alike or len(self._matrices) != 1:
-            return None
-        return self._matrices[0].resampled_error
-
-    def p(self) -> Array:
-        """Return each pair's `comparison.p_of`; NaN where there is no test."""
-        p_values = np.full(self._count, np.nan)
-        if self._matrices:
-            p_values[self._at_once] = _p_of_matrices(self._matrices)
-        for pair, tests in self._alone.items():
-            p_values[pair] = _number(comparison.p_of(tests))
-        return p_values
-
-
-def _on_the_same_items(runs: Sequence[AtBothEnds]) -> list[int]:
-    """Return the places of the runs that can be tested at once.
-
-    They are those that have the commonest items.
-    """
-    counts = Counter(run.ids for run in runs)
-    if not counts:
-        return []
-    commonest = counts.most_common(1)[0][0]
-    places: list[int] = []
-    for place, run in enumerate(runs):
-        if run.ids != commonest or not _can_be_stacked(run.lowest):
-            continue
-        if not _can_be_stacked(run.highest):
-            continue
-        if not places or _has_same_shape(run.lowest, runs[places[0]].lowest):
-            places.append(place)
-    return places
-
-
-def _can_be_stacked(run: Resampled) -> bool:
-    """Return True for a run whose noise is that of videos alone."""
-    if run.value is None or run.draws is None or run.parts is None:
-        return False
-    return len(run.runs) < 2  # noqa: PLR2004 - several runs have noise of their own
-
-
-def _has_same_shape(run: Resampled, first_run: Resampled) -> bool:
-    """Return True where two runs count the same items, videos and resamples."""
-    if run.draws is None or first_run.draws is None:
-        return False
-    if (run.n, run.clusters, run.bounds) != (first_run.n, first_run.clusters, first_run.bounds):
-        return False
-    return np.array_equal(np.isnan(run.draws), np.isnan(first_run.draws))
-
-
-def _tests_at_both_ends(runs: Sequence[AtBothEnds]) -> list[PairedTests]:
-    """Test all pairs of runs at either end of their unscored items."""
-    shape = runs[0].lowest
-    lowest = _scores([run.lowest for run in runs])
-    ends = [(lowest, lowest)]
-    if any(run.lowest is not run.highest for run in runs):
-        highest = _scores([run.highest for run in runs])
-        ends = [(lowest, highest), (highest, lowest)]
-    matrices: list[PairedTests] = []
-    for first, second in ends:
-        tests = tests_of_all_pairs(
-            first, second, n=shape.n, clusters=shape.clusters, bounds=shape.bounds
-        )
-        if tests is not None:
-            matrices.append(tests)
-    return matrices
-
-
-def _scores(runs: Sequence[Resampled]) -> Scores:
-    values: list[float] = []
-    draws: list[Array] = []
-    parts: list[paired.Parts] = []
-    for run in runs:
-        assert run.value is not None  # noqa: S101 - `_can_be_stacked` has seen it
-        assert run.draws is not None  # noqa: S101
-        assert run.parts is not None  # noqa: S101
-        values.append(run.value)
-        draws.append(run.draws)
-        parts.append(run.parts)
-    return Scores.of(values, draws, parts)
-
-
-def _p_of_matrices(matrices: Sequence[PairedTests]) -> Array:
-    """Return the larger p of the two ends.
-
-    It is 1 where the sign of the difference depends on what is unscored.
-    """
-    p_values = np.max([matrix.p() for matrix in matrices], axis=0)
-    is_positive = np.array([matrix.difference > 0 for matrix in matrices])
-    changes_sign = is_positive.any(axis=0) & ~is_positive.all(axis=0)
-    return np.where(changes_sign & ~np.isnan(p_values), 1.0, p_values)
-
-
-def _number(value: float | None) -> float:
-    """Return a number, NaN in the place of None."""
-    return math.nan if value is None else value
+    def _stacked_intervals(self, stack: Stack, levels: Array) -> tuple[Array, Array]:
+        """Return the ends of the intervals at both ends of unscored items, taken together."""
+        low, high = stack.shape.common.bounds
+        bounds = (low - high, high - low)
+        starts, ends = stack.tests.intervals(self._first, self._second, levels, bounds)
+        if stack.highest is stack.lowest:
+            return starts, ends
+        low_ends, high_ends = stack.tests.intervals(self._second, self._first, levels, bounds)
+        return np.minimum(starts, -high_ends), np.maximum(ends, -low_ends)
 
 
 def _or_none(value: float) -> float | None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from reelbench.base.errors import InputError, number_of
+from reelbench.base.files import sha256_of_names
 from reelbench.base.text_tables import Table, p_value
 from reelbench.judges.identity import judge_as_answered, returned_ids, single_judges
 from reelbench.registry.model_ids import same_model
@@ -295,12 +296,12 @@ class AtBothEnds:
     """A run's main metric, resampled over videos, at both ends of its unscored items.
 
     Attributes:
-        ids: The ids of the items.
+        items: The hash of the items' ids.
         lowest: The metric with each item that lacks a score at the scale's lowest.
         highest: The same at its highest; the same object where all items are scored.
     """
 
-    ids: tuple[str, ...]
+    items: str
     lowest: Resampled
     highest: Resampled
 
@@ -317,9 +318,7 @@ def at_both_ends(
     """
     counted: list[Sample] = []
     for sample in samples:
-        if only is not None and sample.id not in only:
-            continue
-        if sample.state == "scored" or is_left_out(sample):
+        if _is_counted(sample) and (only is None or sample.id in only):
             counted.append(sample)
     metric = spec.primary
     filled = value_bounds.with_unscored_at("lowest", spec, metric, counted)
@@ -328,7 +327,17 @@ def at_both_ends(
     if any(map(is_left_out, counted)):
         filled = value_bounds.with_unscored_at("highest", spec, metric, counted)
         highest = aggregation.resampled(spec, metric, filled)
-    return AtBothEnds(tuple(sorted(sample.id for sample in counted)), lowest, highest)
+    items = sha256_of_names(sample.id for sample in counted)
+    return AtBothEnds(items, lowest, highest)
+
+
+def counted_ids(samples: Iterable[Sample]) -> frozenset[str]:
+    """Return the ids of the items that are scored or could have been."""
+    return frozenset(sample.id for sample in samples if _is_counted(sample))
+
+
+def _is_counted(sample: Sample) -> bool:
+    return sample.state == "scored" or is_left_out(sample)
 
 
 def tests_at_both_ends(a: AtBothEnds, b: AtBothEnds) -> list[PairedTest]:

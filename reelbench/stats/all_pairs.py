@@ -1,15 +1,33 @@
 """All pairs of a table's runs, tested at once.
 
-It gives the numbers of `stats.paired`, pair by pair, from matrices with a row a run.
+It gives the numbers of `stats.paired`, pair by pair and to the bit, from matrices with a row a run.
+A pair's numbers do not depend on the pairs beside it, so those that are known stay as they are
+when a run is added.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from reelbench.stats import intervals, paired, student_t
-from reelbench.stats.intervals import Array, Bounds, Places, standard_errors
+from reelbench.stats.intervals import Array, Bounds, Places, RunNoise, standard_errors
+from reelbench.stats.ratios import Resampled
+
+
+@dataclass(frozen=True, slots=True)
+class CommonItems:
+    """The items that runs have in common.
+
+    Attributes:
+        n: The items that take part.
+        clusters: The clusters (videos) that take part.
+        bounds: The least and the most that a value can be.
+    """
+
+    n: int
+    clusters: int
+    bounds: Bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,153 +35,230 @@ class Scores:
     """The scores of runs on the same items, a row a run.
 
     Attributes:
-        values: Of the whole sample.
-        draws: Of each resample (runs x resamples).
-        added: What each item adds to the value (runs x items).
+        values: Of the whole sample (runs).
+        draws: Of each resample that is not empty (runs x resamples).
+        added: What each item adds to the value, without rounding (runs x items).
         deviations: How far each item moves the value, to first order (runs x items).
+        run_variances: Of the value, where it is the mean of several runs of a model; else 0 (runs).
+        run_freedoms: Its degrees of freedom (runs).
     """
 
     values: Array
     draws: Array
     added: Array
     deviations: Array
+    run_variances: Array
+    run_freedoms: Array
 
     @classmethod
-    def of(
-        cls, values: Sequence[float], draws: Sequence[Array], parts: Sequence[paired.Parts]
-    ) -> "Scores":
-        """Stack the runs' values, resamples, and items' parts, each in the runs' order."""
+    def of(cls, runs: Sequence[Resampled]) -> "Scores":
+        """Stack runs that have a value, draws and parts."""
+        values: list[float] = []
+        draws: list[Array] = []
+        added: list[Array] = []
+        deviations: list[Array] = []
+        for run in runs:
+            assert run.value is not None  # noqa: S101 - the caller has looked
+            assert run.draws is not None  # noqa: S101
+            assert run.parts is not None  # noqa: S101
+            values.append(run.value)
+            draws.append(run.draws)
+            added.append(paired.without_rounding(run.parts.added))
+            deviations.append(run.parts.deviations)
+        noises = [RunNoise.of(run.runs) for run in runs]
+        stacked_draws = np.stack(draws)
+        is_drawn = ~np.isnan(stacked_draws).any(axis=0)
+        # In the order of its rows: sums along a row then round alike in every matrix.
         return cls(
-            np.array(values, dtype=np.float64),
-            np.stack(draws),
-            np.stack([part.added for part in parts]),
-            np.stack([part.deviations for part in parts]),
+            values=np.array(values),
+            draws=np.ascontiguousarray(stacked_draws[:, is_drawn]),
+            added=np.stack(added),
+            deviations=np.stack(deviations),
+            run_variances=np.array([noise.variance for noise in noises]),
+            run_freedoms=np.array([noise.freedom for noise in noises], dtype=np.float64),
         )
+
+    def at(self, places: Places | slice) -> "Scores":
+        """Return the scores of some of the runs."""
+        return Scores(*(getattr(self, field.name)[places] for field in fields(self)))
+
+    def followed_by(self, more_runs: "Scores") -> "Scores":
+        """Return these runs and more after them."""
+        arrays: list[Array] = []
+        for field in fields(self):
+            arrays.append(
+                np.concatenate([getattr(self, field.name), getattr(more_runs, field.name)])
+            )
+        return Scores(*arrays)
 
 
 @dataclass(frozen=True, slots=True)
 class PairedTests:
-    """The tests of all pairs, in the order of `itertools.combinations`.
+    """The tests of each run less each other one, with unscored items against the difference.
+
+    Row and column are runs: what lacks a score is at the scale's lowest in the row's run, and at
+    its highest in the column's. All matrices are NaN where there is no test.
 
     Attributes:
-        difference: The first run less the second.
-        centre: As `paired.PairedTest` has it; NaN where there is no test.
-        error: Its standard error.
-        freedom: Degrees of freedom, the same of all pairs.
-        bounds: The least and the most that a difference can be.
-        resampled_error: The standard error by the resamples alone.
+        centre: As `paired.PairedTest` has it (runs x runs).
+        error: Its standard error (runs x runs).
+        freedom: Its degrees of freedom (runs x runs).
+        p: Its two-sided p of no difference (runs x runs).
+        resampled_error: The standard error by the resamples alone, of both runs at their lowest
+            (runs x runs).
     """
 
-    difference: Array
     centre: Array
     error: Array
-    freedom: int
-    bounds: Bounds
+    freedom: Array
+    p: Array
     resampled_error: Array
 
-    def p(self) -> Array:
-        """Return each pair's two-sided p of no difference.
+    @classmethod
+    def empty(cls, runs: int) -> "PairedTests":
+        """Return the tests of runs before any is made."""
+        return cls(*(np.full((runs, runs), np.nan) for _ in fields(cls)))
 
-        It is NaN where there is no test.
-        """
-        with np.errstate(invalid="ignore"):
-            p = student_t.two_sided_p(self.centre / self.error, self.freedom)
-        return np.where(np.isnan(self.centre), np.nan, np.maximum(p, paired.SMALLEST_P))
+    def at(self, places: Places) -> "PairedTests":
+        """Return the tests of some of the runs."""
+        square = np.ix_(places, places)
+        return PairedTests(*(getattr(self, field.name)[square] for field in fields(self)))
 
-    def intervals(self, levels: Array) -> tuple[Array, Array]:
-        """Return the low and the high ends of each pair's interval, at its own level.
+    def intervals(
+        self, first: Places, second: Places, levels: Array, bounds: Bounds
+    ) -> tuple[Array, Array]:
+        """Return the low and the high ends of some tests, each at its own level.
 
         They are `paired.PairedTest.interval`, and NaN where there is no test.
+
+        Args:
+            first: The row of each test (tests).
+            second: Its column (tests).
+            levels: Its level (tests).
+            bounds: The least and the most that a difference can be.
         """
-        low, high = self.bounds
-        starts = np.full(len(levels), np.nan)
-        ends = np.full(len(levels), np.nan)
-        is_tested = ~np.isnan(self.centre)
-        # Most pairs share the level of the first that isn't told apart.
-        distinct_levels, place = np.unique(levels[is_tested], return_inverse=True)
-        reach = student_t.quantiles(1 - distinct_levels / 2, self.freedom)[place]
-        reach *= self.error[is_tested]
-        starts[is_tested] = np.clip(self.centre[is_tested] - reach, low, high)
-        ends[is_tested] = np.clip(self.centre[is_tested] + reach, low, high)
-        return starts, ends
+        centre = self.centre[first, second]
+        freedom = self.freedom[first, second]
+        reach = np.full(len(levels), np.nan)
+        for number in np.unique(freedom[~np.isnan(centre)]).tolist():
+            is_tested = (freedom == number) & ~np.isnan(centre)
+            # Most pairs share the level of the first that isn't told apart.
+            distinct, place = np.unique(levels[is_tested], return_inverse=True)
+            reach[is_tested] = student_t.quantiles(1 - distinct / 2, int(number))[place]
+        reach *= self.error[first, second]
+        low, high = bounds
+        return np.clip(centre - reach, low, high), np.clip(centre + reach, low, high)
 
 
-def tests_of_all_pairs(
-    first: Scores, second: Scores, *, n: int, clusters: int, bounds: Bounds
-) -> PairedTests | None:
-    """Test each run of `first` against all later ones of `second`.
+def all_tests(
+    lowest: Scores, highest: Scores, common: CommonItems, first_tests: PairedTests | None = None
+) -> PairedTests:
+    """Test all pairs of runs.
 
-    Both are the same runs, or the same runs with unscored items counted otherwise. Memory holds
-    one run's differences to all others beside the matrices.
+    Memory holds one run's differences to all others beside the matrices.
 
     Args:
-        first: The scores of the pairs' first runs.
-        second: The scores of their second runs.
-        n: The items that take part.
-        clusters: The clusters (videos) that take part.
-        bounds: The least and the most that a value can be.
-
-    Returns:
-        The tests; None under `MIN_CLUSTERS` clusters.
+        lowest: The runs with unscored items at the scale's lowest.
+        highest: The same at its highest; the same object where every item of all runs is scored.
+        common: Their items. Under `MIN_CLUSTERS` clusters no pair has a test.
+        first_tests: The tests of the first runs among themselves, where they are known.
     """
-    if clusters < intervals.MIN_CLUSTERS or first.draws.shape[1] < 2:  # noqa: PLR2004
-        return None
-    runs = len(first.values)
-    rows, columns = np.triu_indices(runs, k=1)
-    difference = first.values[rows] - second.values[columns]
-    is_drawn = ~np.isnan(first.draws).any(axis=0) & ~np.isnan(second.draws).any(axis=0)
-    first_added = paired.without_rounding(first.added)
-    second_added = paired.without_rounding(second.added)
-    errors = _errors(first.draws[:, is_drawn], second.draws[:, is_drawn], clusters)
-    differing: list[Array] = [np.empty(0)]
-    for run in range(runs - 1):
-        later = slice(run + 1, None)
-        is_other = first_added[run] != second_added[later]
-        differing.append(is_other.sum(axis=1).astype(np.float64))
-    items_differing = np.concatenate(differing)
+    runs = len(lowest.values)
+    tests = PairedTests.empty(runs)
+    known_runs = 0
+    if first_tests is not None:
+        known_runs = len(first_tests.p)
+        first = slice(0, known_runs)
+        for field in fields(first_tests):
+            getattr(tests, field.name)[first, first] = getattr(first_tests, field.name)
+    for run in range(max(known_runs, 1), runs):
+        _test_run(tests, run, lowest, highest, common)
+    _set_p(tests, known_runs, is_mirrored=lowest is highest)
+    return tests
+
+
+def _test_run(
+    tests: PairedTests, run: int, lowest: Scores, highest: Scores, common: CommonItems
+) -> None:
+    """Test a run and all before it, in both directions, but for p."""
+    itself = slice(run, run + 1)
+    earlier = slice(0, run)
+    run_lowest = lowest.at(itself)
+    earlier_lowest = lowest.at(earlier)
+    errors = standard_errors(run_lowest.draws - earlier_lowest.draws, common.clusters)
+    tests.resampled_error[run, earlier] = errors
+    tests.resampled_error[earlier, run] = errors
+    if common.clusters < intervals.MIN_CLUSTERS or lowest.draws.shape[1] < 2:  # noqa: PLR2004
+        return
+    row = _tests(run_lowest, highest.at(earlier), common)
+    column = _PairedTestRow(-row.centre, row.error, row.freedom)
+    if lowest is not highest:
+        column = _tests(earlier_lowest, highest.at(itself), common)
+    for name in _PairedTestRow.__slots__:
+        getattr(tests, name)[run, earlier] = getattr(row, name)
+        getattr(tests, name)[earlier, run] = getattr(column, name)
+
+
+@dataclass(frozen=True, slots=True)
+class _PairedTestRow:
+    """Tests of one run with others; each array is (others)."""
+
+    centre: Array
+    error: Array
+    freedom: Array
+
+
+def _tests(first: Scores, second: Scores, common: CommonItems) -> _PairedTestRow:
+    """Test each run of `first` less each of `second`.
+
+    One of the two is a single run.
+    """
+    difference = first.values - second.values
+    is_other = first.added != second.added
     items = paired.Items(
-        n, _variances(first, second, rows, columns, items_differing), items_differing
+        n=common.n,
+        variance=paired.sums_of_squares(first.deviations - second.deviations),
+        differing=np.count_nonzero(is_other, axis=1).astype(np.float64),
     )
-    guarded = paired.guarded_errors(difference, errors, clusters, items, bounds)
-    scale = bounds[1] - bounds[0]
-    return PairedTests(
-        difference=difference,
-        centre=guarded.centre,
-        error=guarded.error,
-        freedom=clusters - 1,
-        bounds=(-scale, scale),
-        resampled_error=errors,
+    errors = standard_errors(first.draws - second.draws, common.clusters)
+    guarded = paired.guarded_errors(difference, errors, common.clusters, items, common.bounds)
+    noisy = intervals.with_run_noise(
+        guarded.error,
+        common.clusters - 1,
+        RunNoise(first.run_variances, first.run_freedoms),
+        RunNoise(second.run_variances, second.run_freedoms),
     )
+    return _PairedTestRow(guarded.centre, noisy.error, noisy.freedom)
+
+
+def _set_p(tests: PairedTests, known_runs: int, *, is_mirrored: bool) -> None:
+    """Set the p of all tests but those of the known runs among themselves."""
+    runs = len(tests.p)
+    is_new = np.ones((runs, runs), dtype=bool)
+    is_new[:known_runs, :known_runs] = False
+    below = np.tri(runs, k=-1, dtype=bool) & is_new
+    tests.p[below] = paired.two_sided_p(
+        tests.centre[below], tests.error[below], tests.freedom[below]
+    )
+    above = below.T
+    if is_mirrored:
+        tests.p[above] = tests.p.T[above]
+    else:
+        tests.p[above] = paired.two_sided_p(
+            tests.centre[above], tests.error[above], tests.freedom[above]
+        )
 
 
 def errors_of_all_pairs(draws: Array, clusters: int) -> Array:
-    """Return the standard error of each pair's difference, in the order of the tests.
+    """Return the standard error of each pair's difference, in the order of combinations.
 
     Args:
-        draws: Of each resample, a row a run.
+        draws: Of each resample (runs x resamples); a resample with a NaN is left out.
         clusters: The clusters (videos) that take part.
     """
-    is_drawn = ~np.isnan(draws).any(axis=0)
-    return _errors(draws[:, is_drawn], draws[:, is_drawn], clusters)
-
-
-def _errors(first: Array, second: Array, clusters: int) -> Array:
+    # In the order of its rows: sums along a row then round alike in every matrix.
+    draws = np.ascontiguousarray(draws[:, ~np.isnan(draws).any(axis=0)])
     errors: list[Array] = [np.empty(0)]
-    for run in range(len(first) - 1):
-        errors.append(standard_errors(first[run] - second[run + 1 :], clusters))
+    for run in range(len(draws) - 1):
+        errors.append(standard_errors(draws[run] - draws[run + 1 :], clusters))
     return np.concatenate(errors)
-
-
-def _variances(
-    first: Scores, second: Scores, rows: Places, columns: Places, differing: Array
-) -> Array:
-    """Return the variance that each difference would have if items were independent.
-
-    It is the squared length of the deviations' difference, by the law of cosines.
-    """
-    first_squares = np.einsum("ri,ri->r", first.deviations, first.deviations)
-    second_squares = np.einsum("ri,ri->r", second.deviations, second.deviations)
-    products = first.deviations @ second.deviations.T
-    variances = first_squares[rows] + second_squares[columns] - 2 * products[rows, columns]
-    # What rounding leaves of equal runs is no variance.
-    return np.where(differing == 0, 0.0, np.maximum(variances, 0.0))

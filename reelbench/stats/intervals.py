@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from reelbench.stats import student_t
 
 Array = NDArray[np.float64]
+FloatOrArray = float | Array
 Places = NDArray[np.intp]
 Method = Literal["percentile", "t", "wilson"]
 Bounds = tuple[float, float]
@@ -189,7 +190,7 @@ def confidence_interval(
             are all the same (every item right), each cluster is one observation. It is `t` without
             bounds.
         runs: The statistic in each of several runs of one model: their variance counts too
-            (`with_runs`).
+            (`with_run_noise`).
 
     Returns:
         Its two ends; None under `MIN_CLUSTERS` clusters (under two for `percentile`) or two draws,
@@ -203,8 +204,16 @@ def confidence_interval(
         return None
     if method == "percentile":
         return percentiles(draws)
-    error, freedom = with_runs(standard_error(draws, clusters), clusters - 1, runs)
-    return interval_of_error(value, error, freedom, clusters, bounds=bounds, method=method)
+    error = standard_error(draws, clusters)
+    noisy = with_run_noise(error, clusters - 1, RunNoise.of(runs), NO_RUNS)
+    return interval_of_error(
+        value,
+        float(noisy.error[0]),
+        int(noisy.freedom[0]),
+        clusters,
+        bounds=bounds,
+        method=method,
+    )
 
 
 def interval_of_error(
@@ -280,8 +289,43 @@ def standard_errors(draws: Array, clusters: int) -> Array:
     return np.where(spread <= rounding, 0.0, spread * math.sqrt(clusters / (clusters - 1)))
 
 
-def with_runs(error: float, freedom: int, *runs: Sequence[float]) -> tuple[float, int]:
-    """Return a standard error over videos with the noise of several runs added.
+@dataclass(frozen=True, slots=True)
+class RunNoise:
+    """The noise of a mean over several runs of one model.
+
+    It is one number each, or an array of many such means.
+
+    Attributes:
+        variance: Of the mean between the runs; 0 where there is one run.
+        freedom: Its degrees of freedom.
+    """
+
+    variance: FloatOrArray
+    freedom: FloatOrArray
+
+    @classmethod
+    def of(cls, runs: Sequence[float]) -> "RunNoise":
+        """Return the noise of a mean, by the value in each run."""
+        if len(runs) < 2:  # noqa: PLR2004 - one run says nothing of its noise
+            return NO_RUNS
+        return cls(float(np.var(runs, ddof=1)) / len(runs), len(runs) - 1.0)
+
+
+NO_RUNS = RunNoise(0.0, 0.0)
+"""Of one run alone."""
+
+
+class NoisyErrors(NamedTuple):
+    """Standard errors and their degrees of freedom, each as many as there are values."""
+
+    error: Array
+    freedom: Array
+
+
+def with_run_noise(
+    error: FloatOrArray, freedom: int, first: RunNoise, second: RunNoise
+) -> NoisyErrors:
+    """Return standard errors over videos with the noise of several runs added.
 
     A mean over runs varies with the videos that were drawn and with the run itself (its samples,
     its seed). The two are crossed: the variance over videos (of the runs' average) and that between
@@ -290,24 +334,30 @@ def with_runs(error: float, freedom: int, *runs: Sequence[float]) -> tuple[float
     Bulletin 2). The coverage is simulated (docs/verification.md).
 
     Args:
-        error: The standard error over videos.
-        freedom: Its degrees of freedom.
-        runs: The statistic in each run, of each side that has several.
-
-    Returns:
-        The error and its degrees of freedom.
+        error: Standard errors over videos.
+        freedom: Their degrees of freedom.
+        first: The noise of one side's runs.
+        second: That of the other side's.
     """
-    variances = [error**2]
-    freedoms = [freedom]
-    for values in runs:
-        if len(values) > 1:
-            variances.append(float(np.var(values, ddof=1)) / len(values))
-            freedoms.append(len(values) - 1)
-    total = math.fsum(variances)
-    if len(variances) == 1 or not total:
-        return error, freedom
-    terms = [variance**2 / dof for variance, dof in zip(variances, freedoms, strict=True)]
-    return math.sqrt(total), max(1, math.floor(total**2 / math.fsum(terms)))
+    error = np.atleast_1d(np.asarray(error, dtype=np.float64))
+    variance = error * error
+    # The two sides stand together, so that their order changes no bit.
+    run_variance = np.asarray(first.variance) + np.asarray(second.variance)
+    total = variance + run_variance
+    terms = variance * variance / freedom + (_term(first) + _term(second))
+    is_noisy = (run_variance > 0) & (total > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedoms = np.maximum(1.0, np.floor(total * total / terms))
+    return NoisyErrors(
+        error=np.where(is_noisy, np.sqrt(total), error),
+        freedom=np.where(is_noisy, freedoms, float(freedom)),
+    )
+
+
+def _term(noise: RunNoise) -> Array:
+    """Return the part of Satterthwaite's sum that is the runs'."""
+    variance = np.asarray(noise.variance)
+    return variance * variance / np.maximum(noise.freedom, 1.0)
 
 
 def share_over_clusters(values: Array, clusters: Places) -> Estimate:

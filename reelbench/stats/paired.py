@@ -17,13 +17,11 @@ from reelbench.stats.intervals import (
     UNBOUNDED,
     Array,
     Bounds,
+    FloatOrArray,
     cut,
     resampled_sums,
     standard_error,
-    with_runs,
 )
-
-FloatOrArray = float | Array
 
 SMALLEST_P = sys.float_info.min
 """What is below it, a float can't tell from 0, which no p is."""
@@ -54,15 +52,33 @@ class PairedTest:
     @property
     def p(self) -> float:
         """Two-sided, of no difference; never 0."""
-        if not self.centre:
-            return 1.0
-        tail = student_t.cdf(-abs(self.centre) / self.error, self.freedom)
-        return max(2 * tail, SMALLEST_P)
+        p = two_sided_p(
+            np.array([self.centre]), np.array([self.error]), np.array([float(self.freedom)])
+        )
+        return float(p[0])
 
     def interval(self, alpha: float = 0.05) -> Bounds:
         """Return the test's own interval: it excludes 0 exactly where p is at most `alpha`."""
         reach = student_t.quantile(1 - alpha / 2, self.freedom) * self.error
         return cut(self.centre - reach, self.centre + reach, self.bounds)
+
+
+def two_sided_p(centre: Array, error: Array, freedom: Array) -> Array:
+    """Return the p of each test of no difference.
+
+    It is never 0, and NaN where there is no test.
+
+    Args:
+        centre: As `PairedTest` has it (tests).
+        error: Its standard error (tests).
+        freedom: Its degrees of freedom (tests).
+    """
+    p = np.full(len(centre), np.nan)
+    for number in np.unique(freedom[~np.isnan(centre)]).tolist():
+        is_tested = (freedom == number) & ~np.isnan(centre)
+        t = centre[is_tested] / error[is_tested]
+        p[is_tested] = np.maximum(student_t.two_sided_p(t, int(number)), SMALLEST_P)
+    return p
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +100,8 @@ class Parts:
         """Compare the items with those of another value."""
         deviations = self.deviations - subtrahend.deviations
         is_other = without_rounding(self.added) != without_rounding(subtrahend.added)
-        return Items(self.n, float(deviations @ deviations), int(np.count_nonzero(is_other)))
+        variance = float(sums_of_squares(deviations[None, :])[0])
+        return Items(self.n, variance, int(np.count_nonzero(is_other)))
 
 
 def parts_of_ratio(numerators: Array, weights: Array) -> Parts:
@@ -93,6 +110,14 @@ def parts_of_ratio(numerators: Array, weights: Array) -> Parts:
     added = numerators / total
     deviations = added - added.sum() * weights / total
     return Parts(added, deviations, int(np.count_nonzero(weights)))
+
+
+def sums_of_squares(values: Array) -> Array:
+    """Return the sum of each row's squares (rows), of values in rows x columns.
+
+    A matrix product would take less time, but rounds by the rows that stand beside one.
+    """
+    return np.einsum("rc,rc->r", values, values)
 
 
 def without_rounding(added: Array) -> Array:
@@ -142,11 +167,11 @@ def guarded_errors(
         bounds: The least and the most that each model's value can be.
 
     Returns:
-        The two for each pair of models. Both are NaN where no item differs on a scale without
-        bounds: nothing says by how much one could.
+        The two for each pair of models (pairs). Both are NaN where no item differs on a scale
+        without bounds: nothing says by how much one could.
     """
-    difference = np.asarray(difference, dtype=np.float64)
-    error = np.asarray(error, dtype=np.float64)
+    difference = np.atleast_1d(np.asarray(difference, dtype=np.float64))
+    error = np.atleast_1d(np.asarray(error, dtype=np.float64))
     scale = bounds[1] - bounds[0]
     step = _step(difference, items, scale)
     lean = _lean(difference, items, step)
@@ -205,7 +230,9 @@ def paired_test(
     draws: Array,
     clusters: int,
     items: Items,
-    *runs: Sequence[float],
+    *,
+    first_runs: Sequence[float] = (),
+    second_runs: Sequence[float] = (),
     bounds: Bounds = UNBOUNDED,
 ) -> PairedTest | None:
     """Test a difference of two models on the same clusters, guarded as `guarded_errors` says.
@@ -215,7 +242,8 @@ def paired_test(
         draws: Of each resample; NaNs are left out.
         clusters: The clusters (videos) that take part in it.
         items: What the items say of it.
-        runs: For each model with several runs, the value in each of them (`with_runs`).
+        first_runs: The value in each of several runs of the first model (`with_run_noise`).
+        second_runs: The same of the second model.
         bounds: The least and the most that each model's value can be.
 
     Returns:
@@ -226,12 +254,16 @@ def paired_test(
     if clusters < intervals.MIN_CLUSTERS or len(draws) < 2:  # noqa: PLR2004
         return None
     guarded = guarded_errors(difference, standard_error(draws, clusters), clusters, items, bounds)
-    centre = float(guarded.centre)
+    centre = float(guarded.centre[0])
     if math.isnan(centre):
         return None
-    error, freedom = with_runs(float(guarded.error), clusters - 1, *runs)
+    first_noise = intervals.RunNoise.of(first_runs)
+    second_noise = intervals.RunNoise.of(second_runs)
+    noisy = intervals.with_run_noise(guarded.error, clusters - 1, first_noise, second_noise)
     scale = bounds[1] - bounds[0]
-    return PairedTest(difference, centre, error, freedom, (-scale, scale))
+    return PairedTest(
+        difference, centre, float(noisy.error[0]), int(noisy.freedom[0]), (-scale, scale)
+    )
 
 
 class TwoMeans(NamedTuple):

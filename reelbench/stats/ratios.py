@@ -130,8 +130,8 @@ class Resampled:
             draws,
             self.clusters,
             self.parts.minus(subtrahend.parts),
-            self.runs,
-            subtrahend.runs,
+            first_runs=self.runs,
+            second_runs=subtrahend.runs,
             bounds=self.bounds,
         )
 

@@ -6,8 +6,9 @@ import os
 import pytest
 
 from perf.leaderboard import make as make_results
+from reelbench.base import settings
 from reelbench.base.workers import Workers
-from reelbench.leaderboard import row_life, site, store
+from reelbench.leaderboard import ranking, row_life, site, store
 
 ITEMS = 60
 
@@ -56,7 +57,7 @@ def test_where_nothing_changed_no_file_is_written(board):
     assert (board / "site").stat().st_ino == folder
 
 
-def test_one_more_row_touches_no_other_row_s_files(board):
+def test_one_more_row_touches_no_other_row_s_files(board, monkeypatch):
     before = _states(board / "site")
     store.add(board / "results" / "00002", board / "store")
     _, is_unchanged = _build(board / "store", board / "site")
@@ -69,8 +70,42 @@ def test_one_more_row_touches_no_other_row_s_files(board):
     assert (
         len([path for path in after if path.startswith("data/runs/") and path not in before]) == 1
     )
+    monkeypatch.setenv("REELBENCH_HOME", str(board / "another_home"))
     site.build(board / "store", board / "fresh")
     assert _files(board / "site") == _files(board / "fresh")
+
+
+def test_one_more_row_reads_its_own_samples_and_no_others(board, monkeypatch):
+    read_keys = []
+    ranked_samples = ranking.ranked_samples
+
+    def noted(stored):
+        read_keys.append(stored.key)
+        return ranked_samples(stored)
+
+    monkeypatch.setattr(ranking, "ranked_samples", noted)
+    [added] = store.add(board / "results" / "00002", board / "store")
+    _build(board / "store", board / "site")
+    assert read_keys == [added.place.relative_to(board / "store").as_posix()]
+
+
+@pytest.mark.parametrize("change", ["cut off", "one bit", "no archive", "gone"])
+def test_a_broken_file_of_kept_tests_is_made_again(board, change):
+    [kept] = (settings.home() / "tables").iterdir()
+    data = kept.read_bytes()
+    broken = {
+        "cut off": data[: len(data) // 2],
+        "one bit": data[:2000] + bytes([data[2000] ^ 1]) + data[2001:],
+        "no archive": b"nothing",
+        "gone": None,
+    }[change]
+    kept.unlink()
+    if broken is not None:
+        kept.write_bytes(broken)
+    before = _files(board / "site")
+    site.build(board / "store", board / "fresh")
+    assert _files(board / "fresh") == before
+    assert kept.read_bytes() == data
 
 
 @pytest.mark.parametrize("change", ["edited", "deleted", "added", "kept size"])

@@ -1,12 +1,12 @@
 """Tests of a difference on the same items: by hand, against scipy, and all pairs of a table at once."""
 
-import itertools
 import math
+from array import array
 
 import numpy as np
 import pytest
 
-from reelbench.stats import all_pairs, intervals, paired, student_t
+from reelbench.stats import all_pairs, intervals, paired, ratios, student_t
 from tests.stats.test_intervals import draws_with, resampled
 
 
@@ -21,6 +21,13 @@ def apart(deviations, together=0.0):
     )
 
 
+def tested(difference, draws, clusters, items, **options):
+    """Return the paired test of a difference, which there is."""
+    test = paired.paired_test(difference, draws, clusters, items, **options)
+    assert test is not None
+    return test
+
+
 MANY = paired.Items(10**9, 1.0, 10**9)
 """So many items that two more of them count for nothing."""
 
@@ -29,7 +36,7 @@ def test_a_difference_is_students_over_videos():
     # 12 videos, deviations 0.3 and 0.4, correlation 0.5: of the difference √(0.09 + 0.16 - 0.12);
     # t(11) = 2.2010.
     a, b = apart((0.3, 0.4), 0.5)
-    test = paired.paired_test(0.5, a - b, 12, MANY)
+    test = tested(0.5, a - b, 12, MANY)
     error = math.sqrt(0.13 * 12 / 11)
     assert test.interval() == pytest.approx((0.5 - 2.2010 * error, 0.5 + 2.2010 * error), abs=1e-3)
     assert test.p == pytest.approx(
@@ -64,10 +71,10 @@ def test_p_is_the_t_tests_on_video_means():
     value, draws, n = resampled(means, clusters)
     exact = (draws - draws.mean()) / draws.std(ddof=1) * np.std(means) / math.sqrt(11)
     found = stats.ttest_1samp(means, 0)
-    test = paired.paired_test(value, exact, n, MANY)
+    test = tested(value, exact, n, MANY)
     assert test.p == pytest.approx(found.pvalue, abs=1e-7)
     assert test.interval() == pytest.approx(tuple(found.confidence_interval()), abs=1e-7)
-    assert paired.paired_test(value, draws, n, MANY).p == pytest.approx(found.pvalue, rel=0.3)
+    assert tested(value, draws, n, MANY).p == pytest.approx(found.pvalue, rel=0.3)
 
 
 def pair_of(only_a, only_b, n):
@@ -78,7 +85,7 @@ def pair_of(only_a, only_b, n):
     # A resample of so many clusters varies by less than new ones do.
     draws = draws_with(math.sqrt(variance * (clusters - 1) / clusters), difference)
     items = paired.Items(n, variance, only_a + only_b)
-    return paired.paired_test(difference, draws, clusters, items, bounds=(0, 1))
+    return tested(difference, draws, clusters, items, bounds=(0, 1))
 
 
 @pytest.mark.parametrize(("pairs", "n"), [(3, 40), (8, 100)])
@@ -126,17 +133,17 @@ def test_questions_on_one_video_that_differ_alike_count_as_one():
     # 40 videos of 4 questions, and one video's four all differ: as 1 of 40.
     together = draws_with(math.sqrt((1 / 40 - 1 / 1600) / 40 * 39 / 40), 1 / 40)
     items = paired.Items(160, (1 / 40 - 1 / 1600) / 160, 4)
-    test = paired.paired_test(1 / 40, together, 40, items, bounds=(0, 1))
+    test = tested(1 / 40, together, 40, items, bounds=(0, 1))
     assert test.interval() == pytest.approx(pair_of(1, 0, 40).interval(), rel=0.03)
     # Where nothing differs, each video is one.
-    same = paired.paired_test(0.0, np.zeros(100), 40, paired.Items(160, 0, 0), bounds=(0, 1))
+    same = tested(0.0, np.zeros(100), 40, paired.Items(160, 0, 0), bounds=(0, 1))
     assert same.interval() == pytest.approx(pair_of(0, 0, 40).interval())
 
 
 def test_where_nothing_differs_on_a_scale_without_ends_nothing_is_said():
     none = paired.Items(12, 0, 0)
     assert paired.paired_test(0.0, np.zeros(100), 12, none) is None
-    assert paired.paired_test(0.3, np.full(100, 0.3), 12, paired.Items(12, 0, 12)).p > 0
+    assert tested(0.3, np.full(100, 0.3), 12, paired.Items(12, 0, 12)).p > 0
 
 
 def random_runs(rng, runs, items, kind):
@@ -154,39 +161,58 @@ def random_runs(rng, runs, items, kind):
     return numerators * weights, weights
 
 
-@pytest.mark.parametrize("kind", ["right", "steps", "weights"])
-@pytest.mark.parametrize("bounds", [(0, 5), intervals.UNBOUNDED])
-def test_all_pairs_at_once_are_the_pairs_one_by_one(kind, bounds):
+def resampled_runs(kind, bounds, several=False):
+    """Seven runs on 120 questions about 30 videos, resampled."""
     numerators, weights = random_runs(np.random.default_rng(1), 7, 120, kind)
     videos = [f"v{item // 4}" for item in range(120)]
-    values, draws, parts = [], [], []
-    for row in numerators:
-        sums = intervals.cluster_sums(np.stack([row, weights], axis=1), videos)
-        drawn = np.concatenate(list(intervals.resampled_sums(sums)))
-        values.append(row.sum() / weights.sum())
-        draws.append(drawn[:, 0] / drawn[:, 1])
-        parts.append(paired.parts_of_ratio(row, weights))
-    scores = all_pairs.Scores.of(values, draws, parts)
-    tests = all_pairs.tests_of_all_pairs(scores, scores, n=120, clusters=30, bounds=bounds)
-    p_values = tests.p()
-    levels = np.array([0.01 / (1 + place % 5) for place in range(21)])
-    starts, ends = tests.intervals(levels)
-    for place, (a, b) in enumerate(itertools.combinations(range(7), 2)):
-        alone = paired.paired_test(
-            values[a] - values[b],
-            draws[a] - draws[b],
-            30,
-            parts[a].minus(parts[b]),
-            bounds=bounds,
-        )
+    runs = []
+    for number, row in enumerate(numerators):
+        ratio = ratios.Ratio(array("d", row), array("d", weights), 1.0)
+        values = [0.4, 0.5 + number / 50, 0.7] if several and number % 3 else ()
+        runs.append(ratios.resampled(ratios.MeanOfRatios([ratio], values, bounds), videos))
+    return runs
+
+
+@pytest.mark.parametrize("kind", ["right", "steps", "weights"])
+@pytest.mark.parametrize("bounds", [(0, 5), intervals.UNBOUNDED])
+@pytest.mark.parametrize("several", [False, True])
+def test_all_pairs_at_once_are_the_pairs_one_by_one_to_the_bit(kind, bounds, several):
+    runs = resampled_runs(kind, bounds, several)
+    scores = all_pairs.Scores.of(runs)
+    common = all_pairs.CommonItems(120, 30, bounds)
+    tests = all_pairs.all_tests(scores, scores, common)
+    first, second = np.indices((7, 7)).reshape(2, 49)
+    levels = np.array([0.01 / (1 + place % 5) for place in range(49)])
+    scale = bounds[1] - bounds[0]
+    starts, ends = tests.intervals(first, second, levels, (-scale, scale))
+    for place, (a, b) in enumerate(zip(first, second, strict=True)):
+        alone = None if a == b else runs[a].test(runs[b])
         if alone is None:
-            assert np.isnan([p_values[place], starts[place], ends[place]]).all()
+            assert np.isnan([tests.p[a, b], starts[place], ends[place]]).all()
             continue
-        interval = alone.interval(levels[place])
-        assert (starts[place], ends[place]) == pytest.approx(interval, rel=1e-9, abs=1e-12)
-        assert p_values[place] == pytest.approx(alone.p, rel=1e-9)
+        assert (starts[place], ends[place]) == alone.interval(levels[place])
+        assert tests.p[a, b] == alone.p
+
+
+def test_a_run_that_is_added_changes_no_bit_of_the_others_tests():
+    runs = resampled_runs("weights", (0, 5), several=True)
+    higher = resampled_runs("steps", (0, 5), several=True)
+    common = all_pairs.CommonItems(120, 30, (0, 5))
+    lowest, highest = all_pairs.Scores.of(runs), all_pairs.Scores.of(higher)
+    at_once = all_pairs.all_tests(lowest, highest, common)
+    tests = None
+    for number in range(1, 8):
+        some = slice(0, number)
+        tests = all_pairs.all_tests(lowest.at(some), highest.at(some), common, tests)
+    for name in ("centre", "error", "freedom", "p", "resampled_error"):
+        np.testing.assert_array_equal(getattr(tests, name), getattr(at_once, name))
+    # The other order of the runs, too.
+    order = np.array([4, 0, 6, 2, 1, 5, 3])
+    turned = all_pairs.all_tests(lowest.at(order), highest.at(order), common)
+    np.testing.assert_array_equal(turned.p, at_once.at(order).p)
 
 
 def test_all_pairs_of_few_videos_have_no_test():
-    one = all_pairs.Scores(np.zeros(2), np.zeros((2, 9)), np.zeros((2, 9)), np.zeros((2, 9)))
-    assert all_pairs.tests_of_all_pairs(one, one, n=9, clusters=9, bounds=(0, 1)) is None
+    scores = all_pairs.Scores.of(resampled_runs("right", (0, 1)))
+    tests = all_pairs.all_tests(scores, scores, all_pairs.CommonItems(9, 9, (0, 1)))
+    assert np.isnan(tests.p).all()

@@ -1,0 +1,56 @@
+"""The state of files and of Reelbench itself, by which what was made from them is known again.
+
+Files count by size and times.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from reelbench.scoring import result_files
+
+PACKAGE = Path(__file__).parents[1]
+
+
+@cache
+def code_state() -> str:
+    """Return the hash of Reelbench itself and of what it computes with."""
+    return digest_of([sorted(file_states(PACKAGE)), sys.version, result_files.software()])
+
+
+def digest_of(document: Sequence[Any]) -> str:
+    """Return the hash of plain data."""
+    text = json.dumps(document, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def file_states(folder: Path) -> Iterator[tuple[str, list[int]]]:
+    """Yield the path of each file below a folder, and its state.
+
+    Hidden files and folders are left out: locks, caches, and what a process writes aside.
+    """
+    for root, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if _is_counted(name)]
+        below = Path(root).relative_to(folder).as_posix()
+        for name in names:
+            state = state_of(os.path.join(root, name))  # noqa: PTH118 - a Path costs ten times that
+            if _is_counted(name) and state is not None:
+                yield (name if below == "." else f"{below}/{name}"), state
+
+
+def _is_counted(name: str) -> bool:
+    return not name.startswith(".") and name != "__pycache__"
+
+
+def state_of(path: Path | str) -> list[int] | None:
+    """Return a file's size and time; None where it is not there."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return [status.st_size, status.st_mtime_ns]
