@@ -7,7 +7,7 @@ what they follow from, so that one more row costs its own tests alone.
 import hashlib
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -110,11 +110,10 @@ def compared_runs(
     contents = [_content_of(spec, row) for row in rows]
     stored_stack = None if path is None else _read(path)
     runs = _Runs(rows, contents, stored_stack, resampled)
-    shapes = Counter(runs.shapes())
+    shapes = runs.shapes()
     if stored_stack is not None and 2 * shapes[stored_stack.shape] <= len(rows):
         runs = _Runs(rows, contents, None, resampled)
-        shapes = Counter(runs.shapes())
-    shapes.pop(None, None)
+        shapes = runs.shapes()
     if not shapes:
         return ComparedRuns([row.key for row in rows], alone=runs.loaded)
     [(shape, _)] = shapes.most_common(1)
@@ -151,14 +150,18 @@ class _Runs:
             if row.key not in self._stored_places:
                 self.loaded[row.key] = resampled(row)
 
-    def shapes(self) -> Iterable[Shape | None]:
-        """Return the shape of each run.
+    def shapes(self) -> Counter[Shape]:
+        """Count the runs of each shape.
 
-        It is None of one that can't be tested with others at once.
+        What can't be tested with others at once has none.
         """
-        shapes = [_shape_of(run) for run in self.loaded.values()]
+        shapes: Counter[Shape] = Counter()
+        for run in self.loaded.values():
+            shape = _shape_of(run)
+            if shape is not None:
+                shapes[shape] += 1
         if self._stored is not None:
-            shapes += [self._stored.shape] * len(self._stored_places)
+            shapes[self._stored.shape] += len(self._stored_places)
         return shapes
 
     def compared(self, stack: Stack) -> ComparedRuns:
@@ -258,7 +261,7 @@ def _content_of(spec: BenchmarkSpec, row: BoardEntry) -> str:
 def _read(path: Path) -> Stack | None:
     """Return the stack that is kept; None where there is none, or a broken one."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             return _stack_in(arrays)
     except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile):
         return None

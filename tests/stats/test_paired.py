@@ -21,7 +21,7 @@ def apart(deviations, together=0.0):
     )
 
 
-def tested(difference, draws, clusters, items, **options):
+def some_test(difference, draws, clusters, items, **options):
     """Return the paired test of a difference, which there is."""
     test = paired.paired_test(difference, draws, clusters, items, **options)
     assert test is not None
@@ -36,7 +36,7 @@ def test_a_difference_is_students_over_videos():
     # 12 videos, deviations 0.3 and 0.4, correlation 0.5: of the difference √(0.09 + 0.16 - 0.12);
     # t(11) = 2.2010.
     a, b = apart((0.3, 0.4), 0.5)
-    test = tested(0.5, a - b, 12, MANY)
+    test = some_test(0.5, a - b, 12, MANY)
     error = math.sqrt(0.13 * 12 / 11)
     assert test.interval() == pytest.approx((0.5 - 2.2010 * error, 0.5 + 2.2010 * error), abs=1e-3)
     assert test.p == pytest.approx(
@@ -71,10 +71,10 @@ def test_p_is_the_t_tests_on_video_means():
     value, draws, n = resampled(means, clusters)
     exact = (draws - draws.mean()) / draws.std(ddof=1) * np.std(means) / math.sqrt(11)
     found = stats.ttest_1samp(means, 0)
-    test = tested(value, exact, n, MANY)
+    test = some_test(value, exact, n, MANY)
     assert test.p == pytest.approx(found.pvalue, abs=1e-7)
     assert test.interval() == pytest.approx(tuple(found.confidence_interval()), abs=1e-7)
-    assert tested(value, draws, n, MANY).p == pytest.approx(found.pvalue, rel=0.3)
+    assert some_test(value, draws, n, MANY).p == pytest.approx(found.pvalue, rel=0.3)
 
 
 def pair_of(only_a, only_b, n):
@@ -85,7 +85,7 @@ def pair_of(only_a, only_b, n):
     # A resample of so many clusters varies by less than new ones do.
     draws = draws_with(math.sqrt(variance * (clusters - 1) / clusters), difference)
     items = paired.Items(n, variance, only_a + only_b)
-    return tested(difference, draws, clusters, items, bounds=(0, 1))
+    return some_test(difference, draws, clusters, items, bounds=(0, 1))
 
 
 @pytest.mark.parametrize(("pairs", "n"), [(3, 40), (8, 100)])
@@ -133,17 +133,17 @@ def test_questions_on_one_video_that_differ_alike_count_as_one():
     # 40 videos of 4 questions, and one video's four all differ: as 1 of 40.
     together = draws_with(math.sqrt((1 / 40 - 1 / 1600) / 40 * 39 / 40), 1 / 40)
     items = paired.Items(160, (1 / 40 - 1 / 1600) / 160, 4)
-    test = tested(1 / 40, together, 40, items, bounds=(0, 1))
+    test = some_test(1 / 40, together, 40, items, bounds=(0, 1))
     assert test.interval() == pytest.approx(pair_of(1, 0, 40).interval(), rel=0.03)
     # Where nothing differs, each video is one.
-    same = tested(0.0, np.zeros(100), 40, paired.Items(160, 0, 0), bounds=(0, 1))
+    same = some_test(0.0, np.zeros(100), 40, paired.Items(160, 0, 0), bounds=(0, 1))
     assert same.interval() == pytest.approx(pair_of(0, 0, 40).interval())
 
 
 def test_where_nothing_differs_on_a_scale_without_ends_nothing_is_said():
     none = paired.Items(12, 0, 0)
     assert paired.paired_test(0.0, np.zeros(100), 12, none) is None
-    assert tested(0.3, np.full(100, 0.3), 12, paired.Items(12, 0, 12)).p > 0
+    assert some_test(0.3, np.full(100, 0.3), 12, paired.Items(12, 0, 12)).p > 0
 
 
 def random_runs(rng, runs, items, kind):
