@@ -224,7 +224,7 @@ def _compare_by_item(
 ) -> None:
     """Compare two results on one benchmark, and print or write what the options ask for."""
     from reelbench.base.files import write_jsonl, write_text
-    from reelbench.scoring import comparison, prompt_growth, side_by_side
+    from reelbench.scoring import comparison, prompt_growth, server_noise, side_by_side
 
     if how.items is not None:
         write_jsonl(how.items, side_by_side.items(spec, a.samples, b.samples))
@@ -252,6 +252,9 @@ def _compare_by_item(
     growth_line = prompt_growth.no_growth_line(a.result, a.samples, b.result, b.samples)
     if growth_line is not None:
         console.note(growth_line)
+    noise_line = server_noise.noise_line(spec.primary, compared, (a.result, b.result))
+    if noise_line is not None:
+        console.note(noise_line)
     if facts.get("among"):
         _write_test_in_store(spec, facts["among"])
     if "labels" in facts:

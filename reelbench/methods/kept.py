@@ -45,7 +45,7 @@ class Keeping:
     """Ask all anew; what is kept stays, and counts no more for this model."""
 
     recheck: bool = True
-    """Ask some once more where nothing else was asked, and the temperature is 0."""
+    """Ask some once more, where the temperature is 0."""
 
 
 class _KeptAnswer(NamedTuple):
@@ -87,7 +87,6 @@ class KeptAnswers:
         self._why_away: str | None = None
         self._began = time.time()
         self._since = 0.0
-        self._is_giver_unsure = False
         self._kept_answers: dict[str, _KeptAnswer] = {}
         self._repeats = Repeats()
 
@@ -130,11 +129,7 @@ class KeptAnswers:
             if difference is not None:
                 foreign_replies.append((stored, difference))
                 return True
-            if stored.at < self._since or is_outdated:
-                return True
-            if giver is None or giver["served"] is None or self._giver["served"] is None:
-                self._is_giver_unsure = True
-            return False
+            return stored.at < self._since or is_outdated
 
         cursor = await self._asker.cache.aside(
             RetryCursor[str], self._asker, messages, str, vote=vote, outdated=is_passed_over
@@ -187,8 +182,6 @@ class KeptAnswers:
             raise ReelbenchError(
                 f"{whose}, and who gave them can't be asked ({self._why_away}); --kept takes them"
             )
-        if tally.calls and not self._is_giver_unsure:
-            return
         if self._asker.sent_sampling.get("temperature") != 0:
             if not tally.calls and self._giver["served"] is None:
                 raise ReelbenchError(
@@ -213,6 +206,8 @@ class KeptAnswers:
         drawn_ids = sorted(self._kept_answers, key=self._draw)
         self._repeats = await repeat(drawn_ids, before, ask_again, _are_alike)
         if not self._repeats.number:
+            if self._asker.tally.calls:
+                return  # of the same run: a budget that is used up, say
             why = "it gave no reply"
             if self._asker.notes:
                 why = self._asker.notes[-1]

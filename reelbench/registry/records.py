@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field
 
@@ -435,6 +435,18 @@ Facts = Annotated[dict[Name, Plain], Field(max_length=bounds.ENTRIES)]
 """Facts by name."""
 
 
+class RepeatCounts(NamedTuple):
+    """Kept questions that were asked once more.
+
+    Attributes:
+        number: How many were asked.
+        same: How many of these read as before.
+    """
+
+    number: int
+    same: int
+
+
 class AskedRecord(Record):
     """The source of the answers of a run of `ask`: replies and server."""
 
@@ -477,6 +489,12 @@ class AskedRecord(Record):
         "Setting of `generation` that the server refused -> what was sent in its place; null for "
         "nothing. Absent where it took all."
     )
+
+    @property
+    def repeats(self) -> RepeatCounts:
+        """How many questions were asked once more, and how many read as before."""
+        same = len(self.rechecked)
+        return RepeatCounts(same + len(self.unlike or ()), same)
 
 
 class Provenance(Record):

@@ -213,17 +213,16 @@ def _judge_to_name(result: "Result") -> _NamedJudge:
 
 def _checked_again(asked_record: "AskedRecord") -> str:
     """Return the words on kept answers that were asked for again."""
-    same = len(asked_record.rechecked)
-    unlike = len(asked_record.unlike or ())
+    repeats = asked_record.repeats
     firm = len(asked_record.firmly_unlike or ())
-    if not same and not unlike:
+    if not repeats.number:
         return ""
     words = "the same"
-    if unlike:
-        words = f"{same} the same, {unlike} otherwise"
+    if repeats.same < repeats.number:
+        words = f"{repeats.same} the same, {repeats.number - repeats.same} otherwise"
     if firm:
         words += f" ({firm} each time)"
-    return f"; {same + unlike} of these asked again as a check: {words}"
+    return f"; {repeats.number} of these asked again as a check: {words}"
 
 
 def _show_asked(result: "Result") -> None:

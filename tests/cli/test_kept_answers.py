@@ -219,6 +219,43 @@ def test_of_a_run_that_goes_on_what_was_kept_is_asked_once_more_not_what_was_ask
         assert "1 of these asked again as a check: 0 the same, 1 otherwise (1 each" in done.stdout
 
 
+@pytest.mark.parametrize(("kept", "ends"), [(9, True), (7, False)])
+def test_half_a_run_of_a_listed_model_is_asked_once_more(asked, tmp_path, kept, ends):
+    """Another's weights in the same place: the list says nothing of them."""
+    listed = "/models/step1000"
+    with JudgeServer() as server:
+        serve(server, *checkpoint("A", listed))
+        asked(server, "ck1", "--llm-budget", kept, "--llm-concurrency", 1)
+        serve(server, *checkpoint("B", listed))
+        done = asked(server, "ck2")
+        assert done.returncode == int(ends), done.stderr
+        if ends:
+            assert "answers otherwise now: 8 of 8 asked once more, each four times" in done.stderr
+            assert not (tmp_path / "ck2").exists()
+        else:
+            assert "7 of these asked again as a check: 0 the same, 7 otherwise" in done.stdout
+
+
+def test_a_difference_within_the_noise_of_the_server_is_told(
+    asked, reelbench, tmp_path, checkpoint_wrong_at
+):
+    with JudgeServer() as server:
+        serve(server, checkpoint_wrong_at(), None)
+        asked(server, "right")
+        asked(server, "again")
+        [first, *_] = how(tmp_path, "again")["rechecked"]
+        serve(server, checkpoint_wrong_at(int(first.removeprefix("mini")) - 1, once=True), None)
+        asked(server, "noisy")
+        serve(server, checkpoint_wrong_at(*range(11)), None)
+        asked(server, "worse", "--fresh")
+    told: list[bool] = []
+    for other in ("right", "worse"):
+        done = reelbench("compare", tmp_path / "noisy" / MINI, tmp_path / other / MINI)
+        words = "of a's 8 kept answers that were asked once more 1 read otherwise"
+        told.append(words in done.stderr)
+    assert told == [True, False]
+
+
 def test_a_revision_that_is_stated_parts_answers(asked, tmp_path):
     about = tmp_path / "about.yaml"
     about.write_text("revision: step2000\n")
@@ -263,7 +300,7 @@ def test_a_run_that_was_stopped_goes_on_and_so_does_one_that_asks_anew(asked, tm
         )
         done = asked(server, "ck2")
         assert "my-ckpt: 7 asked, 5 kept" in done.stdout
-        assert len(server.calls) == 24
+        assert len(server.calls) == 12 + 12 + 5  # what was kept is asked once more
         assert predictions(tmp_path, "ck2") == {"B"}
 
 

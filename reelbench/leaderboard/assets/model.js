@@ -201,6 +201,8 @@
         benchmark: { source },
       } = result;
       const { unscored, ...counts } = result.counts;
+      const same = provenance.asked?.rechecked.length;
+      const repeated = same + (provenance.asked?.unlike?.length ?? 0);
       pairs.push(
         ["Revision", model.revision],
         ["About", R.columns.size ? null : model.about], // else in columns of their own
@@ -225,6 +227,7 @@
       pairs.push(
         ["Counts", Object.fromEntries(Object.entries(counts).filter(([, value]) => value))],
         ["Unscored", unscored],
+        ["Kept answers asked again", repeated ? `${same} of ${repeated} the same` : null],
         ["Samples’ sha256", provenance.samples_sha256],
         ["Date", provenance.date],
         ["Software", result.software],
