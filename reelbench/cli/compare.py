@@ -249,12 +249,12 @@ def _compare_by_item(
     console.show(console.table(printed.title, *printed.columns, rows=printed.rows))
     for line in printed.below:
         console.note(line)
-    growth_line = prompt_growth.no_growth_line(a.result, a.samples, b.result, b.samples)
-    if growth_line is not None:
-        console.note(growth_line)
-    noise_line = server_noise.noise_line(spec.primary, compared, (a.result, b.result))
-    if noise_line is not None:
-        console.note(noise_line)
+    lines = [
+        prompt_growth.no_growth_line(a.result, a.samples, b.result, b.samples),
+        server_noise.noise_line(spec.primary, compared, (a.result, b.result)),
+    ]
+    for line in filter(None, lines):
+        console.note(line)
     if facts.get("among"):
         _write_test_in_store(spec, facts["among"])
     if "labels" in facts:

@@ -492,7 +492,7 @@ class AskedRecord(Record):
 
     @property
     def repeats(self) -> RepeatCounts:
-        """How many questions were asked once more, and how many read as before."""
+        """The numbers of questions that were asked once more."""
         same = len(self.rechecked)
         return RepeatCounts(same + len(self.unlike or ()), same)
 

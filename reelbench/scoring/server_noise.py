@@ -22,10 +22,10 @@ def noise_line(metric: Metric, compared: Comparison, results: tuple[Result, Resu
     unit = metric.in_unit
     noisiest: tuple[float, str] = (0.0, "")
     for name, result in zip("ab", results, strict=True):
-        asked = result.provenance.asked
-        if asked is None or not asked.repeats.number:
+        asked_record = result.provenance.asked
+        if asked_record is None or not asked_record.repeats.number:
             continue
-        repeats = asked.repeats
+        repeats = asked_record.repeats
         otherwise = repeats.number - repeats.same
         answers = number_of(repeats.number, "kept answer")
         words = f"of {name}'s {answers} that were asked once more {otherwise} read otherwise"

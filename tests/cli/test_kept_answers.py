@@ -1,3 +1,4 @@
+# pyright: reportOptionalOperand=false
 """Kept answers of an asked model are said, dated and checked: two checkpoints, one name, one address."""
 
 import json
