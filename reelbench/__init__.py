@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from reelbench.data.loading import load
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.scoring.answers import read_option, read_span
+    from reelbench.tasks.answer_reader import ReaderOptions
 
 __version__ = "0.3.0"  # said here; CITATION.cff and CHANGELOG.md repeat it
 
@@ -38,6 +39,7 @@ __all__ = [
     "InputError",
     "JudgeOptions",
     "MediaError",
+    "ReaderOptions",
     "ReelbenchError",
     "Scored",
     "__version__",
@@ -75,6 +77,7 @@ __getattr__ = _names_of(
             "ReelbenchError",
         ),
         "reelbench.scoring.answers": ("read_option", "read_span"),
+        "reelbench.tasks.answer_reader": ("ReaderOptions",),
     },
 )
 

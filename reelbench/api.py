@@ -26,9 +26,18 @@ if TYPE_CHECKING:
     from reelbench.pages.plots import Mark
     from reelbench.pages.svg import Svg
     from reelbench.registry.metrics import Metric
-    from reelbench.registry.records import About, Breakdowns, Counts, JudgeRecord, Metrics, Sample
+    from reelbench.registry.records import (
+        About,
+        Breakdowns,
+        Counts,
+        JudgeRecord,
+        Metrics,
+        ReaderRecord,
+        Sample,
+    )
     from reelbench.registry.spec import BenchmarkSpec
     from reelbench.scoring.comparison import Comparison
+    from reelbench.tasks.answer_reader import ReaderOptions
     from reelbench.tasks.score import Evaluation
 
 P = ParamSpec("P")
@@ -54,6 +63,7 @@ class Scored:
         notes: Warnings and failures, one line each.
         judge: The judge and its settings, as in `result.json`; None if there was no judge.
         model: The model that gave the answers; if it is not known, the name of the file.
+        reader: The model that read the answers that the grammar left unread, if any.
     """
 
     benchmark: str
@@ -69,6 +79,7 @@ class Scored:
     _questions: Mapping[str, str] = field(repr=False, compare=False)
     _write: Callable[[Path], object] = field(repr=False, compare=False)
     model: str | None = field(default=None, compare=False)
+    reader: "ReaderRecord | None" = None
 
     def __repr__(self) -> str:
         return self._table().text()
@@ -257,13 +268,14 @@ class Page:
 
 
 class SourceOptions(TypedDict, total=False):
-    """The further keywords of `score`: the rows, and the columns of a table."""
+    """The further keywords of `score`: rows, columns of a table, and who reads unread answers."""
 
     split: str | None
     data: str | Path | None
     id_column: str | None
     text_column: str | None
     errata: Literal["apply", "ignore"]
+    reader: "str | ReaderOptions | None"
 
 
 def score(
@@ -297,7 +309,8 @@ def score(
         **source: `split` (if not the task's or the benchmark's default one), `data` (path of the
             benchmark's data, if it isn't found automatically), `errata` (`apply` or `ignore` those
             of the benchmark), and for a table `id_column` and `text_column`, if their names don't
-            show it.
+            show it. `reader` is a model that reads the answers in which no option is read, as in
+            `--reader`; such a result has a table of its own.
 
     Raises:
         InputError: The predictions can't be read or don't fit.
@@ -316,6 +329,7 @@ def score(
     options = Options(
         overlap=overlap,
         judge=_judge(judge),
+        reader=_reader(source.get("reader")),
         note=notes.append,
         bar=line_bar,
         about=of_model,
@@ -414,6 +428,7 @@ def open_result(folder: str | Path) -> Scored:
         questions,
         partial(result_files.copy, place),
         result.model.id,
+        result.settings.reader,
     )
 
 
@@ -460,14 +475,14 @@ def compare(
         *more: Further results; then each pair has its own comparison, in their order. Its p is for
             this pair only; a leaderboard's table corrects for all its pairs.
         anyway: Compare them even if different judges, or judges with different prompts, scored
-            them.
+            them, or different readers read their unread answers.
 
     Returns:
         The comparison: `metrics` (name -> the two values, their difference with its 95 % interval
         over videos, and p), and the numbers of items `both`, `only_a` and `only_b`.
 
     Raises:
-        InputError: The results differ in benchmark, version, split or judge.
+        InputError: The results differ in benchmark, version, split, judge or reader.
     """
     from reelbench.scoring import comparison
 
@@ -484,6 +499,7 @@ def compare(
             "benchmark, version and split"
         )
     difference = comparison.judging_apart(first.judge, second.judge)
+    difference = difference or comparison.reading_apart(first.reader, second.reader)
     if difference and not anyway:
         raise InputError(f"compare: {difference}; to compare them all the same give anyway=True")
     compared = comparison.compare(first._samples, second._samples, first._spec)  # noqa: SLF001
@@ -552,6 +568,7 @@ class AskedOptions(TypedDict, total=False):
         budget_calls: Replies paid for at most.
         timeout: Seconds for one call.
         model_name: The model's name in results. Default: `model`, of a path the part that names it.
+        reader: As in `score`.
     """
 
     concurrency: int
@@ -561,6 +578,7 @@ class AskedOptions(TypedDict, total=False):
     budget_calls: int | None
     timeout: float
     model_name: str | None
+    reader: "str | ReaderOptions | None"
 
 
 @_guided
@@ -610,9 +628,10 @@ def ask(
     whose = read_model_name("model", model, where, settings.LLM_API_KEY, settings.OPENAI_API_KEY)
     notes: list[str] = []
     questions = asking.questions(name, str(frames), split=split, limit=limit, data=_path(data))
-    scoring = Options(judge=_judge(judge), note=notes.append, bar=line_bar)
     request_options: dict[str, Any] = dict(options)
     model_name = request_options.pop("model_name", None)
+    reader = _reader(request_options.pop("reader", None))
+    scoring = Options(judge=_judge(judge), reader=reader, note=notes.append, bar=line_bar)
     asked_model = NamedModelOptions(**whose, file_as=model_name, **request_options)
     return _scored(asking.ask(questions, asked_model, scoring), notes)
 
@@ -715,6 +734,7 @@ def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
         questions,
         evaluation.write,
         evaluation.model.id,
+        evaluation.settings.reader,
     )
 
 
@@ -752,6 +772,14 @@ def _judge(judge: "str | JudgeOptions | None") -> "JudgeOptions | None":
     from reelbench.judges.judge_options import JudgeOptions
 
     return JudgeOptions.named(judge)
+
+
+def _reader(reader: "str | ReaderOptions | None") -> "ReaderOptions | None":
+    if not isinstance(reader, str):
+        return reader
+    from reelbench.tasks.answer_reader import ReaderOptions
+
+    return ReaderOptions.named(reader)
 
 
 def _path(source: str | Path | None) -> Path | None:

@@ -159,6 +159,12 @@ JUDGE_API_KEY = _declare(
     otherwise="`OPENAI_API_KEY`",
     secret=True,
 )
+READER_API_KEY = _declare(
+    "REELBENCH_READER_API_KEY",
+    "key of the server that `--reader` asks",
+    otherwise="`OPENAI_API_KEY`",
+    secret=True,
+)
 LLM_URL = _declare("REELBENCH_LLM_URL", "server that `--llm` asks", otherwise="`OPENAI_BASE_URL`")
 LLM_API_KEY = _declare(
     "REELBENCH_LLM_API_KEY",

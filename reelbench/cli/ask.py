@@ -82,6 +82,7 @@ class AskCommandOptions:
     keeping: asking_options.Kept
     repeats: asking_options.Repeats
     judge: asking_options.Judge
+    reader: asking_options.Reader
 
 
 @shared.reports_status
@@ -301,6 +302,7 @@ class _Asking:
         scoring = Options(
             overlap=not options.no_overlap,
             judge=options.judge,
+            reader=options.reader,
             note=console.note_unless(quiet=options.quiet),
             bar=console.progress_unless(quiet=options.quiet),
             about=options.about,

@@ -63,7 +63,8 @@ class How:
         ),
     ] = None
     anyway: Annotated[
-        bool, typer.Option("--anyway", help="Compare even if judges or judge prompts differ.")
+        bool,
+        typer.Option("--anyway", help="Compare even if judges, their prompts or readers differ."),
     ] = False
     without_shortcuts: Annotated[
         list[Path] | None,
@@ -121,8 +122,10 @@ def _compare_two(path_a: Path, path_b: Path, how: How) -> None:
     if not how.as_json:
         _tell_videos(videos)
         _write_settings(different_settings)
+        _write_readers(a, b)
     if not how.anyway:
         _check_judges(a, b, twins=twin is not None)
+        _check_readers(a, b)
     if how.without_shortcuts:
         _leave_out_shortcuts(a, b, how.without_shortcuts)
     facts: dict[str, Any] = {"settings": different_settings, "videos": videos}
@@ -159,6 +162,16 @@ def _write_settings(different_settings: Mapping[str, Sequence[Any]]) -> None:
             console.write(f"{name}: a = {value_a}, b = {value_b}")
 
 
+def _write_readers(*results: ResultRead) -> None:
+    """Print how many answers of each result a model read."""
+    for name, read in zip("ab", results, strict=True):
+        reader = read.result.settings.reader
+        if reader is not None:
+            counts = read.result.counts
+            answers = f"{counts.read_by_model} of {counts.items} answers"
+            console.write(f"{name}: {answers} read by {reader.model}")
+
+
 def _setting_text(value: Any) -> str:  # noqa: ANN401 - any JSON value
     if isinstance(value, float):
         return f"{value:,.10g}"
@@ -172,6 +185,17 @@ def _check_judges(a: ResultRead, b: ResultRead, *, twins: bool) -> None:
     if reason is not None:
         raise InputError(
             f"{reason}; judge both alike (reelbench score --judge), or compare them all the same "
+            "by --anyway"
+        )
+
+
+def _check_readers(a: ResultRead, b: ResultRead) -> None:
+    from reelbench.scoring.comparison import reading_apart
+
+    reason = reading_apart(a.result.settings.reader, b.result.settings.reader)
+    if reason is not None:
+        raise InputError(
+            f"{reason}; read both alike (reelbench score --reader), or compare them all the same "
             "by --anyway"
         )
 

@@ -23,6 +23,7 @@ from reelbench.terminal.asking_options import (
     Llm,
     ModelName,
     OutputLimit,
+    Reader,
     Repeats,
 )
 from reelbench.terminal.option_groups import (
@@ -153,6 +154,7 @@ class RunCommandOptions:
     name: ModelName = None
     about: AboutModel
     judge: Judge
+    reader: Reader
     output_limit: OutputLimit
     chosen_questions: ChosenQuestions
     repeats: Repeats
@@ -211,6 +213,7 @@ class _Run:
         self.frames = options.frames
         self.scoring = Options(
             judge=options.judge,
+            reader=options.reader,
             note=console.note_unless(quiet=options.quiet),
             bar=console.progress_unless(quiet=options.quiet),
             about=options.about,

@@ -17,6 +17,7 @@ from reelbench.terminal.asking_options import (
     ChosenQuestions,
     Judge,
     JudgeEstimate,
+    Reader,
 )
 from reelbench.terminal.report import check_judged, report, show_by, show_estimates
 
@@ -92,7 +93,7 @@ class RunOptions:
 
     run: Annotated[
         Path | None,
-        typer.Option("--run", help="Output folder of an lmms-eval run with --log_samples."),
+        typer.Option("--run", help="Output folder of an lmms-eval run (--log_samples)."),
     ] = None
     task: Annotated[
         list[str] | None, typer.Option("--task", help="With --run: only this task (repeat).")
@@ -170,6 +171,7 @@ def score(
     metadata: AboutAnswers,
     about: AboutModel,
     judge: Judge,
+    reader: Reader,
     chosen_questions: ChosenQuestions,
 ) -> None:
     """Score a file of predictions, or an lmms-eval run (--run DIR).
@@ -190,6 +192,7 @@ def score(
     options = Options(
         overlap=not no_overlap,
         judge=judge,
+        reader=reader,
         note=console.note_unless(quiet=show.quiet),
         bar=console.progress_unless(quiet=show.quiet),
         about=about,

@@ -567,6 +567,7 @@ def facts(stored: StoredResult, values: Standing) -> dict[str, Any]:
         "sound": result.settings.sound,
         "label": result.settings.label,
         "preset": _preset_text(preset) if preset else None,
+        "read_by_model": _read_by_model(result),
         "unscored": values.unscored or None,
         "runs": len(stored.runs) or None,
         "bound": bound_in_words(spec.primary, stored, values),
@@ -588,6 +589,15 @@ def _unreadable_percentage(spec: BenchmarkSpec, result: Result, values: Standing
     if not items or spec.row_kind == "open":
         return None
     return 100 * values.unread / items
+
+
+def _read_by_model(result: Result) -> str | None:
+    """Return the number of answers that a model read, and its name."""
+    reader = result.settings.reader
+    if reader is None:
+        return None
+    counts = result.counts
+    return f"{counts.read_by_model} of {counts.items} by {reader.model}"
 
 
 def _preset_text(preset: PresetRecord) -> str:

@@ -36,6 +36,7 @@ _TEXT_FIELDS = (
     "settings.language",
     "settings.candidates",
     "settings.answering",
+    "settings.reader.model",
     "settings.preset.name",
     "settings.preset.about",
     "judge.prompt",

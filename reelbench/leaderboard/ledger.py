@@ -32,7 +32,9 @@ MAINTAINER = "maintainer"
 
 Ids = Literal["checked", "unchecked"]
 """`checked` where the items were compared with the benchmark's own data; else it wasn't here."""
-Stated = Literal["references", "labels", "answers", "judge replies", "ranker replies"]
+Stated = Literal[
+    "references", "labels", "answers", "judge replies", "ranker replies", "reader replies"
+]
 """Parts that a result's numbers follow from, for which nobody but the submitter vouches."""
 
 _LOCK = ".ledger.lock"

@@ -296,6 +296,8 @@ class _Recomputed:
             self.unverified.add("judge replies")
         if result.settings.ranker is not None:
             self.unverified.add("ranker replies")
+        if result.settings.reader is not None:
+            self.unverified.add("reader replies")
         self._answers_are_hidden = spec.splits[upstream_split(spec, self._split)].hidden_answers
         self._reasons = aggregation.reasons(spec, hidden=self._answers_are_hidden)
         if result.benchmark.errata is None:
@@ -429,6 +431,8 @@ class _Recomputed:
         frames = len(sample.frame_timestamps or ()) - sample.frame_padding
         if self._most_frames is not None and frames > self._most_frames:
             yield f"was shown {frames} frames, and settings.frames is {settings.frames}"
+        if sample.read_by is not None and settings.reader is None:
+            yield "has a reply of a reader, and settings.reader names none"
         if sample.candidates and settings.candidates is None:
             yield "has candidates, and settings.candidates is absent"
         if sample.candidates and sample.prediction not in sample.candidates:

@@ -16,6 +16,7 @@ from reelbench.registry.records import Result, Sample, SettingsRecord
 from reelbench.registry.rows import Row, timing
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, answers, option_scores
+from reelbench.tasks.answer_reader import letter_of
 
 READ_WHILE_SCORED = frozenset({"exact_match"})
 """Columns whose scorer reads the answer itself: another version may have read it otherwise."""
@@ -43,7 +44,9 @@ def read_again(
     if row is not None:
         options = row.get("options")
         question = row["question"]
-    reading = answers.reread(spec, prediction, options, timing(row), question)
+    reading = dict(answers.reread(spec, prediction, options, timing(row), question))
+    if sample.read_by is not None and reading.get("answer", "") is None:
+        reading["answer"] = letter_of(sample.read_by.raw, len(options or ()))
     if isinstance(prediction, Mapping):
         is_complete = getattr(import_object(spec.formats), "reread", None) is not None
     else:

@@ -57,6 +57,7 @@ _AS_STATED: dict[str, str] = {
         "asks anew"
     ),
     "ranker replies": "the ranker's replies are as stated, as nobody signs them",
+    "reader replies": "the reader's replies are as stated, as nobody signs them",
 }
 
 

@@ -206,7 +206,7 @@ def _part_to_ask(
         earlier.refuse_unlike(
             question_set.questions,
             record.id,
-            settings,
+            options.labelled(settings),
             judge=options.judge,
             question_ids=question_set.ids,
             errata=errata,
@@ -695,7 +695,7 @@ def judged_again(
     earlier.refuse_unlike(
         questions.questions,
         result.model.id,
-        settings,
+        options.labelled(settings),
         judge=options.judge,
         question_ids=questions.ids,
         errata=options.errata_of(questions.questions),

@@ -170,6 +170,14 @@ class RankerRecord(Record):
     )
 
 
+class ReaderRecord(Record):
+    """The model that read the answers that the grammar left unread."""
+
+    model: Name
+    prompt_sha256: str
+    extra: Omittable[Free | None] = absent("What else was sent with every request.")
+
+
 class MergedRecord(Record):
     """The earlier result of which only some questions were asked again.
 
@@ -259,6 +267,9 @@ class SettingsRecord(Record):
     )
     ranker: Omittable[RankerRecord | None] = absent(
         "Who chose among the candidates; absent where the first is the answer."
+    )
+    reader: Omittable[ReaderRecord | None] = absent(
+        "Who read the answers that the grammar left unread; absent where nobody did."
     )
     language: Omittable[str | None] = absent(
         "Language that the questions were put in; absent where it is their own."
@@ -417,6 +428,10 @@ class Counts(Record):
         description="Candidates that nothing readable was said of, where a ranker chose among "
         "them.",
     )
+    read_by_model: Omittable[Count] = Field(
+        default=0,
+        description="Answers that the grammar left unread, and a reader found to state an option.",
+    )
     extra: Count = Field(
         default=0, description="Predicted ids that the references do not have; not part of `items`."
     )
@@ -497,6 +512,32 @@ class AskedRecord(Record):
         return RepeatCounts(same + len(self.unlike or ()), same)
 
 
+class ReadingRecord(Record):
+    """The replies of a reader, and their cost."""
+
+    unread: Count = Field(description="Answers that it was asked about.")
+    returned: Counted = Field(
+        default_factory=dict,
+        description="Model id that the server returned -> replies; of a path its telling part.",
+    )
+    url: str | None = absent("Host of the server; never a key, a user name or a query.")
+    calls: Count = 0
+    cached: Count = 0
+    kept_from: Omittable[str | None] = absent(
+        "When the first of the replies came that were kept before; absent where none was."
+    )
+    kept_to: Omittable[str | None] = absent("When the last of them came.")
+    prompt_tokens: Count = 0
+    completion_tokens: Count = 0
+    reasoning_tokens: Omittable[Count | None] = absent(
+        "Of the completion tokens; absent where no server said."
+    )
+    cached_tokens: Omittable[Count | None] = absent(
+        "Of the prompt tokens; absent where no server said."
+    )
+    cost_usd: Amount | None = absent("Null where no price was given.")
+
+
 class Provenance(Record):
     """The origin of the numbers: computed here or published, and from which samples."""
 
@@ -507,6 +548,9 @@ class Provenance(Record):
     samples_sha256: str | None = None
     note: str | None = Field(default=None, max_length=bounds.NOTE)
     asked: Omittable[AskedRecord | None] = absent("How answers were come by; absent but in `ask`.")
+    reading: Omittable[ReadingRecord | None] = absent(
+        "What reading by `settings.reader` took; absent where nobody read."
+    )
     defaults: Omittable[Annotated[dict[Name, Name], Field(max_length=bounds.ENTRIES)] | None] = (
         absent("Option -> what a `reelbench.toml` set it to, where one did.")
     )
@@ -593,6 +637,19 @@ class JudgeReply(Record):
     )
 
 
+class ReaderReply(Record):
+    """The reply of a reader about one answer, as it came."""
+
+    raw: str | None = Field(description="The reply's text; null where the server gave none.")
+    model: str | None = absent("Model id that the server returned.")
+    key: str = Field(description="The reply's key in the cache.")
+    turn_tokens: Omittable[bool] = Field(
+        default=False,
+        description="The answer has tokens that open a turn of a chat; they were broken before it "
+        "was sent.",
+    )
+
+
 _LABEL_SETS_KEPT = 1024
 _LABELS: dict[tuple[tuple[str, tuple[str, ...]], ...], dict[str, list[str]]] = {}
 
@@ -666,6 +723,11 @@ class Answer(Record):
     ranker_replies: Omittable[list[list[str | None]] | None] = absent(
         "Where a ranker chose among the candidates, its replies: of each candidate those of each "
         "vote, or in listwise mode one list with those of each vote; null where none came.",
+    )
+
+    read_by: Omittable[ReaderReply | None] = absent(
+        "The reply of a reader that was asked which option the prediction states, as the grammar "
+        "read none; `parsed.answer` follows."
     )
 
     @property

@@ -153,7 +153,10 @@ class ScoredItems:
         scored = 0
         reasons: Counter[str] = Counter()
         flags: Counter[str] = Counter()
+        read_by_model = 0
         for sample in self.samples:
+            if sample.read_by is not None and (sample.parsed or {}).get("answer") is not None:
+                read_by_model += 1
             scored += sample.state == "scored"
             if sample.state == "unscored":
                 reasons[sample.reason or "unknown"] += 1
@@ -166,6 +169,7 @@ class ScoredItems:
             empty=flags["empty"],
             media_missing=reasons[Reason.MEDIA_MISSING],
             missing=reasons[Reason.PREDICTION_MISSING],
+            read_by_model=read_by_model,
             **self.beside,
         )
 

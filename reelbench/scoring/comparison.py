@@ -20,7 +20,7 @@ from reelbench.base.files import sha256_of_names
 from reelbench.base.text_tables import Table, p_value
 from reelbench.judges.identity import judge_as_answered, returned_ids, single_judges
 from reelbench.registry.model_ids import same_model
-from reelbench.registry.records import JudgeRecord, Sample
+from reelbench.registry.records import JudgeRecord, ReaderRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
 from reelbench.scoring import aggregation, metric_table, value_bounds
 from reelbench.scoring.cognitive_profile import COMPONENTS
@@ -223,6 +223,15 @@ def judging_apart(
     if a.structured != b.structured:
         return "different ways of judging: one judge had the schema of its reply with each call"
     return None
+
+
+def reading_apart(a: ReaderRecord | None, b: ReaderRecord | None) -> str | None:
+    """Return the difference in who read unread answers; None where there is none."""
+    if a == b:
+        return None
+    name_a = a.model if a else "nobody"
+    name_b = b.model if b else "nobody"
+    return f"different readers of unread answers: a has {name_a}, b has {name_b}"
 
 
 def _judge_names(record: JudgeRecord) -> list[str]:

@@ -71,6 +71,7 @@ class Attribution:
         url: Where the result is described.
         note: A remark.
         asked: What was asked.
+        reading: What reading by a model took.
         defaults: The command's options that a `reelbench.toml` set, with their values.
     """
 
@@ -81,6 +82,7 @@ class Attribution:
     url: str | None = None
     note: str | None = None
     asked: records.AskedRecord | None = None
+    reading: records.ReadingRecord | None = None
     defaults: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -149,6 +151,7 @@ def _provenance(attribution: Attribution, samples_sha256: str) -> records.Proven
         samples_sha256=samples_sha256,
         note=attribution.note,
         asked=attribution.asked,
+        reading=attribution.reading,
         defaults=dict(attribution.defaults) or None,
     )
 
@@ -287,6 +290,12 @@ def check_kept(
                 f"{folder}: has a result with {name} {facts_before.get(name)}, "
                 f"not {facts.get(name)}; {advice}"
             )
+    reader_before = before.settings.reader
+    if reader_before is not None and reader_before != settings.reader:
+        raise InputError(
+            f"{folder}: unread answers are read there by {reader_before.model}; "
+            f"give the same --reader (its replies are kept), or {advice}"
+        )
     if before.judge is not None and not judged:
         raise InputError(
             f"{folder}: the answers are judged there, by {before.judge.requested}; "

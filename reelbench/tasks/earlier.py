@@ -126,6 +126,7 @@ class EarlierResult:
         }
         for name in _EQUAL:
             pairs[name] = (getattr(then.settings, name), getattr(settings, name))
+        pairs["reader"] = (_reader_of(then.settings), _reader_of(settings))
         if then.judge is not None or self.only == OTHER_JUDGE:
             judge_before = then.judge.requested if then.judge else None
             judge_now = judge.name if judge else None
@@ -205,6 +206,11 @@ class EarlierResult:
         return settings.model_copy(
             update={"merged": merged, "audio": then.settings.audio, "label": then.settings.label}
         )
+
+
+def _reader_of(settings: SettingsRecord) -> str | None:
+    """Return the model that read what the grammar left unread, or None."""
+    return None if settings.reader is None else settings.reader.model
 
 
 def _samples_by_id(folder: Path) -> dict[str, Sample]:

@@ -34,6 +34,7 @@ from reelbench.registry.records import (
     Item,
     ModelRecord,
     PresetRecord,
+    ReadingRecord,
     Result,
     Sample,
     SettingsRecord,
@@ -50,6 +51,7 @@ from reelbench.tasks.submissions import Inputs, PredictionSet, Questions, Words
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
+    from reelbench.tasks.answer_reader import ReaderOptions
 
 Note = Callable[[str], None]
 
@@ -64,6 +66,8 @@ class Options:
 
     overlap: bool = True
     judge: "JudgeOptions | None" = None
+    reader: "ReaderOptions | None" = None
+    """The model that reads the answers that the grammar leaves unread."""
     note: Note = field(default=lambda _: None)
     bar: Bar = no_bar
     about: About | None = None
@@ -86,10 +90,13 @@ class Options:
         refuse_in_words("--label", self.label or "")
 
     def labelled(self, settings: SettingsRecord) -> SettingsRecord:
-        """Return settings with the user's label, if any."""
-        if not self.label:
-            return settings
-        return settings.model_copy(update={"label": self.label})
+        """Return settings with the user's label and reader, if any."""
+        update: dict[str, Any] = {}
+        if self.label:
+            update["label"] = self.label
+        if self.reader is not None:
+            update["reader"] = self.reader.record
+        return settings.model_copy(update=update)
 
     def check_place(
         self,
@@ -215,6 +222,7 @@ class Evaluation:
         fits: The lists of ids, and the notes, as `Outcome` has them.
         judge_notes: The notes of the judge that was asked.
         come_by: The record of how the answers were asked for.
+        reading: The record of what reading by a model took.
         own_rows: Whether the run itself states that its rows were somebody's own.
         defaults: The command's options that a `reelbench.toml` set, with their values.
         errata: The errata that were applied.
@@ -232,6 +240,7 @@ class Evaluation:
     judge: "JudgeOptions | None" = None
     judge_notes: Sequence[str] = ()
     come_by: AskedRecord | None = None
+    reading: ReadingRecord | None = None
     own_rows: bool = False
     defaults: Mapping[str, str] = field(default_factory=dict)
     errata: ErrataRecord | None = None
@@ -388,6 +397,7 @@ class Evaluation:
             url=self.url,
             note="; ".join(notes) or None,
             asked=self.come_by,
+            reading=self.reading,
             defaults=self.defaults,
         )
         return result_files.write(
@@ -638,7 +648,7 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
     questions = answers.questions
     spec = questions.spec
     items = submission.items
-    settings = answers.settings
+    settings = options.labelled(answers.settings)
     earlier = options.earlier
     errata_of_split = options.errata_of(questions)
     if earlier is not None:
@@ -674,6 +684,8 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
         errata_record = errata_of_split.record
         options.note(f"errata: {errata_record} (--errata ignore scores without them)")
         answers, stated_targets = _with_errata(answers, items, errata_of_split)
+    read_items = _read_by_model(spec, items, answers.columns, options)
+    items = read_items.items
     judged = judge(spec, items) if judge else answers.judged
     fits = {"notes": submission.notes}
     if answers.duplicate is not None:
@@ -689,7 +701,7 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
         overlap=options.overlap,
         judged=judged,
         bar=options.bar,
-        columns=answers.columns,
+        columns=read_items.columns,
         extra=len(submission.extra),
         duplicate=len(answers.duplicate or ()),
         **submission.tags,
@@ -705,6 +717,7 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
         note=answers.note,
         judge=options.judge,
         judge_notes=judge_notes,
+        reading=read_items.reading,
         own_rows=answers.own_rows,
         defaults=options.defaults,
         errata=errata_record,
@@ -732,6 +745,33 @@ def _with_errata(answers: Answers, items: list[Item], errata_of_split: Errata) -
         verdicts = {name: verdicts[name] for name in verdicts if name not in changed_ids}
         judged = (verdicts, record)
     return _WithErrata(replace(answers, columns=columns, judged=judged), stated_targets)
+
+
+class _ReadItems(NamedTuple):
+    """Items as a reader read them, their own scores, and what that took."""
+
+    items: list[Item]
+    columns: Mapping[str, dict[str, float]]
+    reading: ReadingRecord | None
+
+
+def _read_by_model(
+    spec: BenchmarkSpec,
+    items: list[Item],
+    columns: Mapping[str, dict[str, float]],
+    options: Options,
+) -> _ReadItems:
+    """Return items with what the reader that was named found in unread answers.
+
+    Own scores of an item that it saw are made anew.
+    """
+    if options.reader is None:
+        return _ReadItems(items, columns, None)
+    from reelbench.tasks.answer_reader import read_unread
+
+    read = read_unread(spec, items, options.reader, options.note, options.bar)
+    kept_columns = {name: scores for name, scores in columns.items() if name not in read.seen}
+    return _ReadItems(read.items, kept_columns, read.record)
 
 
 class MergedItems(NamedTuple):

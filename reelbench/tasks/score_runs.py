@@ -225,7 +225,7 @@ def _answers_of_task(
         earlier.refuse_unlike(
             questions,
             model.id,
-            settings,
+            options.labelled(settings),
             judge=options.judge,
             question_ids=None,
             errata=options.errata_of(questions),

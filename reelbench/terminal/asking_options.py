@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from reelbench.registry.decoding import Candidates
     from reelbench.registry.question_files import QuestionIds
     from reelbench.registry.records import About, PresetRecord
+    from reelbench.tasks.answer_reader import ReaderOptions
     from reelbench.tasks.earlier import EarlierResult
     from reelbench.tasks.score import RunMetadata
 
@@ -34,6 +35,7 @@ _ANY = ""  # the role of a model that was named without one
 _NAMED = re.compile(r"(?:(?P<role>[a-z][a-z0-9_]*)=)?(?P<model>.+)", re.DOTALL)
 
 _judge = partial(typer.Option, rich_help_panel="Judge")
+_reader = partial(typer.Option, rich_help_panel="Reader")
 _llm = partial(typer.Option, rich_help_panel="Language model")
 _questions = partial(typer.Option, rich_help_panel="Some questions only")
 _model = partial(typer.Option, rich_help_panel="What the result says of the model")
@@ -699,6 +701,88 @@ def judge_options(
 
 
 Judge = Annotated["JudgeOptions | None", judge_options]
+
+
+def reader_options(
+    *,
+    reader: Annotated[
+        str | None,
+        _reader(
+            "--reader",
+            metavar="MODEL[@URL]",
+            help="Let MODEL read the answers in which no option is read.",
+        ),
+    ] = None,
+    reader_name: Annotated[
+        str | None,
+        _reader(
+            "--reader-name",
+            metavar="TEXT",
+            help="What results call the reader. Default: --reader.",
+        ),
+    ] = None,
+    reader_url: Annotated[
+        str | None,
+        _reader(
+            "--reader-url",
+            metavar="URL",
+            help="OpenAI-compatible server; default OPENAI_BASE_URL.",
+        ),
+    ] = None,
+    reader_concurrency: Annotated[
+        int, _reader("--reader-concurrency", metavar="N", help="Maximum concurrent calls.")
+    ] = CONCURRENCY,
+    reader_budget: Annotated[
+        str | None,
+        _reader("--reader-budget", metavar="LIMIT", help="Maximum calls (500) or dollars ($2.50)."),
+    ] = None,
+    reader_price: Annotated[
+        str | None,
+        _reader(
+            "--reader-price",
+            metavar="IN,OUT",
+            help="Dollars per million prompt and completion tokens.",
+        ),
+    ] = None,
+    reader_extra: Annotated[
+        str | None,
+        _reader(
+            "--reader-extra",
+            metavar="JSON",
+            help='Sent with every request, e.g. {"reasoning_effort": "low"}; null removes.',
+        ),
+    ] = None,
+    reader_timeout: Annotated[
+        float | None,
+        _reader(
+            "--reader-timeout", metavar="S", help="Seconds in which it has to finish something."
+        ),
+    ] = None,
+    keep_going: KeepGoing = False,
+    cache_patience: CachePatience = CACHE_PATIENCE,
+    allow_http_key: AllowHttpKeyOfJudge = False,
+) -> "ReaderOptions | None":
+    """Return the reader of `--reader`, or None."""
+    if reader is None:
+        return None
+    from reelbench.tasks.answer_reader import ReaderOptions
+
+    return ReaderOptions.named(
+        reader,
+        url=reader_url,
+        file_as=reader_name,
+        concurrency=reader_concurrency,
+        extra=extra_of("--reader-extra", reader_extra),
+        timeout=reader_timeout,
+        keep_going=keep_going,
+        cache_patience=cache_patience,
+        allow_http_key=allow_http_key,
+        **budget_of("--reader-budget", reader_budget),
+        **price_of("--reader-price", reader_price),
+    )
+
+
+Reader = Annotated["ReaderOptions | None", reader_options]
 
 
 def _unvalidated_preset(name: str) -> "JudgePreset":

@@ -27,9 +27,9 @@ class Family:
 
 FAMILIES = {
     "judge": Family(
-        about="the judge of open answers, and its cost limits",
+        about="the judge of open answers",
         panels=("Judge",),
-        main=("--judge", "--judge-url", "--judge-budget"),
+        main=("--judge", "--judge-budget"),
         more=(
             (
                 "Nothing is judged unless you name a judge. Every reply is kept as it"
@@ -39,6 +39,17 @@ FAMILIES = {
                 "REELBENCH_JUDGE_API_KEY, else OPENAI_API_KEY. `--judge-estimate` "
                 "counts calls and cost and asks nothing."
             ),
+        ),
+    ),
+    "reader": Family(
+        about="a model for unread answers",
+        panels=("Reader",),
+        main=("--reader",),
+        more=(
+            "Nobody is asked unless you name a reader. It sees an answer and its options, and says",
+            "which of them the answer states, or none; replies are kept and paid for once. Such a",
+            "result has a table of its own. The key is REELBENCH_READER_API_KEY, else",
+            "OPENAI_API_KEY.",
         ),
     ),
     "llm": Family(
@@ -120,7 +131,7 @@ OF_PANEL: dict[str, str] = {}
 for _name, _family in FAMILIES.items():
     OF_PANEL.update(dict.fromkeys(_family.panels, _name))
 
-ASKED = ("judge", "llm")
+ASKED = ("judge", "reader", "llm")
 """Families that say who is asked, where, how often and for how much."""
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reelbench.judges.cost_estimate import CostEstimate
-    from reelbench.registry.records import AskedRecord, JudgeRecord, Result
+    from reelbench.registry.records import AskedRecord, JudgeRecord, ReadingRecord, Result
     from reelbench.registry.spec import BenchmarkSpec
     from reelbench.tasks.score import Outcome
 
@@ -264,6 +264,8 @@ def _show(outcome: "Outcome") -> None:
         console.write(title)
     _show_unreadable(outcome, spec)
     _show_asked(result)
+    if result.provenance.reading is not None:
+        console.write(_reader_line(result, result.provenance.reading))
     if result.judge is not None:
         console.write(_judge_line(result.judge))
     console.write(f"written to {outcome.folder}")
@@ -341,10 +343,21 @@ def line_of(value: object, length: int) -> str:
     return f"{head[:half]} … {tail[-half:]}"
 
 
+def _reader_line(result: "Result", reading: "ReadingRecord") -> str:
+    """Return a line on the answers that a model read, and its calls and cost."""
+    reader = result.settings.reader
+    name = "" if reader is None else reader.model
+    counts = result.counts
+    line = f"{counts.read_by_model} of {counts.items} answers read by {name}"
+    unread = reading.unread - counts.read_by_model
+    if unread:
+        line += f", {unread} unread by it too"
+    return f"{line}: {_calls_text(reading)}"
+
+
 def _judge_line(judge: "JudgeRecord") -> str:
     """Return a line on the calls and cost of each judge, and a panel's agreement."""
     from reelbench.judges.identity import judges_by_schema
-    from reelbench.llm.budget import shown_dates
 
     if judge.panel:
         agreements: list[str] = []
@@ -356,18 +369,24 @@ def _judge_line(judge: "JudgeRecord") -> str:
         lines = [_judge_line(member) for member in judge.panel]
         lines.append(f"the panel's agreement (Krippendorff's alpha): {', '.join(agreements)}")
         return "\n".join(lines)
-    calls = number_of(judge.calls, "call")
-    cached = number_of(judge.cached, "reply", "replies")
-    dates = shown_dates(judge.kept_from, judge.kept_to)
-    line = (
-        f"judge {judge.requested}: {calls}, {cached} from the cache{dates}, "
-        f"{judge.prompt_tokens} tokens in and {judge.completion_tokens} out"
-    )
-    if judge.cost_usd is not None:
-        line += f", ${judge.cost_usd:.4f}"
+    line = f"judge {judge.requested}: {_calls_text(judge)}"
     if judge.marks is not None:
         line += f"; {judge.marks.from_reasks} of {judge.marks.all} marks came from a second request"
     return "\n".join([line, *judges_by_schema(judge)])
+
+
+def _calls_text(record: "JudgeRecord | ReadingRecord") -> str:
+    """Return the calls, tokens and cost of a record."""
+    from reelbench.llm.budget import shown_dates
+
+    calls = number_of(record.calls, "call")
+    cached = number_of(record.cached, "reply", "replies")
+    dates = shown_dates(record.kept_from, record.kept_to)
+    tokens = f"{record.prompt_tokens} tokens in and {record.completion_tokens} out"
+    text = f"{calls}, {cached} from the cache{dates}, {tokens}"
+    if record.cost_usd is not None:
+        text += f", ${record.cost_usd:.4f}"
+    return text
 
 
 def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
