@@ -20,6 +20,7 @@ from reelbench.leaderboard import (
     board_state,
     community,
     entries,
+    hidden_rows,
     hidden_totals,
     overall,
     ranking,
@@ -257,7 +258,11 @@ def _make(
     # In the order that they had where their samples are: files are compared by their bytes.
     rows.sort(key=lambda row: ("#" in row.key, row.key.split("/")))
     withheld_results = [row.stored for row in as_published.rows if row.stored is not None]
+    settings = board_settings.read(path)
     specs = _specs([*results, *withheld_results])
+    for hidden_row in hidden_rows.read(path, state, settings, left_out.__setitem__):
+        rows.append(hidden_row.entry)
+        specs.setdefault(hidden_row.spec.id, hidden_row.spec)
     _refuse_strangers(common, rows)
     rows += _rows_on_common_videos(rows, common)
     for community_board in community.read(path):
@@ -267,9 +272,7 @@ def _make(
     if published:
         for spec in specs.values():
             rows += entries.published_entries(spec)
-    board = ranked_board(
-        specs, rows, aliases.read(path), as_published.tables, board_settings.read(path)
-    )
+    board = ranked_board(specs, rows, aliases.read(path), as_published.tables, settings)
     renamed = {name: state.name_of(name) for name in state.names}
     return replace(board, left_out=left_out, withheld_bridges=as_published.bridges, renamed=renamed)
 

@@ -11,6 +11,7 @@ from reelbench.base.base_record import Record, record_of
 from reelbench.base.files import read_text
 from reelbench.base.yaml_text import read_mapping
 from reelbench.judges.identity import returned_ids, single_judges
+from reelbench.leaderboard.hidden_rules import HiddenRules
 from reelbench.registry import discovery
 from reelbench.registry.declaration import scoring_sha256
 from reelbench.registry.records import BenchmarkRecord, JudgeRecord
@@ -26,11 +27,12 @@ class BoardSettings(Record):
     `judges` are ids, as their servers return them, of those whose scores by our own or the owners'
     prompts may. `benchmarks` has the key of a row whose questions and rules are a benchmark's,
     where nobody declares it here: neither Reelbench, nor a package, nor a folder of
-    `REELBENCH_BENCHMARKS`.
+    `REELBENCH_BENCHMARKS`. `hidden_tests` has the rules of hidden tests, by benchmark.
     """
 
     judges: tuple[str, ...] = ()
     benchmarks: dict[str, str] = Field(default_factory=dict[str, str])
+    hidden_tests: dict[str, HiddenRules] = Field(default_factory=dict[str, HiddenRules])
 
     def trusted_keys(self, results: Iterable[tuple[str, BenchmarkRecord]]) -> set[str]:
         """Return the keys of results that are scored as the board knows their benchmark.

@@ -19,9 +19,12 @@ from reelbench.leaderboard.ledger import (
     Ids,
     Ledger,
     Line,
+    Moved,
+    Received,
     Removed,
     Renamed,
     Restored,
+    Scored,
     Stated,
     Verification,
 )
@@ -29,6 +32,9 @@ from reelbench.leaderboard.rejudge import Rejudged
 
 _Answers = tuple[str, str]
 """The key of a row, and the hash of its answers."""
+
+_Submitted = tuple[str, str, str]
+"""A hidden test's phase, the key of a submission, and its account in small letters."""
 
 NOT_FILED_YET = 2**62
 """The place in the order of filing of a result that is only checked: after all others."""
@@ -106,6 +112,14 @@ class FiledRow:
         return replace(self, verified=self.verified.model_copy(update=fields))
 
 
+@dataclass(frozen=True, slots=True)
+class HiddenFile:
+    """A submission to a hidden test, and what it scored so far."""
+
+    received: Received
+    scored: Scored | None = None
+
+
 @dataclass(slots=True)
 class BoardState:
     """The state of a board after some entries.
@@ -115,12 +129,14 @@ class BoardState:
         withdrawn: Key and hash of the answers -> why and when they were withdrawn.
         names: Model, in small letters -> the name that it got.
         owners: Model, in small letters -> the account to which it was moved.
+        hidden: Submissions to hidden tests, in the order in which they were taken.
     """
 
     rows: dict[str, FiledRow] = field(default_factory=dict[str, FiledRow])
     withdrawn: dict[_Answers, Removed] = field(default_factory=dict[_Answers, Removed])
     names: dict[str, str] = field(default_factory=dict[str, str])
     owners: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    hidden: dict[_Submitted, HiddenFile] = field(default_factory=dict[_Submitted, HiddenFile])
     _gone: dict[_Answers, FiledRow] = field(default_factory=dict[_Answers, FiledRow])
     _filings: int = 0
 
@@ -137,8 +153,12 @@ class BoardState:
                 self._restore(entry)
             elif isinstance(entry, Renamed):
                 self.names[entry.model.casefold()] = entry.to
-            else:
+            elif isinstance(entry, Moved):
                 self.owners[self.name_of(entry.model).casefold()] = entry.account
+            elif isinstance(entry, Received):
+                self.hidden.setdefault(submitted(entry), HiddenFile(entry))
+            else:
+                self._score(entry)
 
     def _file(self, entry: Filed) -> None:
         old_row = self.rows.get(entry.key)
@@ -175,6 +195,11 @@ class BoardState:
             self.rows[entry.key] = replace(
                 row, verified=entry.verified, rejudged=entry.rejudged or row.rejudged
             )
+
+    def _score(self, entry: Scored) -> None:
+        file = self.hidden.get(submitted(entry))
+        if file is not None and file.scored is None:
+            self.hidden[submitted(entry)] = replace(file, scored=entry)
 
     def _remove(self, entry: Removed) -> None:
         answers = (entry.key, entry.answers)
@@ -262,6 +287,11 @@ class BoardState:
             if is_same_model and is_same_setting and removed.answers == answers:
                 return removed
         return None
+
+
+def submitted(entry: Received | Scored) -> _Submitted:
+    """Return the phase, the key and the account of a submission."""
+    return entry.phase, entry.key, entry.who.casefold()
 
 
 def _setting(key: str) -> str:

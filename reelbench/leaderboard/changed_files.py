@@ -18,6 +18,7 @@ from reelbench.base.files import sha256_of
 from reelbench.base.workers import ALONE
 from reelbench.leaderboard import (
     board_state,
+    hidden_key,
     results_dataset,
     store,
     submission,
@@ -51,12 +52,23 @@ class ChangedFiles:
                 keys[key] = None
         return list(keys)
 
+    @property
+    def submissions(self) -> list[str]:
+        """The keys of the submissions to hidden tests that it adds, in order."""
+        keys: dict[str, None] = {}
+        for path in sorted(self.touched):
+            key = results_dataset.key_of_submission(path)
+            if key is not None:
+                keys[key] = None
+        return list(keys)
+
     def problems(self) -> Iterator[str]:
         """Yield why it can't be taken whatever its results hold, a line each."""
         for path in sorted(self.removed):
             yield f"{path}: removed, and a submission removes nothing"
         for path in sorted(self.touched):
-            if results_dataset.key_of_path(path) is None:
+            is_submitted = results_dataset.key_of_submission(path) is not None
+            if results_dataset.key_of_path(path) is None and not is_submitted:
                 yield f"{path}: not a file of a result, and a submission changes nothing else"
 
 
@@ -162,11 +174,18 @@ def report(
     problems = list(changes.problems())
     notes: list[str] = []
     keys = changes.keys
-    result_paths = [path for path in changes.touched if results_dataset.key_of_path(path)]
+    result_paths = [path for path in changes.touched if results_dataset.is_part_of_board(path)]
     size = sum(_size(folder / path) for path in result_paths)
     if size > LARGEST:
         problems.append(f"more than {LARGEST // 1_000_000} MB: too much to be checked here")
         keys = []
+    else:
+        for key in changes.submissions:
+            try:
+                hidden_key.read(folder / results_dataset.RESULTS, key)
+                notes.append(f"{key}: its form holds; the owner of its answers scores it")
+            except InputError as error:
+                problems.append(f"{key}: {error}")
 
     def note_left_out(key: str, why: str) -> None:
         notes.append(f"not compared with {key}, which can't be read: {why}")

@@ -44,8 +44,12 @@ from reelbench.scoring import calibration_file, runs
 from reelbench.scoring.shortcuts import column_of
 from reelbench.stats import intervals
 
-Kind = Literal["run", "blind", "published", "community", "baseline", "human"]
-"""What a row is; `blind` is a run that showed nothing of the videos that it was asked about."""
+Kind = Literal["run", "blind", "published", "community", "baseline", "human", "owner"]
+"""What a row is.
+
+`blind` is a run that showed nothing of the videos that it was asked about; `owner` is a total of a
+hidden test, which its owner alone can compute.
+"""
 WITH_SCHEMA = ", with a schema"
 """Behind the name of prompts that each carried the schema of its reply."""
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -257,13 +261,13 @@ def run_entry(stored: StoredResult) -> BoardEntry:
         kind=kind,
         setting=setting,
         group=_group(stored, values, setting),
-        frames=_frames_text(result.settings),
+        frames=frames_text(result.settings),
         metrics=values.metrics,
         breakdowns=values.breakdowns,
         date=result.provenance.date,
         unranked=values.unranked,
         lowest=values.lowest,
-        open_weights=_has_open_weights(result.model),
+        open_weights=has_open_weights(result.model),
         url=result.provenance.url,
         cite=result.provenance.citation or "",
         note=_note(stored),
@@ -273,7 +277,7 @@ def run_entry(stored: StoredResult) -> BoardEntry:
     )
 
 
-def _has_open_weights(model: ModelRecord) -> bool | None:
+def has_open_weights(model: ModelRecord) -> bool | None:
     """Return True where a model's weights are open, False where they are stated as closed.
 
     None where nothing tells.
@@ -305,11 +309,16 @@ def _setting(stored: StoredResult, kind: Kind) -> str:
         return "floor"
     if kind == "human":
         return "human"
-    about = stored.result.model.about or About()
+    return setting_of_model(stored.spec, stored.result.model)
+
+
+def setting_of_model(spec: BenchmarkSpec, model: ModelRecord) -> str:
+    """Return the setting of a model, as its people say."""
+    about = model.about or About()
     if about.setting:
         return about.setting
     training_sets = [name.lower() for name in about.trained_on or ()]
-    return "fine-tuned" if stored.spec.id in training_sets else "run"
+    return "fine-tuned" if spec.id in training_sets else "run"
 
 
 def _group(stored: StoredResult, values: Standing, setting: str) -> RankingGroup:
@@ -335,7 +344,7 @@ def _group(stored: StoredResult, values: Standing, setting: str) -> RankingGroup
         protocol=protocol(stored.spec, result.settings),
         data=data,
         differs=stored.differs,
-        setting=_setting_apart(setting),
+        setting=setting_apart(setting),
         errata=_errata_text(stored),
     )
 
@@ -349,7 +358,8 @@ def _errata_text(stored: StoredResult) -> str | None:
     return f"errata: {errata}"
 
 
-def _setting_apart(setting: str) -> str | None:
+def setting_apart(setting: str) -> str | None:
+    """Return a setting whose rows have a table of their own, or None."""
     return setting if setting in _SETTINGS_APART else None
 
 
@@ -364,7 +374,8 @@ def _prompts_text(judge: JudgeRecord) -> str:
     return prompts
 
 
-def _frames_text(settings: SettingsRecord) -> str:
+def frames_text(settings: SettingsRecord) -> str:
+    """Return the sampling of frames, and their number where it is one."""
     frames = settings.frames
     if len(settings.frames_given) == 1 and not frames.startswith("uniform"):
         [number] = settings.frames_given
@@ -415,7 +426,7 @@ def published_entries(spec: BenchmarkSpec) -> Iterable[BoardEntry]:
             judge=row.judge,
             prompts=prompts,
             protocol=protocol_text,
-            setting=_setting_apart(row.setting),
+            setting=setting_apart(row.setting),
         )
         yield BoardEntry(
             key=f"published/{spec.id}/{number}",

@@ -18,11 +18,13 @@ from reelbench.registry.records import (
     PEOPLE_ADAPTER,
     About,
     JudgeRecord,
+    ModelRecord,
     Provenance,
     Result,
 )
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks import about as abouts
+from reelbench.tasks.hidden_submission import Submission
 
 _OURS = "reelbench"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -39,13 +41,24 @@ _TEXT_FIELDS = (
     "settings.reader.model",
     "settings.preset.name",
     "settings.preset.about",
-    "judge.prompt",
 )
 
 
 def problems(result: Result) -> Iterator[str]:
     """Yield the faults of a result's names."""
-    model = result.model
+    yield from run_problems(result)
+    if result.judge is not None:
+        for judge in single_judges(result.judge):
+            yield from _judge_faults(judge)
+        yield from text_faults("judge.prompt", result.judge.prompt)
+    yield from _provenance_faults(result.provenance)
+    for name in _returned_ids(result):
+        yield from text_faults("provenance.asked.returned", name)
+
+
+def run_problems(run: Result | Submission) -> Iterator[str]:
+    """Yield the faults of the names in a run."""
+    model = run.model
     yield from id_faults("model.id", model.id)
     if _owner(model.id) == _OURS and model.adapter not in (PEOPLE_ADAPTER, BASELINE_ADAPTER):
         yield (
@@ -55,20 +68,14 @@ def problems(result: Result) -> Iterator[str]:
     if model.about is not None and model.about.organisation:
         yield from id_faults("model.about.organisation", model.about.organisation)
     if model.about is not None:
-        for line in abouts.problems(model.about, result.benchmark.id, model, result.settings):
+        for line in abouts.problems(model.about, run.benchmark.id, model, run.settings):
             yield f"model.{line}"
-    if result.judge is not None:
-        for judge in single_judges(result.judge):
-            yield from _judge_faults(judge)
     for field in _TEXT_FIELDS:
-        text = _get_path(result, field)
+        text = _get_path(run, field)
         if text is not None:
             yield from text_faults(field, text)
     if model.about is not None:
         yield from _about_faults(model.about)
-    yield from _provenance_faults(result.provenance)
-    for name in _returned_ids(result):
-        yield from text_faults("provenance.asked.returned", name)
 
 
 def _get_path(record: object, path: str) -> Any:  # noqa: ANN401 - of any type
@@ -102,14 +109,14 @@ def _provenance_faults(provenance: Provenance) -> Iterator[str]:
         yield f"provenance.url is {url[:60]!r}, expected one that begins with https://"
 
 
-def reserved_name(spec: BenchmarkSpec, result: Result) -> str | None:
-    """Return the organisation whose name a result bears where that name is reserved.
+def reserved_name(spec: BenchmarkSpec, model: ModelRecord) -> str | None:
+    """Return the organisation whose name a model bears where that name is reserved.
 
     Nobody else hands in results under the benchmark's own organisation, or under ours, whose floors
     others are read against.
     """
-    names = {_owner(result.model.id)}
-    about = result.model.about
+    names = {_owner(model.id)}
+    about = model.about
     if about is not None and about.organisation:
         names.add(about.organisation.casefold())
     for organisation in (_OURS, spec.organisation):

@@ -22,9 +22,10 @@ from typing import IO, Annotated, Literal
 from pydantic import AwareDatetime, Field, ValidationError
 
 from reelbench.base import bounds
-from reelbench.base.base_record import Name, Omittable, Record, first_wrong_field
+from reelbench.base.base_record import Count, Name, Omittable, Record, first_wrong_field
 from reelbench.base.errors import InputError
 from reelbench.leaderboard.rejudge import Rejudged
+from reelbench.registry.records import Metrics
 
 FILE = "ledger.jsonl"
 MAINTAINER = "maintainer"
@@ -138,7 +139,37 @@ class Moved(_Entry):
     account: Name | None
 
 
-Entry = Filed | Checked | Removed | Restored | Renamed | Moved
+class Received(_Entry):
+    """A submission to a hidden test was taken: it counts towards its account's quota.
+
+    `request` is its pull request, `files` has the sha256 of the submitter's own bytes.
+    """
+
+    act: Literal["received"]
+    key: Name
+    model: Name
+    benchmark: Name
+    split: Name
+    phase: Name
+    request: Count
+    files: dict[str, str]
+    late: Omittable[bool] = False
+
+
+class Scored(_Entry):
+    """A submission was scored by the benchmark's owner, on his machine alone.
+
+    `totals` are what the row of its account (`who`) shows from then on, rounded. There are none
+    where that row stays as it is.
+    """
+
+    act: Literal["scored"]
+    key: Name
+    phase: Name
+    totals: Metrics
+
+
+Entry = Filed | Checked | Removed | Restored | Renamed | Moved | Received | Scored
 
 
 class Line(Record):

@@ -8,8 +8,18 @@ from collections.abc import Sequence
 
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import ledger
-from reelbench.leaderboard.board_state import BoardState, state_of
-from reelbench.leaderboard.ledger import Checked, Entry, Filed, Line, Moved, Removed, Renamed
+from reelbench.leaderboard.board_state import BoardState, state_of, submitted
+from reelbench.leaderboard.ledger import (
+    Checked,
+    Entry,
+    Filed,
+    Line,
+    Moved,
+    Received,
+    Removed,
+    Renamed,
+    Scored,
+)
 
 _Subject = tuple[str, str]
 
@@ -115,6 +125,8 @@ def _subject(entry: Entry) -> tuple[str, str]:
         return "name", entry.model.casefold()
     if isinstance(entry, Moved):
         return "owner", entry.model.casefold()
+    if isinstance(entry, Received | Scored):
+        return "submission", " ".join(submitted(entry))
     return "row", entry.key
 
 
@@ -138,6 +150,9 @@ def in_words(entry: Entry) -> str:
     if isinstance(entry, Moved):
         return f"{text} {entry.model} to {entry.account or 'the maintainers'}"
     text += f" {entry.key}"
+    if isinstance(entry, Scored):
+        totals = [f"{name} {total.value:g}" for name, total in entry.totals.items() if total.value]
+        return f"{text}, {', '.join(totals) or 'its row stays'}"
     if isinstance(entry, Removed):
         return f"{text} ({entry.reason})"
     if isinstance(entry, Filed | Checked):

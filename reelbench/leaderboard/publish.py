@@ -25,6 +25,8 @@ from reelbench.leaderboard import (
     board_state,
     columns,
     community,
+    hand_in,
+    hidden_rows,
     ledger,
     ledger_merge,
     maintainers_files,
@@ -38,13 +40,13 @@ from reelbench.leaderboard import board as boards
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.board_state import BoardState
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
+from reelbench.leaderboard.hand_in import Done, Published
 from reelbench.leaderboard.site_files import SiteFiles
 from reelbench.leaderboard.store import StoredResult
 from reelbench.pages.shell_page import page_asset
 from reelbench.registry.records import Result
 from reelbench.scoring import result_files
 
-Done = Literal["unchanged", "would change", "committed", "pull request"]
 Note = Callable[[str], None]
 
 _RESULTS = results_dataset.RESULTS
@@ -66,17 +68,13 @@ _NEXT = (
     "next: `hf spaces secrets add {space} -s HF_TOKEN -s WEBHOOK_SECRET` (from your environment), "
     "then the webhook, as its README says"
 )
+_FORM_ALONE = (
+    "answers are never uploaded: of submissions to a hidden test the Space checks the form alone; "
+    "`reelbench leaderboard check --answers FILE` scores them on your machine"
+)
 _BRING = "publish with --dataset {dataset} too, which brings it into the store"
 _SQUASHED = "Squash the history, in which withdrawn results stood"
 _PINNED_WHEEL = re.compile(r"https://[a-zA-Z0-9._~:/%+-]+\.whl#sha256=[0-9a-f]{64}")
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """The outcome for one repository, and where it can be seen."""
-
-    done: Done
-    url: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +170,10 @@ def publish(
             uploads.append(upload)
         # All of them are looked at before anything is sent.
         heads = [upload.look() for upload in uploads]
-        return _send_all(uploads, heads, webhook, note)
+        outcomes = _send_all(uploads, heads, webhook, note)
+    if dataset and options.create_pr:
+        outcomes += hand_in.offer_all(path, repositories["results"], dry_run=options.dry_run)
+    return outcomes
 
 
 def _synced(place: Path, repository: Repository, folder: Path, note: Note) -> Head:
@@ -215,7 +216,17 @@ def _send_all(
             maintainers_files.remember(published, upload.store)
         if upload.what == "webhook" and outcome.done == "committed":
             note(_NEXT.format(space=webhook))
+        if upload.what == "webhook" and _has_hidden_test(upload.board):
+            note(_FORM_ALONE)
     return outcomes
+
+
+def _has_hidden_test(board: Board) -> bool:
+    """Return True where the answers of a split are its owner's alone."""
+    for spec in board.specs.values():
+        if any(split.hidden_answers for split in spec.splits.values()):
+            return True
+    return False
 
 
 def write_parquet(board: Board, path: Path) -> None:
@@ -625,6 +636,11 @@ class _Upload:
                 for folder in sorted(earlier_folder.iterdir()):
                     key = f"{store.REPLACED_FOLDER}/{run.key}/{folder.name}"
                     _copy_result(folder, self.folder / _RESULTS / key)
+        if not self.options.create_pr:
+            for file in hidden_rows.shown_files(self.state):
+                _copy_submission(
+                    self.store / file.received.key, self.folder / _RESULTS / file.received.key
+                )
         rows = "left out" if self.options.create_pr else "as rows only"
         for why, number in left_out.items():
             results = number_of(number, "result")
@@ -801,6 +817,11 @@ def _column_line(column: columns.BoardColumn) -> str:
     if column.about:
         text += f": {column.about}"
     return f"| `{column.id}` | {text} |"
+
+
+def _copy_submission(folder: Path, target: Path) -> None:
+    if folder.is_dir():
+        shutil.copytree(folder, target)
 
 
 def _copy_result(folder: Path, target: Path) -> None:

@@ -20,7 +20,7 @@ from reelbench.leaderboard import (
     row_life,
     store,
 )
-from reelbench.leaderboard.board_state import BoardLedger, FiledRow, state_of
+from reelbench.leaderboard.board_state import BoardLedger, BoardState, FiledRow, state_of
 from reelbench.leaderboard.results_dataset import LEDGER_PATH, RESULTS
 from reelbench.scoring import result_files
 
@@ -58,7 +58,13 @@ def sync(place: Path, repository: Repository, head: Head, folder: Path, note: No
         published = _paths_of(lacking, head)
         files = results_dataset.chosen(head.files, published)
         files |= _beside(place, head)
+        submissions = _submissions(place, state, head)
+        files |= submissions
         results_dataset.download(repository.id, str(head.commit), files, folder)
+        for path in submissions:
+            target = place / path.removeprefix(f"{RESULTS}/")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(folder / path, target)
         brought = 0
         for row in lacking:
             brought += _take(row, folder / RESULTS / row.key, place)
@@ -121,6 +127,17 @@ def _beside(place: Path, head: Head) -> dict[str, hub.RemoteFile]:
         own_file = place / path.removeprefix(f"{RESULTS}/")
         is_beside = results_dataset.is_of_board(path) and path != LEDGER_PATH
         if is_beside and (not own_file.is_file() or differs(own_file, file)):
+            files[path] = file
+    return files
+
+
+def _submissions(place: Path, state: BoardState, head: Head) -> dict[str, hub.RemoteFile]:
+    """Return the files of scored submissions that the store lacks."""
+    keys = {file.received.key for file in state.hidden.values()}
+    files: dict[str, hub.RemoteFile] = {}
+    for path, file in head.files.items():
+        own_file = place / path.removeprefix(f"{RESULTS}/")
+        if results_dataset.key_of_submission(path) in keys and not own_file.is_file():
             files[path] = file
     return files
 

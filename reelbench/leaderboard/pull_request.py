@@ -38,7 +38,7 @@ class Offer(NamedTuple):
     comment: str | None
 
 
-class _Changes(NamedTuple):
+class Changes(NamedTuple):
     """The changes that a pull request makes.
 
     Attributes:
@@ -191,7 +191,7 @@ class PullRequests:
                 own_comment = event
         return own_comment
 
-    def _changes(self, number: int) -> _Changes:
+    def _changes(self, number: int) -> Changes:
         """Return the changes of a pull request since it left `main`."""
         revision = f"refs/pr/{number}"
         with self._repository.errors_in_one_line():
@@ -200,13 +200,13 @@ class PullRequests:
         touched = [path for path, file in head.files.items() if base.files.get(path) != file]
         removed = base.files.keys() - head.files.keys()
         paths = ChangedFiles(tuple(sorted(touched)), tuple(sorted(removed)))
-        keys = set(paths.keys)
-        files = {
-            path: file
-            for path, file in head.files.items()
-            if results_dataset.key_of_path(path) in keys
-        }
-        return _Changes(str(head.commit), paths, files)
+        keys = {*paths.keys, *paths.submissions}
+        files: dict[str, RemoteFile] = {}
+        for path, file in head.files.items():
+            key = results_dataset.key_of_path(path) or results_dataset.key_of_submission(path)
+            if key in keys:
+                files[path] = file
+        return Changes(str(head.commit), paths, files)
 
     def _base_of(self, revision: str) -> str | None:
         """Return the last commit that a revision has in common with `main`."""
@@ -218,7 +218,7 @@ class PullRequests:
                 return commit.commit_id
         return None
 
-    def _report(self, changes: _Changes, table: Path, folder: Path, author: str) -> Report:
+    def _report(self, changes: Changes, table: Path, folder: Path, author: str) -> Report:
         files = changes.files
         if sum(file.size or 0 for file in files.values()) > changed_files.LARGEST:
             megabytes = changed_files.LARGEST // 1_000_000

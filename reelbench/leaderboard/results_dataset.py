@@ -12,7 +12,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.data import hub
 from reelbench.data.hub import RemoteFile
 from reelbench.data.hub_write import differs
-from reelbench.leaderboard import aliases, board_settings, ledger, store
+from reelbench.leaderboard import aliases, board_settings, hidden_key, ledger, store
 
 RESULTS = "results"
 LEDGER_PATH = f"{RESULTS}/{ledger.FILE}"
@@ -23,6 +23,9 @@ _FILE = "|".join(re.escape(name) for name in store.FILES)
 _KEY = rf"(?:{_FOLDER}/){{3}}{_FOLDER}"
 _OF_RESULT = re.compile(rf"{RESULTS}/({_KEY})/(?:{_FILE})")
 _OF_EARLIER = re.compile(rf"{RESULTS}/{store.REPLACED_FOLDER}/({_KEY})/[0-9a-f]{{12}}/(?:{_FILE})")
+_OF_SUBMISSION = re.compile(
+    rf"{RESULTS}/({hidden_key.FOLDER}/(?:{_FOLDER}/){{2}}{_FOLDER})/submission\.jsonl?"
+)
 _BESIDE = re.compile(rf"{RESULTS}/(?:{store.ROWS_FOLDER}|community)/[A-Za-z0-9._-]{{1,128}}\.json")
 _OWN = {LEDGER_PATH, f"{RESULTS}/{aliases.FILE}", f"{RESULTS}/{board_settings.FILE}"}
 _DOWNLOADS = 8
@@ -40,6 +43,12 @@ def key_of_earlier(path: str) -> str | None:
     return match[1] if match else None
 
 
+def key_of_submission(path: str) -> str | None:
+    """Return the key of the submission that a file belongs to, or None."""
+    match = _OF_SUBMISSION.fullmatch(path)
+    return match[1] if match else None
+
+
 def is_of_board(path: str) -> bool:
     """Return True of a file that the board's maintainers alone write."""
     return path in _OWN or _BESIDE.fullmatch(path) is not None
@@ -47,8 +56,8 @@ def is_of_board(path: str) -> bool:
 
 def is_part_of_board(path: str) -> bool:
     """Return True of every file that a board is made from."""
-    is_result = key_of_path(path) is not None or key_of_earlier(path) is not None
-    return is_result or is_of_board(path)
+    keys = (key_of_path(path), key_of_earlier(path), key_of_submission(path))
+    return any(keys) or is_of_board(path)
 
 
 def download(dataset: str, commit: str, files: Mapping[str, RemoteFile], folder: Path) -> None:

@@ -34,6 +34,7 @@ from reelbench.leaderboard import (
     aliases,
     board_settings,
     board_state,
+    hidden_key,
     ledger,
     marks,
     sample_columns,
@@ -60,6 +61,7 @@ from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, calibration_file, result_files
 from reelbench.tasks import about as abouts
+from reelbench.tasks import hidden_submission
 
 FILES = (result_files.RESULT_FILE, result_files.SAMPLES_FILE, calibration_file.FILE)
 """Files of a result's folder; people's scores of some answers are not always there."""
@@ -241,7 +243,9 @@ def add(
         filing: Who files them; by default the board's maintainers, now.
         workers: Results of one key go to one worker.
     """
-    results = _read_results(_folders_of_rows(path))
+    folders = _folders_of_rows(path)
+    submissions = [folder for folder in folders if (folder / hidden_submission.FILE).is_file()]
+    results = _read_results([folder for folder in folders if folder not in submissions])
     filing = filing or Filing()
     board = BoardLedger(store)
     not_filed = _judged_elsewhere(results)
@@ -254,6 +258,7 @@ def add(
         workers = ALONE
     work = partial(_candidate, rejudge=rejudge, about=about)
     outcomes = list(not_filed.values())
+    outcomes += [_kept_for_its_owner(folder, store, about) for folder in submissions]
     columns = StoreColumns(store)
     with columns.saved():
         for verified in _spread(work, to_file, workers):
@@ -261,6 +266,16 @@ def add(
             outcomes.append(added)
             _keep_columns(verified.candidate, added, columns)
     return _with_notes_on_tables(outcomes, store, board.state)
+
+
+def _kept_for_its_owner(folder: Path, store: Path, about: About | None) -> Added:
+    """Keep answers to a hidden test, which nobody here can score."""
+    try:
+        key = hidden_key.keep(folder, store, about)
+    except Exception as error:  # noqa: BLE001 - one bad folder never stops the others
+        return Added(folder, "refused", why=refusal_of(folder, error))
+    why = "its owner scores it: `publish --dataset ORG/RESULTS --create-pr` hands it in"
+    return Added(folder, "added", store / key, why)
 
 
 def _folders_of_rows(path: Path) -> list[Path]:

@@ -323,7 +323,7 @@ def _submission(
     if result is None or spec is None:
         return SubmittedResult(added.source, "refused", _reason(added), result, spec)
     metrics = _stated_and_recomputed(spec, result, added.metrics or {})
-    owner = identity.reserved_name(spec, result)
+    owner = identity.reserved_name(spec, result.model)
     why = tables.refuses(added, result) if added.check else None
     if owner is not None and is_of is not None and not is_of(owner):
         why = f"its name is {owner}'s, and only {owner}'s own people hand in results under it"

@@ -41,10 +41,10 @@ from reelbench.registry.records import (
 )
 from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec, Corpus
-from reelbench.registry.splits import upstream_split
+from reelbench.registry.splits import is_mini, upstream_split
 from reelbench.scoring import aggregation, answers, result_files
 from reelbench.tasks import about as abouts
-from reelbench.tasks import predictions, submissions
+from reelbench.tasks import hidden_submission, predictions, submissions
 from reelbench.tasks.earlier import OTHER_JUDGE, EarlierResult
 from reelbench.tasks.predictions import Columns
 from reelbench.tasks.submissions import Inputs, PredictionSet, Questions, Words
@@ -323,7 +323,7 @@ class Evaluation:
         result = self._write_result(folder, data_notes)
         notes = list(self.fits.get("notes", ()))
         if Reason.ANSWERS_HIDDEN in self.scored.counts.unscored:
-            notes.append(self._write_submission(folder))
+            notes.append(self._write_submission(folder, result))
         unanswered = self._unanswered()
         notes += unanswered.notes
         overlap_note = self._overlap_note()
@@ -431,12 +431,14 @@ class Evaluation:
                 target = self._stated_target(sample)
             yield sample.id, question, options, target
 
-    def _write_submission(self, folder: Path) -> str:
+    def _write_submission(self, folder: Path, result: Result) -> str:
         """Write the file for the owners' server; return a note on its use."""
         spec = self.spec
         split = self.questions.split
         path = folder / f"submission{submissions.submission_suffix(spec)}"
         submissions.write_submission(spec, self.scored.samples, path)
+        if not submissions.has_own_form(spec) and not is_mini(split):
+            hidden_submission.write(folder, result)
         server = spec.splits[upstream_split(spec, split)].submit_to or "the owners' server"
         advice = submissions.submission_advice(split, path, server)
         return f"{spec.id} {split}: the answers are hidden; {advice}"

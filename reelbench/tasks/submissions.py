@@ -602,6 +602,15 @@ def submission_suffix(spec: BenchmarkSpec) -> str:
     return getattr(import_object(spec.formats), "SUBMISSION_SUFFIX", ".jsonl")
 
 
+def has_own_form(spec: BenchmarkSpec) -> bool:
+    """Return True where the owners' server takes a form of its own."""
+    return _row_writer(spec) is not submission_row
+
+
+def _row_writer(spec: BenchmarkSpec) -> Callable[[Sample], dict[str, Any]]:
+    return getattr(import_object(spec.formats), "submission_row", submission_row)
+
+
 def submission_advice(split: str, path: Path, server: str) -> str:
     """Return the advice on a split's submission file.
 
@@ -620,7 +629,7 @@ def submission_row(sample: Sample) -> dict[str, Any]:
 def write_submission(spec: BenchmarkSpec, samples: Sequence[Sample], path: Path) -> None:
     """Write the owners' submission file, in the order of the ids."""
     formats: Formats = import_object(spec.formats)
-    row_of = getattr(formats, "submission_row", submission_row)
+    row_of = _row_writer(spec)
     table = [row_of(sample) for sample in sorted(samples, key=lambda sample: sample.id)]
     check = getattr(formats, "check_submission", None)
     if check is not None:

@@ -5,7 +5,7 @@ globalThis.Reelbench = (() => {
   const narrow = matchMedia("(max-width: 640px)");
   const benchmarks = new Map(data.benchmarks.map((benchmark) => [benchmark.id, benchmark]));
   const columns = new Map(data.columns.map((column) => [column.id, column]));
-  const KINDS = { run: "Run", blind: "Without the video", published: "Published", community: "On the Hub", baseline: "Floor", human: "People" };
+  const KINDS = { run: "Run", blind: "Without the video", published: "Published", community: "On the Hub", baseline: "Floor", human: "People", owner: "Scored by the owner" };
 
   // --- elements ---
   const { h, svg, count } = globalThis.Elements;

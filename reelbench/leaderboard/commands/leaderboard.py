@@ -40,6 +40,7 @@ from reelbench.terminal.option_groups import (
 if TYPE_CHECKING:
     from reelbench.base.workers import Workers
     from reelbench.leaderboard.bridge import Bridge
+    from reelbench.leaderboard.hidden_test import HiddenTest
     from reelbench.leaderboard.rejudge import Rejudge
     from reelbench.leaderboard.rejudgement import Rejudgement
     from reelbench.leaderboard.store import StoredResult
@@ -62,6 +63,21 @@ Common = Annotated[
         metavar="KEY",
         help="Score these runs only on videos that all of them had; default: all"
         " runs of a table in which some lack videos.",
+    ),
+]
+Answers = Annotated[
+    Path | None,
+    typer.Option(
+        "--answers",
+        metavar="FILE",
+        help="Your private answers to the hidden split of --benchmark: scores submissions here, "
+        "on your machine.",
+    ),
+]
+HiddenBenchmark = Annotated[
+    str | None,
+    typer.Option(
+        "--benchmark", metavar="NAME", help="With --answers: the benchmark, or its folder."
     ),
 ]
 _SHOWN = 20
@@ -501,6 +517,16 @@ def check(
         str | None,
         typer.Option("--account", metavar="NAME", help="With --base: who hands the change in."),
     ] = None,
+    answers: Answers = None,
+    benchmark: HiddenBenchmark = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset",
+            metavar="ORG/NAME",
+            help="With --answers: results dataset whose open pull requests are looked at.",
+        ),
+    ] = None,
     markdown: Annotated[
         Path | None, typer.Option("--markdown", metavar="FILE", help="Write a Markdown report.")
     ] = None,
@@ -511,7 +537,13 @@ def check(
 
     Every number is recomputed, and the paths are checked. Without a folder, the rows of --store are
     checked again with the data that is on this machine: `add --again` then writes that down.
+
+    With --answers, submissions to a hidden test are scored that are open pull requests to
+    --dataset, and each gets a comment, which is printed.
     """
+    if answers is not None:
+        _check_hidden(_hidden_test(answers, benchmark, dataset, store))
+        return
     if not folders:
         if store is None:
             raise InputError("check needs a folder, or --store")
@@ -521,6 +553,36 @@ def check(
         _check_change(folders, base, account, markdown, as_json=as_json)
         return
     _check_folders(folders, store, markdown, spread, as_json=as_json)
+
+
+def _hidden_test(
+    answers: Path, benchmark: str | None, dataset: str | None, store: Path | None
+) -> "HiddenTest":
+    """Return the hidden test of a private file, which is held to the questions first."""
+    from reelbench.leaderboard.hidden_test import HiddenTest
+    from reelbench.tasks import hidden_answers
+
+    if benchmark is None or dataset is None or store is None:
+        raise InputError("--answers needs --benchmark NAME, --dataset ORG/RESULTS and --store")
+    return HiddenTest(dataset, hidden_answers.read(benchmark, answers), store)
+
+
+def _check_hidden(test: "HiddenTest") -> None:
+    """Look at all open pull requests; the status is the same whatever they score."""
+    from reelbench.leaderboard import webhook
+
+    failures: list[str] = []
+    for number in test.open():
+        try:
+            done = test.check(number, webhook.LANES[-1].bounds, last=True)
+        except ReelbenchError as error:
+            failures.append(f"pull request {number}: {error}")
+            continue
+        console.note(f"pull request {number}: {done}")
+        if test.said:
+            console.write(test.said)
+    if failures:
+        raise ReelbenchError(first_of(failures, separator="; "))
 
 
 def _check_change(
@@ -766,10 +828,17 @@ def webhook(
     port: Annotated[
         int, typer.Option("--port", metavar="N", help="Port to listen on; 0 takes a free one.")
     ] = 7860,
+    answers: Answers = None,
+    benchmark: HiddenBenchmark = None,
+    store: Annotated[
+        Path | None,
+        typer.Option("--store", help="With --answers: your store, whose ledger has the scores."),
+    ] = None,
 ) -> None:
     """Serve the Hub's webhook of a results dataset.
 
-    It checks each pull request, and comments with the outcome.
+    It checks each pull request, and comments with the outcome. With --answers it also scores
+    submissions to a hidden test.
 
     It comments as the owner of HF_TOKEN; WEBHOOK_SECRET is the webhook's secret. `publish
     --webhook` makes a Space that runs it.
@@ -783,9 +852,10 @@ def webhook(
             "WEBHOOK_SECRET is not set: without it anybody could call; "
             "set it here and at the Hub's webhook"
         )
-    webhooks.serve(
-        PullRequests(dataset), WEBHOOK_SECRET.get(), host=host, port=port, note=console.note
-    )
+    pull_requests = PullRequests(dataset)
+    if answers is not None:
+        pull_requests = _hidden_test(answers, benchmark, dataset, store)
+    webhooks.serve(pull_requests, WEBHOOK_SECRET.get(), host=host, port=port, note=console.note)
 
 
 def export(

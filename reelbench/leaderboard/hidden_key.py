@@ -1,0 +1,77 @@
+"""The folder of a submission to a hidden test, in a store and in a results dataset.
+
+It ends with a hash of its files: no later file takes the place of another.
+"""
+
+import hashlib
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from reelbench.base.errors import InputError
+from reelbench.base.files import sha256_of, write_json, written_aside
+from reelbench.leaderboard import identity
+from reelbench.registry.records import About
+from reelbench.tasks import about as abouts
+from reelbench.tasks import hidden_submission
+from reelbench.tasks.hidden_submission import HandedIn, Submission
+
+FOLDER = "submissions"
+_DIGITS = 16
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    """Return the sha256 of each file of a submission."""
+    return {name: sha256_of(folder / name) for name in hidden_submission.FILES}
+
+
+def key_of(record: Submission, folder: Path) -> str:
+    """Return the key of a submission that lies in a folder."""
+    digest = hashlib.sha256("".join(hashes(folder).values()).encode()).hexdigest()[:_DIGITS]
+    model = identity.model_folder(record.model.id)
+    return f"{FOLDER}/{record.benchmark.id}/{model}/{digest}"
+
+
+def read(results: Path, key: str) -> HandedIn:
+    """Return the submission of a key in a folder of results.
+
+    Raises:
+        InputError: It is none, or its files are not those that its folder is named after.
+    """
+    folder = results / key
+    try:
+        handed_in = hidden_submission.read(folder)
+    except InputError as error:
+        raise InputError(str(error).replace(f"{folder}/", "")) from None
+    if key_of(handed_in.record, folder) != key:
+        raise InputError("its folder is not named after its model and files; publish makes it")
+    return handed_in
+
+
+def keep(folder: Path, store: Path, about: About | None = None) -> str:
+    """Copy a submission into a store, whole or not at all, and return its key.
+
+    Args:
+        folder: Where it lies.
+        store: The store.
+        about: Said of its model in the copy.
+    """
+    record = hidden_submission.read(folder).record
+    with TemporaryDirectory(prefix="reelbench-submission-") as name:
+        copy = Path(name) / "copy"
+        copy.mkdir()
+        for file in hidden_submission.FILES:
+            shutil.copyfile(folder / file, copy / file)
+        if about is not None:
+            record = _with_about(record, about)
+            write_json(copy / hidden_submission.FILE, record.model_dump(mode="json"))
+        key = key_of(record, copy)
+        if not (store / key).is_dir():
+            with written_aside(store / key) as aside:
+                shutil.copytree(copy, aside)
+    return key
+
+
+def _with_about(record: Submission, about: About) -> Submission:
+    model, settings = abouts.applied(about, record.benchmark.id, record.model, record.settings)
+    return record.model_copy(update={"model": model, "settings": settings})

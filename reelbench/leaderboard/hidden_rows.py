@@ -1,0 +1,149 @@
+"""Make rows of hidden tests: rounded totals that the owner scored, one for each account and phase.
+
+They follow from the ledger and from the submitters' own words in `submission.json`. Nobody else can
+compute them again.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from reelbench.base.errors import InputError
+from reelbench.base.files import sha256_of
+from reelbench.leaderboard import entries
+from reelbench.leaderboard.board_settings import BoardSettings
+from reelbench.leaderboard.board_state import BoardState, HiddenFile
+from reelbench.leaderboard.entries import BoardEntry, RankingGroup
+from reelbench.leaderboard.hidden_rules import HiddenRules, day
+from reelbench.registry import discovery
+from reelbench.registry.records import About
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.tasks import hidden_submission
+from reelbench.tasks.hidden_submission import Submission
+
+NOTE = "scored by the owner, on answers that nobody else has"
+
+
+class HiddenRow(NamedTuple):
+    """A row, and the benchmark that it is of."""
+
+    entry: BoardEntry
+    spec: BenchmarkSpec
+
+
+def rules_of(settings: BoardSettings | None, benchmark: str) -> HiddenRules:
+    """Return the rules of a benchmark's hidden test."""
+    if settings is None:
+        return HiddenRules()
+    return settings.hidden_tests.get(benchmark, HiddenRules())
+
+
+def shown_files(state: BoardState) -> list[HiddenFile]:
+    """Return the file that each account's row shows, by phase."""
+    files: dict[tuple[str, str, str], HiddenFile] = {}
+    for file in state.hidden.values():
+        received = file.received
+        if file.scored is not None and file.scored.totals:
+            files[received.benchmark, received.phase, received.who.casefold()] = file
+    return list(files.values())
+
+
+def read(
+    store: Path,
+    state: BoardState,
+    settings: BoardSettings | None,
+    left_out: Callable[[str, str], None],
+) -> Iterator[HiddenRow]:
+    """Yield the rows of a store's hidden tests.
+
+    `left_out` is called with the key of each row whose submission is not as it was handed in.
+    """
+    for file in shown_files(state):
+        received = file.received
+        try:
+            record = _record(store, file)
+            spec = discovery.spec_of(record.benchmark)
+        except InputError as error:
+            left_out(received.key, str(error))
+            continue
+        rules = rules_of(settings, received.benchmark)
+        yield HiddenRow(_entry(file, record, spec, state, rules), spec)
+
+
+def _record(store: Path, file: HiddenFile) -> Submission:
+    folder = store / file.received.key
+    for name, digest in file.received.files.items():
+        if not (folder / name).is_file() or sha256_of(folder / name) != digest:
+            raise InputError(f"{folder / name}: is not there as it was handed in")
+    return hidden_submission.read_record(folder)
+
+
+def _entry(
+    file: HiddenFile,
+    record: Submission,
+    spec: BenchmarkSpec,
+    state: BoardState,
+    rules: HiddenRules,
+) -> BoardEntry:
+    received = file.received
+    assert file.scored is not None  # noqa: S101 - of a row that is shown
+    setting = entries.setting_of_model(spec, record.model)
+    phases = rules.phases_of(received.split)
+    protocol: str | None = None
+    if len(phases) > 1:
+        protocol = f"phase {received.phase}"
+    group = RankingGroup(
+        benchmark=received.benchmark,
+        version=record.benchmark.version,
+        split=received.split,
+        protocol=protocol,
+        setting=entries.setting_apart(setting),
+    )
+    items = max(total.n for total in file.scored.totals.values())
+    return BoardEntry(
+        key=f"{received.key}/{received.who}",
+        model=state.name_of(record.model.id),
+        revision=record.model.revision,
+        kind="owner",
+        setting=setting,
+        group=group,
+        frames=entries.frames_text(record.settings),
+        metrics=file.scored.totals,
+        date=file.scored.at.isoformat(),
+        unranked=_unranked(file, rules),
+        open_weights=entries.has_open_weights(record.model),
+        note=NOTE,
+        about=record.model.about or About(),
+        facts={"items": items, "scored": items, "stated_by": received.who},
+    )
+
+
+def _unranked(file: HiddenFile, rules: HiddenRules) -> str | None:
+    """Return why a row is listed and not ranked."""
+    received = file.received
+    reason = rules.reason_against(received.who)
+    if reason is not None:
+        return f"disqualified: {reason}"
+    if received.late:
+        return f"late: handed in on {day(received.at)}, after the close"
+    return None
+
+
+def times_of(state: BoardState, benchmark: str, account: str) -> list[datetime]:
+    """Return when an account's files to a benchmark's hidden test were taken."""
+    times: list[datetime] = []
+    for file in state.hidden.values():
+        received = file.received
+        if received.benchmark == benchmark and received.who.casefold() == account.casefold():
+            times.append(received.at)
+    return times
+
+
+def times_in(state: BoardState, benchmark: str, phase: str) -> list[datetime]:
+    """Return when the files of a phase were taken, of all accounts."""
+    times: list[datetime] = []
+    for file in state.hidden.values():
+        if file.received.benchmark == benchmark and file.received.phase == phase:
+            times.append(file.received.at)
+    return times

@@ -1,0 +1,413 @@
+"""Score submissions to a hidden test on its owner's machine, and say the outcome on each.
+
+A stranger's files are read in a bounded process that knows no answer. Whether a file is taken
+follows from the rules and the ledger alone, and what is written is the ledger's line and a comment
+with rounded totals. A file is in the ledger before its comment is written: whatever ends the
+process in between, it is scored once, and its comment comes with the next look.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from reelbench.base import bounds
+from reelbench.base.bounded import Bounds, EndedError, OverrunError, run_bounded
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.leaderboard import (
+    aliases,
+    board_settings,
+    board_state,
+    hidden_key,
+    hidden_page,
+    hidden_rows,
+    hidden_rules,
+    identity,
+    ledger,
+    results_dataset,
+    submission_page,
+)
+from reelbench.leaderboard.board_state import BoardLedger, BoardState, HiddenFile
+from reelbench.leaderboard.hidden_rules import HiddenRules, Phase, Quota
+from reelbench.leaderboard.pull_request import Changes, Done, Offer, PullRequests
+from reelbench.registry.declaration import declaration, scoring_sha256
+from reelbench.registry.records import Metrics
+from reelbench.tasks.hidden_answers import HiddenAnswers
+from reelbench.tasks.hidden_submission import HandedIn, Submission
+
+_FOR_ACCOUNT = "all files of this account's week are used"
+_FOR_ALL = "all files of this month are used"
+_LARGEST = bounds.PREDICTIONS_BYTES + bounds.BESIDE_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A submission as a pull request offers it.
+
+    Attributes:
+        number: Of the pull request.
+        author: The account that opened it.
+        commit: The commit.
+        comment: The text of our comment on it, "" without one.
+        key: The submission's key.
+        handed_in: The submission; None where it is refused.
+        refusal: Why it is refused.
+    """
+
+    number: int
+    author: str
+    commit: str
+    comment: str
+    key: str
+    handed_in: HandedIn | None
+    refusal: str = ""
+
+    def is_of(self, file: HiddenFile) -> bool:
+        """Return True where a file that was taken is this one of this account."""
+        received = file.received
+        same_account = received.who.casefold() == self.author.casefold()
+        return received.key == self.key and same_account
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """The rules and the board as they are when a submission's turn comes."""
+
+    rules: HiddenRules
+    board: BoardLedger
+    now: datetime
+
+    @property
+    def state(self) -> BoardState:
+        """The state of the board."""
+        return self.board.state
+
+
+class HiddenTest(PullRequests):
+    """Pull requests to a results dataset, with submissions to a hidden test.
+
+    Attributes:
+        said: The comment on the last one, whether it had to be written or not.
+    """
+
+    def __init__(self, dataset: str, answers: HiddenAnswers, store: Path) -> None:
+        """Raise as `PullRequests` does."""
+        super().__init__(dataset)
+        self._answers = answers
+        self._store = store
+        self._waiting: dict[int, str] = {}  # number of a pull request -> why it waits
+        self.said = ""
+
+    def check(self, number: int, bounds: Bounds, last: bool) -> Done:
+        """Check a pull request; where it is a submission to this test, score it."""
+        offers: list[Offer] = []
+        self.said = ""
+        with TemporaryDirectory(prefix="reelbench-submission-") as folder:
+            account = (self.dataset, self._me)
+            arguments = (account, number, Path(folder))
+            try:
+                offered = run_bounded(_read_offer, *arguments, bounds=bounds, hear=offers.append)
+            except EndedError as error:
+                if isinstance(error, OverrunError) and not last:
+                    return "not in time"
+                if not offers:
+                    raise
+                self.said = submission_page.markdown_unchecked(offers[-1].commit, str(error))
+                return self._comment(number, offers[-1].comment, self.said)
+            if offered is not None:
+                results = Path(folder) / results_dataset.RESULTS
+                return self._check_offered(offered, offers[-1], results)
+        return super().check(number, bounds, last)
+
+    def _check_offered(self, offered: Offered, offer: Offer, results: Path) -> Done:
+        if self._is_of_another_test(offered):
+            return "skipped"
+        if hidden_page.is_scored(offered.comment, offered.commit):
+            return "unchanged"
+        self.said = self._settle(offered, results)
+        if self.said == offered.comment:
+            return "unchanged"
+        return self._comment(offered.number, offer.comment, self.said)
+
+    def _is_of_another_test(self, offered: Offered) -> bool:
+        if offered.handed_in is None:
+            return False
+        benchmark = offered.handed_in.record.benchmark
+        return (benchmark.id, benchmark.split) != (self._answers.spec.id, self._answers.split)
+
+    def _settle(self, offered: Offered, results: Path) -> str:
+        """Take, score or refuse a submission, and return its comment."""
+        self._waiting.pop(offered.number, None)
+        rules = hidden_rows.rules_of(board_settings.read(self._store), self._answers.spec.id)
+        board = BoardLedger(self._store)
+        try:
+            with board.locked():
+                return self._settled(offered, results, _Turn(rules, board, ledger.now()))
+        except InputError as error:
+            return hidden_page.refused(offered.commit, str(error))
+
+    def _settled(self, offered: Offered, results: Path, turn: _Turn) -> str:
+        """Return the comment on a submission whose turn it is; InputError where it is refused."""
+        handed_in = offered.handed_in
+        if handed_in is None:
+            raise InputError(offered.refusal)
+        self._refuse(offered, handed_in, turn)
+        entries: list[ledger.Entry] = []
+        file = self._taken_before(offered, turn)
+        if file is None:
+            phase = turn.rules.phase_at(self._answers.split, turn.now)
+            wait = self._wait(offered, phase, turn)
+            if wait is not None:
+                return wait
+            received = self._received(offered, handed_in, phase, results, turn)
+            entries.append(received)
+            file = HiddenFile(received)
+        results_at = self._results_at(file, turn.rules)
+        if file.scored is None and (results_at is None or turn.now >= results_at):
+            entries.append(self._scored(file, handed_in, turn))
+        if entries:
+            turn.board.append(*entries)
+        return self._outcome(offered, file, results_at, turn)
+
+    # --- whether it is taken
+
+    def _refuse(self, offered: Offered, handed_in: HandedIn, turn: _Turn) -> None:
+        """Refuse a submission whose questions, names or account are not as they must be."""
+        spec = self._answers.spec
+        record = handed_in.record
+        benchmark = record.benchmark
+        as_owner = (
+            benchmark.version == spec.version
+            and benchmark.questions_sha256 == self._answers.questions_sha256
+            and benchmark.scoring_sha256 == scoring_sha256(spec)
+            and _json(benchmark.declaration) == _json(declaration(spec))
+        )
+        if not as_owner:
+            raise InputError(
+                f"{spec.id} {self._answers.split}: was run on other questions, or on another "
+                f"benchmark.yaml, than the owner's of version {spec.version}; get the folder anew"
+            )
+        self._answers.refuse_other_ids(handed_in.predictions)
+        reason = turn.rules.reason_against(offered.author)
+        if reason is not None:
+            raise InputError(f"{offered.author} is disqualified: {reason}")
+        for fault in self._name_faults(offered.author, record, turn.state):
+            raise InputError(fault)
+
+    def _name_faults(self, author: str, record: Submission, state: BoardState) -> Iterator[str]:
+        """Yield why a submission can't bear its names."""
+        yield from identity.run_problems(record)
+        owner = identity.reserved_name(self._answers.spec, record.model)
+        if owner is not None and not self._is_of(author, owner):
+            yield f"its name is {owner}'s, and only {owner}'s own people hand in under it"
+        model = record.model.id
+        names = aliases.read(self._store)
+        yield from state.refusals({model}, author, names).values()
+        own_id = names.id_of(state.name_of(model))
+        for file in state.hidden.values():
+            received = file.received
+            is_same = names.id_of(state.name_of(received.model)) == own_id
+            if is_same and received.who.casefold() != author.casefold():
+                yield f"{model} was handed in first by {received.who}; use a name of your own"
+                return
+
+    def _taken_before(self, offered: Offered, turn: _Turn) -> HiddenFile | None:
+        """Return this very file, where it was taken in this pull request or this phase."""
+        files = [file for file in turn.state.hidden.values() if offered.is_of(file)]
+        for file in files:
+            if file.received.request == offered.number:
+                return file
+        if files:
+            phase = turn.rules.phase_at(self._answers.split, turn.now)
+            for file in files:
+                if file.received.phase == phase.name:
+                    return file
+        return None
+
+    def _quotas(self, author: str, phase: str, turn: _Turn) -> tuple[Quota, Quota]:
+        """Return the quotas of an account, and of all accounts."""
+        benchmark = self._answers.spec.id
+        own_times = hidden_rows.times_of(turn.state, benchmark, author)
+        all_times = hidden_rows.times_in(turn.state, benchmark, phase)
+        cap = turn.rules.cap(len(self._answers.references))
+        return (
+            hidden_rules.quota(own_times, turn.rules.files_per_week, hidden_rules.WEEK, turn.now),
+            hidden_rules.quota(all_times, cap, hidden_rules.MONTH, turn.now),
+        )
+
+    def _wait(self, offered: Offered, phase: Phase, turn: _Turn) -> str | None:
+        """Return the comment on a file that must wait; None where it is taken.
+
+        Who waits for the quota of all accounts keeps his place before later files.
+        """
+        own_quota, all_quota = self._quotas(offered.author, phase.name, turn)
+        earlier = [number for number in self._waiting if number < offered.number]
+        before = [number for number in earlier if self._waiting[number] == _FOR_ALL]
+        if own_quota.remaining and all_quota.remaining > len(before):
+            return None
+        if own_quota.remaining:
+            why = _FOR_ALL
+        else:
+            why = _FOR_ACCOUNT
+        self._waiting[offered.number] = why
+        limits = _limits(offered.author, own_quota, all_quota)
+        return hidden_page.waits(offered.commit, len(earlier) + 1, why, limits)
+
+    def _received(
+        self, offered: Offered, handed_in: HandedIn, phase: Phase, results: Path, turn: _Turn
+    ) -> ledger.Received:
+        """Keep a submission's files, and return the ledger's entry on it."""
+        hidden_key.keep(results / offered.key, self._store)
+        return ledger.Received(
+            at=turn.now,
+            who=offered.author,
+            act="received",
+            key=offered.key,
+            model=handed_in.record.model.id,
+            benchmark=self._answers.spec.id,
+            split=self._answers.split,
+            phase=phase.name,
+            request=offered.number,
+            files=hidden_key.hashes(results / offered.key),
+            late=phase.is_over(turn.now),
+        )
+
+    # --- what it scores
+
+    def _results_at(self, file: HiddenFile, rules: HiddenRules) -> datetime | None:
+        """Return when files of the same phase are scored; None where they are at once."""
+        for phase in rules.phases_of(self._answers.split):
+            if phase.name == file.received.phase:
+                return phase.results
+        return None
+
+    def _scored(self, file: HiddenFile, handed_in: HandedIn, turn: _Turn) -> ledger.Scored:
+        """Score a submission, and return the ledger's entry on it."""
+        try:
+            totals = self._answers.totals(handed_in.predictions)
+        except Exception:  # noqa: BLE001 - its words might tell an answer
+            raise ReelbenchError("could not be scored here, and was not taken") from None
+        metric = self._answers.spec.primary
+        row_totals = self._row_totals(file, turn.state)
+        row_total = row_totals.get(metric.name)
+        if not hidden_rules.takes_the_row(metric, totals[metric.name], row_total):
+            totals = {}
+        return ledger.Scored(
+            at=turn.now,
+            who=file.received.who,
+            act="scored",
+            key=file.received.key,
+            phase=file.received.phase,
+            totals=totals,
+        )
+
+    def _row_totals(self, file: HiddenFile, state: BoardState) -> Metrics:
+        """Return the totals that the row of a file's account and phase shows."""
+        received = file.received
+        for row in hidden_rows.shown_files(state):
+            is_same_phase = (
+                row.received.benchmark == received.benchmark
+                and row.received.phase == received.phase
+            )
+            same_account = row.received.who.casefold() == received.who.casefold()
+            if is_same_phase and same_account and row.scored is not None:
+                return row.scored.totals
+        return {}
+
+    def _outcome(
+        self, offered: Offered, file: HiddenFile, results_at: datetime | None, turn: _Turn
+    ) -> str:
+        """Return the comment on a file that is in the ledger."""
+        quotas = self._quotas(offered.author, file.received.phase, turn)
+        limits = _limits(offered.author, *quotas)
+        filed = turn.state.hidden[board_state.submitted(file.received)]
+        if filed.scored is None:
+            unscored = [each for each in turn.state.hidden.values() if each.scored is None]
+            place = 1 + unscored.index(filed)
+            assert results_at is not None  # noqa: S101 - else it was scored
+            why = f"files of this phase are scored from {hidden_rules.day(results_at)} on"
+            return hidden_page.waits(offered.commit, place, why, limits)
+        return hidden_page.scored(
+            offered.commit,
+            self._answers.spec,
+            self._row_totals(filed, turn.state),
+            limits,
+            takes_row=bool(filed.scored.totals),
+        )
+
+    def open(self) -> dict[int, str]:
+        """Return the authors of the open ones by their numbers, the oldest first."""
+        authors = super().open()
+        self._waiting = {number: why for number, why in self._waiting.items() if number in authors}
+        return authors
+
+
+def _json(document: object) -> str:
+    return json.dumps(document, sort_keys=True)
+
+
+def _limits(author: str, own_quota: Quota, all_quota: Quota) -> list[str]:
+    return [
+        hidden_page.limit_in_words(f"of {author}", own_quota, "7 days"),
+        hidden_page.limit_in_words("of all accounts", all_quota, "30 days"),
+    ]
+
+
+def _read_offer(
+    tell: Callable[[Offer], None],
+    dataset_and_account: tuple[str, str],
+    number: int,
+    folder: Path,
+) -> Offered | None:
+    """Bring a pull request's submission to a folder, and read it."""
+    return _Reader(*dataset_and_account).offered(number, folder, tell)
+
+
+class _Reader(PullRequests):
+    """Reads a submission, in a process that has no answers."""
+
+    def offered(self, number: int, folder: Path, tell: Callable[[Offer], None]) -> Offered | None:
+        """Return the submission of an open pull request, refused or not."""
+        details = self._details(number)
+        if not details.is_pull_request or details.status not in ("open", "draft"):
+            return None
+        changes = self._changes(number)
+        keys = changes.paths.submissions
+        if not keys:
+            return None
+        comment = self._own_comment(details)
+        comment_id: str | None = None
+        comment_text = ""
+        if comment is not None:
+            comment_id = comment.id
+            comment_text = comment.content
+        tell(Offer(changes.commit, comment_id))
+        refusal = ""
+        handed_in: HandedIn | None = None
+        try:
+            handed_in = self._read(changes, folder)
+        except InputError as error:
+            refusal = str(error)
+        return Offered(
+            number=number,
+            author=details.author,
+            commit=changes.commit,
+            comment=comment_text,
+            key=keys[0],
+            handed_in=handed_in,
+            refusal=refusal,
+        )
+
+    def _read(self, changes: Changes, folder: Path) -> HandedIn:
+        """Return the one submission of a change; InputError where it is none, or more."""
+        paths = changes.paths
+        for problem in paths.problems():
+            raise InputError(problem)
+        if len(paths.submissions) > 1 or paths.keys:
+            raise InputError("a pull request hands in one submission, and nothing else")
+        size = sum(file.size or 0 for file in changes.files.values())
+        bounds.hold("bytes of the submission", size, _LARGEST)
+        results_dataset.download(self.dataset, changes.commit, changes.files, folder)
+        return hidden_key.read(folder / results_dataset.RESULTS, paths.submissions[0])

@@ -1,0 +1,230 @@
+"""Score submissions to a hidden test with a file of answers that its owner alone has.
+
+What leaves this module are totals, rounded to the step of their unit, each with its number of
+questions and an interval that follows from these two and the number of videos. Neither an error
+nor a total repeats or compares single answers.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from reelbench.base import tables
+from reelbench.base.errors import InputError
+from reelbench.base.tables import as_text
+from reelbench.base.values import is_array, is_number
+from reelbench.data import ownership
+from reelbench.registry import rows
+from reelbench.registry.metrics import Metric
+from reelbench.registry.records import Item, MetricValue
+from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.scoring import aggregation
+from reelbench.scoring.answers import Given
+from reelbench.stats import intervals
+from reelbench.tasks.submissions import Questions, Reference, all_answered, hides, reference_of
+
+_SCORED_ALONE = {
+    "temporal_span",
+    "moment",
+    "choice",
+    "exact_match",
+    "any_choice",
+    "all_choices",
+    "mixed",
+    "union_spans",
+    "ranked_spans",
+    "covered",
+}
+"""Kinds of scoring that need nobody's judgement."""
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenAnswers:
+    """The questions of a hidden split with their right answers.
+
+    Attributes:
+        spec: The benchmark.
+        split: The split.
+        references: The questions and their answers.
+        questions_sha256: The hash of the questions, without an answer.
+    """
+
+    spec: BenchmarkSpec
+    split: str
+    references: tuple[Reference, ...]
+    questions_sha256: str
+
+    def refuse_other_ids(self, ids: Iterable[str]) -> None:
+        """Refuse answers to other questions than these, or to a part of them; InputError."""
+        given_ids = set(ids)
+        own_ids = {reference.id for reference in self.references}
+        missing = sorted(own_ids - given_ids)
+        if missing:
+            raise InputError(
+                f"{len(missing)} of {len(own_ids)} questions have no prediction, "
+                f"the first {missing[0]!r}; a file answers every question"
+            )
+        further = len(given_ids - own_ids)
+        if further:
+            raise InputError(f"{further} ids are of no question of {self.spec.id} {self.split}")
+
+    def totals(self, predictions: Mapping[str, str]) -> dict[str, MetricValue]:
+        """Return the rounded total of each metric; predictions answer every question."""
+        scored = aggregation.score(self.spec, self._items(predictions), overlap=False)
+        videos = len({reference.video for reference in self.references})
+        totals: dict[str, MetricValue] = {}
+        for metric in self.spec.metrics:
+            exact = scored.numbers.metrics.get(metric.name)
+            if exact is not None and exact.value is not None:
+                totals[metric.name] = rounded_total(metric, exact.value, exact.n, videos)
+        return totals
+
+    def _items(self, predictions: Mapping[str, str]) -> list[Item]:
+        texts: list[Given] = []
+        for reference in self.references:
+            prediction = predictions[reference.id]
+            texts.append(Given(prediction, reference.options, reference.timing, reference.question))
+        answered = all_answered(self.spec, texts)
+        pairs = zip(self.references, answered, strict=True)
+        return [reference.item(prediction) for reference, prediction in pairs]
+
+
+def rounded_total(metric: Metric, value: float, n: int, videos: int) -> MetricValue:
+    """Return a total in steps of its unit.
+
+    Its interval is Wilson's for as many independent answers as there are videos: as wide as if all
+    questions on a video stood or fell together. So it says nothing that the total doesn't. Its ends
+    are rounded outwards; there is none below `intervals.MIN_CLUSTERS` videos.
+    """
+    digits = metric.in_unit.digits
+    total = round(value, digits)
+    ci95: tuple[float, float] | None = None
+    if videos >= intervals.MIN_CLUSTERS:
+        ends = intervals.interval_of_error(
+            total, 0.0, videos - 1, videos, bounds=metric.bounds, method="wilson"
+        )
+        if ends is not None:
+            ci95 = _outwards(ends, digits)
+    return MetricValue(value=total, ci95=ci95, n=n)
+
+
+def _outwards(ends: tuple[float, float], digits: int) -> tuple[float, float]:
+    steps = 10**digits
+    low, high = ends
+    return math.floor(low * steps) / steps, math.ceil(high * steps) / steps
+
+
+# --- the owner's file -----------------------------------------------------------------------------
+
+
+def read(name: str, file: Path) -> HiddenAnswers:
+    """Return the hidden split of a benchmark that a file has the answers of.
+
+    Raises:
+        InputError: The benchmark has no such split, its answers are judged, or the file does not
+            fit to the questions.
+    """
+    spec = Questions.named(name, None).spec
+    hidden_splits = [split for split in spec.splits if hides(spec, split)]
+    if not hidden_splits:
+        raise InputError(f"{spec.id}: has no split with `hidden_answers: true`")
+    if spec.judge is not None or not _SCORED_ALONE.issuperset(spec.kinds):
+        raise InputError(
+            f"{spec.id}: answers that a judge scores make no hidden test here; "
+            "choices, spans and exact texts do"
+        )
+    faults: list[str] = []
+    for split in hidden_splits:
+        try:
+            return _of_split(replace(Questions.named(name, split), task=None), file)
+        except InputError as error:
+            faults.append(str(error))
+    raise InputError(faults[0])
+
+
+def _of_split(questions: Questions, file: Path) -> HiddenAnswers:
+    spec = questions.spec
+    split_rows = questions.here.rows
+    if spec.mapping is None:
+        references = replace(questions, file=file).references()
+    else:
+        answers = dict(_answers(file))
+        _refuse_unlike(file, [row["id"] for row in split_rows], answers)
+        references = list(_joined(spec, split_rows, answers, file))
+    _refuse_unlike(file, [row["id"] for row in split_rows], {each.id: None for each in references})
+    digest = ownership.rows_questions_sha256(spec, questions.split, split_rows)
+    return HiddenAnswers(spec, questions.split, tuple(references), digest)
+
+
+def _answers(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield each id of the owner's file with its row; InputError where one occurs twice."""
+    seen_ids: set[str] = set()
+    for where, row in tables.read(file):
+        question_id = as_text(row.get("id"), f"{where}: id")
+        if not question_id:
+            raise InputError(f"{where}: has no id; a row has `id` and `answer`, or `start`, `end`")
+        if question_id in seen_ids:
+            raise InputError(f"{where}: the id {question_id!r} occurs twice")
+        seen_ids.add(question_id)
+        yield question_id, row
+
+
+def _refuse_unlike(file: Path, row_ids: Iterable[str], answers: Mapping[str, object]) -> None:
+    own_ids = set(row_ids)
+    lacking = sorted(own_ids - answers.keys())
+    further = sorted(answers.keys() - own_ids)
+    if lacking:
+        raise InputError(
+            f"{file}: has no answer to {len(lacking)} of {len(own_ids)} questions, "
+            f"the first {lacking[0]!r}"
+        )
+    if further:
+        raise InputError(f"{file}: {len(further)} ids are of no question, the first {further[0]!r}")
+
+
+def _joined(
+    spec: BenchmarkSpec,
+    split_rows: Iterable[Row],
+    answers: Mapping[str, Mapping[str, Any]],
+    file: Path,
+) -> Iterator[Reference]:
+    """Yield each question with its answer."""
+    several = rows.several_right(spec)
+    for row in split_rows:
+        where = f"{file}: the answer to {row['id']!r}"
+        reference = reference_of(
+            spec, {**row, **_answer_columns(spec, row, answers[row["id"]], where)}
+        )
+        rows.check_answer(where, reference.target, reference.options, several=several)
+        yield reference
+
+
+def _answer_columns(
+    spec: BenchmarkSpec, row: Row, answer: Mapping[str, Any], where: str
+) -> dict[str, Any]:
+    """Return the columns of a row that its answer fills."""
+    columns: dict[str, Any] = {}
+    if spec.row_kind != "span":
+        text = as_text(answer.get("answer"), where)
+        if not text:
+            raise InputError(f"{where} is empty; expected it in the column `answer`")
+        options = row.get("options", [])
+        if text in options:
+            text = rows.LETTERS[options.index(text)]
+        columns["answer"] = text
+    if spec.asks_span:
+        columns["span"] = _span(answer, where)
+    return columns
+
+
+def _span(answer: Mapping[str, Any], where: str) -> list[float]:
+    """Return the ends of the right spans, in seconds."""
+    ends = answer.get("span", [answer.get("start"), answer.get("end")])
+    if is_array(ends) and ends and len(ends) % 2 == 0 and all(map(is_number, ends)):
+        pairs = zip(ends[::2], ends[1::2], strict=True)
+        if all(0 <= start <= end for start, end in pairs):
+            return [float(end) for end in ends]
+    raise InputError(f"{where} is no span; expected seconds in `start` and `end`, or in `span`")
