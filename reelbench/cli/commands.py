@@ -475,6 +475,11 @@ COMMANDS = {
         summary="Make a store of a published results dataset: the same board, byte for byte",
         examples=("ORG/RESULTS --store results",),
     ),
+    "leaderboard reveal": CommandEntry(
+        place="reelbench.leaderboard.commands.rows:reveal",
+        summary="Recompute the rows of a hidden test whose answers are public now",
+        examples=("cellar --store results",),
+    ),
     "leaderboard import-hub": CommandEntry(
         place="reelbench.leaderboard.commands.leaderboard:import_hub",
         summary=(

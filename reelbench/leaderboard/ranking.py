@@ -146,8 +146,9 @@ def rank_group(
         ranks[row.key] = 1 + better_models
     if noise is None:
         noise = Noise({}, None)
-        if runs:
-            noise = compare_runs(spec, list(best_rows.values()))
+        compared = [row for row in best_rows.values() if row.stored is not None]
+        if compared:
+            noise = compare_runs(spec, compared)
     return GroupRanking(ranks, noise)
 
 

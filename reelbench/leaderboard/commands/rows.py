@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from reelbench.base.errors import InputError, number_of
+from reelbench.base.errors import InputError, ReelbenchError, number_of
+from reelbench.base.text_tables import number
 from reelbench.terminal import console
 from reelbench.terminal.option_groups import Json, Store
 
@@ -154,3 +155,34 @@ def clone(
 
     rows = cloning.clone(source, store, console.note)
     console.note(f"cloned: {number_of(rows, 'result')} of {source}")
+
+
+def reveal(
+    benchmark: Annotated[
+        str,
+        typer.Argument(
+            metavar="BENCHMARK", help="The benchmark, or its folder, with answers in its rows."
+        ),
+    ],
+    *,
+    store: Store,
+) -> None:
+    """Recompute the rows of a hidden test whose answers are public now.
+
+    Each is filed as any other result, and its numbers are held to what was published.
+    """
+    from reelbench.leaderboard import hidden_reveal
+
+    table = console.table("", "model", "metric", "#published", "#recomputed", "")
+    differing = 0
+    for row in hidden_reveal.reveal(benchmark, store):
+        comment = row.why
+        if not row.is_same:
+            differing += 1
+            comment = comment or "differs"
+        values = [row.published.value, row.recomputed]
+        cells = [number(value, row.digits) for value in values]
+        table.add_row(row.model, row.metric, *cells, comment)
+    console.show(table)
+    if differing:
+        raise ReelbenchError(f"{number_of(differing, 'number')} differ from what was published")

@@ -1,0 +1,95 @@
+"""Recompute the rows of a hidden test once its answers are public, from the predictions kept.
+
+The rows of the version that hides them stay in their own table. Those of the new version are results
+as any others, and each is held against the total that was published.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from reelbench.base.errors import InputError
+from reelbench.leaderboard import board_state, hidden_rows, store
+from reelbench.leaderboard.board_state import HiddenFile
+from reelbench.leaderboard.store import Filing
+from reelbench.registry import discovery
+from reelbench.registry.records import MetricValue
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.tasks import hidden_submission, predictions
+from reelbench.tasks.predictions import Columns
+from reelbench.tasks.score import Answers, Options, evaluation
+from reelbench.tasks.submissions import Questions
+
+
+@dataclass(frozen=True, slots=True)
+class Revealed:
+    """One metric of a row, as it was published and as anybody computes it now.
+
+    `recomputed` is None where the row was refused; `why` then says it.
+    """
+
+    model: str
+    metric: str
+    digits: int
+    published: MetricValue
+    recomputed: float | None
+    why: str = ""
+
+    @property
+    def is_same(self) -> bool:
+        """True where both are the same to the step of what was published."""
+        if self.recomputed is None or self.published.value is None:
+            return False
+        step = 10.0**-self.digits
+        return abs(self.recomputed - self.published.value) <= step / 2 + 1e-9
+
+
+def reveal(name: str, place: Path) -> Iterator[Revealed]:
+    """Recompute and file each row of a hidden test; yield its metrics.
+
+    Args:
+        name: The benchmark, or its folder, with the answers in its rows and a higher version.
+        place: The store.
+
+    Raises:
+        InputError: The benchmark still hides its answers, or has no row.
+    """
+    spec = discovery.find(name)
+    state = board_state.read(place)
+    rows = [row for row in hidden_rows.shown_files(state) if row.received.benchmark == spec.id]
+    if not rows:
+        raise InputError(f"{place}: has no row of a hidden test of {spec.id}")
+    for row in rows:
+        yield from _revealed(name, spec, row, place)
+
+
+def _revealed(name: str, spec: BenchmarkSpec, row: HiddenFile, place: Path) -> Iterator[Revealed]:
+    received = row.received
+    folder = place / received.key
+    record = hidden_submission.read_record(folder)
+    if spec.version <= record.benchmark.version or spec.splits[received.split].secret:
+        raise InputError(
+            f"{spec.id}: its answers join the rows without `hidden_answers`, "
+            f"and its version rises above {record.benchmark.version}"
+        )
+    questions = Questions.named(name, received.split)
+    given_answers = predictions.read(
+        questions, folder / hidden_submission.PREDICTIONS_FILE, Columns()
+    )
+    scored = evaluation(Answers(given_answers, record.model, record.settings), Options())
+    with TemporaryDirectory(prefix="reelbench-revealed-") as run:
+        result = scored.write(Path(run)).result
+        filing = Filing(account=received.who, at=received.at)
+        [added] = store.add(Path(run), place, filing=filing)
+    assert row.scored is not None  # noqa: S101 - of a row that is shown
+    for metric in spec.metrics:
+        published = row.scored.totals.get(metric.name)
+        if published is None:
+            continue
+        recomputed: float | None = None
+        if added.outcome != "refused":
+            recomputed = result.metrics[metric.name].value
+        yield Revealed(
+            record.model.id, metric.name, metric.in_unit.digits, published, recomputed, added.why
+        )
