@@ -1,7 +1,7 @@
 """Recompute the rows of a hidden test once its answers are public, from the predictions kept.
 
-The rows of the version that hides them stay in their own table. Those of the new version are results
-as any others, and each is held against the total that was published.
+The rows of the version that hides them stay in their own table. Those of the new version are
+results as any others, and each is held against the total that was published.
 """
 
 from collections.abc import Iterator

@@ -35,3 +35,16 @@ def answers(right, correct):
     """Return answers of which the first `correct` are right."""
     wrong = {"A": "B", "B": "C", "C": "D", "D": "A"}
     return [letter if n < correct else wrong[letter] for n, letter in enumerate(right)]
+
+
+def reveal(folder, right):
+    """Let the answers join the rows, without `hidden_answers`, as version 2."""
+    rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+    lines = [json.dumps({**row, "right": letter}) for row, letter in zip(rows, right, strict=True)]
+    (folder / "rows.jsonl").write_text("\n".join(lines) + "\n")
+    declared = (folder / "benchmark.yaml").read_text()
+    declared = declared.replace("hidden_answers: true\n", "")
+    declared = declared.replace("options: options}", "options: options, answer: right}")
+    if "version:" not in declared:
+        declared += "version: 2\n"
+    (folder / "benchmark.yaml").write_text(declared)

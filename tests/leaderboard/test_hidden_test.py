@@ -1,6 +1,5 @@
 """A hidden test at the local Hub: answers are handed in, scored on the owner's machine, and shown."""
 
-
 import pytest
 
 import reelbench as bench
@@ -62,6 +61,9 @@ class Hidden:
         answers = hidden_answers.read(str(self.folder), self.answers)
         return HiddenTest(DATASET, answers, self.store)
 
+    def reveal(self):
+        hidden_tests.reveal(self.folder, self.right)
+
     def check(self, number):
         test = self.test()
         done = test.check(number, BOUNDS, last=True)
@@ -96,7 +98,7 @@ def test_answers_go_from_a_pull_request_to_the_board(hidden, reelbench):
     assert "of ann: 1 of 2 files left in 7 days" in comment
     assert "of all accounts: 29 of 30 files left in 30 days" in comment
     assert hidden.check(1) == ("unchanged", "")
-    [row] = [row for row in board.make(hidden.store, published=False).entries]
+    [row] = board.make(hidden.store, published=False).entries
     assert (row.model, row.kind, row.metrics["accuracy"].value) == ("ann/model", "owner", 61.0)
     assert row.about.parameters == 7e9
     hidden.use("museum")
@@ -108,3 +110,30 @@ def test_answers_go_from_a_pull_request_to_the_board(hidden, reelbench):
     done = reelbench("leaderboard", "clone", DATASET, "--store", clone)
     assert done.returncode == 0, done.stderr
     assert board.make(clone).entries == board.make(hidden.store).entries
+
+
+def test_what_is_revealed_is_recomputed_from_the_kept_predictions(hidden, reelbench):
+    """183 of 300 are right: 61 % was published, and is what anybody computes from the public answers."""
+    hidden.hand_in("ann", hidden_tests.answers(hidden.right, 183))
+    assert hidden.check(1)[0] == "commented"
+    told = reelbench("leaderboard", "reveal", hidden.folder, "--store", hidden.store)
+    assert told.returncode == 2
+    assert "its version rises above 1" in told.stderr
+    hidden.reveal()
+    done = reelbench("leaderboard", "reveal", hidden.folder, "--store", hidden.store)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-4:] == ["ann/model", "accuracy", "61.0", "61.0"]
+    rows = board.make(hidden.store, published=False).entries
+    assert {(row.kind, row.group.version) for row in rows} == {("owner", 1), ("run", 2)}
+    [run] = [row for row in rows if row.kind == "run"]
+    assert run.stored.filed_row.account == "ann"
+    # Of an answer that its owner corrected since, the difference shows.
+    hidden_tests.reveal(hidden.folder, hidden_tests.answers(hidden.right, 30))
+    clone = hidden.tmp_path / "before"
+    shutil.copytree(hidden.store / "submissions", clone / "submissions")
+    lines = (hidden.store / "ledger.jsonl").read_text().splitlines(keepends=True)
+    (clone / "ledger.jsonl").write_text("".join(lines[:2]))
+    done = reelbench("leaderboard", "reveal", hidden.folder, "--store", clone)
+    assert done.returncode == 1
+    assert "1 number unlike what was published" in done.stderr
+    assert "differs" in done.stdout

@@ -185,4 +185,4 @@ def reveal(
         table.add_row(row.model, row.metric, *cells, comment)
     console.show(table)
     if differing:
-        raise ReelbenchError(f"{number_of(differing, 'number')} differ from what was published")
+        raise ReelbenchError(f"{number_of(differing, 'number')} unlike what was published")
