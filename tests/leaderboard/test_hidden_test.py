@@ -1,5 +1,7 @@
 """A hidden test at the local Hub: answers are handed in, scored on the owner's machine, and shown."""
 
+import shutil
+
 import pytest
 
 import reelbench as bench
@@ -126,7 +128,7 @@ def test_what_is_revealed_is_recomputed_from_the_kept_predictions(hidden, reelbe
     rows = board.make(hidden.store, published=False).entries
     assert {(row.kind, row.group.version) for row in rows} == {("owner", 1), ("run", 2)}
     [run] = [row for row in rows if row.kind == "run"]
-    assert run.stored.filed_row.account == "ann"
+    assert run.facts["stated_by"] == "ann"
     # Of an answer that its owner corrected since, the difference shows.
     hidden_tests.reveal(hidden.folder, hidden_tests.answers(hidden.right, 30))
     clone = hidden.tmp_path / "before"
