@@ -29,6 +29,7 @@ from reelbench.registry.records import (
     PEOPLE_ADAPTER,
     About,
     Breakdowns,
+    Doubt,
     JudgeRecord,
     Metrics,
     MetricValue,
@@ -148,6 +149,11 @@ _SETTINGS_APART = {"fine-tuned", "tools"}
 
 In any other a model is as it is, reasoning or not.
 """
+_DOUBT_IN_WORDS: dict[Doubt, str] = {
+    "uncounted": "unverified that it saw its pictures: this server counts no tokens",
+    "misnamed": "it names the colours of small test pictures wrongly",
+    "reordered": "it names small test pictures in another order",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +398,9 @@ def _note(stored: StoredResult) -> str:
     other_models = models_other_than_asked(result)
     if other_models:
         parts.append(f"answered as {', '.join(other_models)}")
+    asked_record = result.provenance.asked
+    if asked_record is not None and asked_record.pictures is not None:
+        parts.append(_DOUBT_IN_WORDS[asked_record.pictures])
     if stored.runs:
         number = len(stored.runs)
         parts.append(f"the mean of {number} runs; the answers shown are the first one's")

@@ -6,7 +6,7 @@ Its rules are:
   for equal requests.
 - A failure is a reason beside the question; only a cache that can't be written ends the work with
   an error.
-- Nothing is sent that nobody asked for: the first question is the probe.
+- Nothing is sent that nobody asked for.
 """
 
 import asyncio
@@ -112,6 +112,7 @@ class RetryCursor(Generic[T]):
         again: Again | None = None,
         schema: Schema | None = None,
         outdated: Outdated | None = None,
+        attempts: int = ATTEMPTS,
     ) -> None:
         """Read what the cache has; nothing is sent or counted.
 
@@ -124,6 +125,7 @@ class RetryCursor(Generic[T]):
             schema: Goes with each attempt but the first.
             outdated: Returns True for a reply in the cache that is passed over; by default as the
                 options say.
+            attempts: Replies that are asked for at most, until one can be read.
         """
         self._asker = asker
         self.read = read
@@ -133,7 +135,7 @@ class RetryCursor(Generic[T]):
         if FIELD in asker.sampling or asker.options.local:
             self._schema = None
         self._outdated = outdated or asker.options.outdated
-        self._limit = ATTEMPTS
+        self._limit = attempts
         self._may_extend = asker.options.retry_unread
         self._attempt = 0
         self._passed = False
@@ -334,7 +336,7 @@ class Asker:
 
         Most of these wait for other machines.
         """
-        self._budget = budget or Budget(options.budget_calls, options.budget_usd)
+        self.budget = budget or Budget(options.budget_calls, options.budget_usd)
         # All that follows lives in the event loop alone.
         self.pacer = self.cache.join(options)
         """Lets calls to the server pass, of all askers of this process."""
@@ -518,9 +520,15 @@ class Asker:
         options = self.options
         if self._ended is not None or options.keep_going or not self._outlook.is_hopeless:
             return
-        line = self._outlook.line(f"{options.who} {options.model} at {options.host}")
+        self.end(self._outlook.line(f"{options.who} {options.model} at {options.host}"))
+
+    def end(self, line: str) -> None:
+        """End asking, which is of no use, for the reason that a line gives.
+
+        Who asks for texts as they stand says the line.
+        """
         self._ended = StoppedError(UNAVAILABLE, line)
-        self.notes.append(options.redact(line))
+        self.notes.append(self.options.redact(line))
         if not self.as_it_stands:
             self._say(self.notes[-1])
 
@@ -781,7 +789,7 @@ class Asker:
         estimate = self.options.cost_usd(estimated_tokens(messages), _SHORT_REPLY)
         async with (
             Turn(self.pacer, self._places),
-            self._budget.call(estimate or 0.0, self.cache, self.options.option) as call,
+            self.budget.call(estimate or 0.0, self.cache, self.options.option) as call,
         ):
             if call is None:
                 return None
@@ -979,7 +987,7 @@ class Asker:
 
     def _note_budget(self) -> None:
         """Note once where a budget is counted for this process alone."""
-        budget = self._budget
+        budget = self.budget
         if budget.limit == Limit(None, None) or budget.job is not None or budget.noted:
             return
         if self.cache.is_shared:
@@ -1020,11 +1028,11 @@ class Asker:
         client = self._ready()
         prompt_estimate = estimated_tokens(messages)
         estimate = options.cost_usd(prompt_estimate, _SHORT_REPLY) or 0.0
-        async with self._budget.call(estimate, self.cache, options.option) as call:
+        async with self.budget.call(estimate, self.cache, options.option) as call:
             if call is None:
                 raise self._stop(
                     BUDGET,
-                    f"the budget of {self._budget.in_words} for {options.who} is used up; "
+                    f"the budget of {self.budget.in_words} for {options.who} is used up; "
                     "run again to go on",
                 )
             self.tally.requests += 1

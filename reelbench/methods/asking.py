@@ -34,13 +34,14 @@ from reelbench.llm.prompt_counts import PromptCounts
 from reelbench.llm.runner import Runner
 from reelbench.llm.store import StoredReply
 from reelbench.methods.kept import Keeping, KeptAnswers
+from reelbench.methods.probe import PictureCheck
 from reelbench.methods.questions import QuestionSet, load_questions
 from reelbench.methods.scored_answers import MISSING, NOT_SHOWN, score_answers
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.model_ids import answering_ids
 from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.reasons import Reason
-from reelbench.registry.records import AskedRecord, ModelRecord, Sample, SettingsRecord
+from reelbench.registry.records import AskedRecord, Doubt, ModelRecord, Sample, SettingsRecord
 from reelbench.registry.rows import Row, in_words, timing
 from reelbench.registry.sampling import MOST_FRAMES, FrameSampling
 from reelbench.registry.strata import Strata
@@ -153,8 +154,13 @@ def ask(
         model, generation_settings, on_note=options.note, budget=budget, as_it_stands=True
     )
     kept_answers = KeptAnswers(asker, keeping, part.revision, _name_of(question_set))
+    sends_pictures = question_set.sampling.decodes and question_set.sampling.form == "images"
+    is_checked = keeping.probe and sends_pictures and not model.batch and not model.local
+    picture_check = PictureCheck(asker, is_wanted=is_checked)
     votes = _votes(run, candidates)
-    answers = _ask_rows(question_set, part.rows, options, asker, kept_answers, votes=votes)
+    answers = _ask_rows(
+        question_set, part.rows, options, asker, kept_answers, check=picture_check, votes=votes
+    )
     about = None
     if options.earlier is not None:
         about = options.earlier.result.model.about
@@ -167,7 +173,9 @@ def ask(
         settings=settings,
         sample_fields=answers.sample_fields,
     )
-    asked_record = kept_answers.record()
+    asked_record = kept_answers.record().model_copy(
+        update={"probed": picture_check.calls or None, "pictures": answers.doubt()}
+    )
     _note_answering_models(record.id, asked_record, options)
     return replace(scored, come_by=asked_record)
 
@@ -265,6 +273,7 @@ def _ask_rows(
     asker: Asker,
     kept_answers: KeptAnswers,
     *,
+    check: PictureCheck,
     votes: range,
 ) -> "_Run":
     """Ask the questions of rows, videos decoded ahead, and return the run with its answers."""
@@ -282,7 +291,7 @@ def _ask_rows(
             show(done, ", ".join(parts), **more)
 
         runner = Runner([asker], show_with_videos)
-        run = _Run(question_set, asker, runner, votes, options, kept_answers, waits, ahead)
+        run = _Run(question_set, asker, runner, votes, options, kept_answers, check, waits, ahead)
         loop.run(run.ask_all(ordered))
         if waits.worth_saying():
             options.note(f"{name}: {len(run.videos)} videos shown_media, {waits}")
@@ -385,6 +394,7 @@ class _Run:
     votes: range
     options: Options
     kept_answers: KeptAnswers
+    picture_check: PictureCheck
     waits: Waits
     ahead: Ahead[str]
     decoding: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(usable_cores()))
@@ -414,7 +424,8 @@ class _Run:
             finally:
                 sampling_waits.cancel()
             await self.kept_answers.check(self._reads_as, self._question_again)
-        if self.prompt_counts.are_unverifiable:
+            await self.picture_check.recall()
+        if self.doubt() == "uncounted":
             self.options.note(
                 f"{self.questions.spec.id}: unverified that the model saw its pictures: this "
                 "server counts no tokens"
@@ -426,6 +437,20 @@ class _Run:
             if fault is not None:
                 unscored = Prediction(prediction.prediction, reason=Reason(fault))
                 self.predictions[row["id"]] = unscored
+
+    def doubt(self) -> Doubt | None:
+        """Return the doubt about what the model saw of its pictures, if any."""
+        sight = self.picture_check.sight
+        if sight is not None:
+            if sight.is_right and not sight.is_in_order:
+                return "reordered"
+            if sight.is_right:
+                return None
+            if not self.prompt_counts.are_unverifiable:
+                return "misnamed"
+        if self.prompt_counts.are_unverifiable:
+            return "uncounted"
+        return None
 
     def _check_modalities(self) -> None:
         """Check what the server says of the model: it may take text alone.
@@ -589,7 +614,7 @@ class _Run:
             passed_over, self.asker, earlier, row["id"], question, vote
         )
         cursor = await self.kept_answers.cursor(question, vote, outdated)
-        return await self.asker.finish(cursor)
+        return await self.picture_check.finish(cursor)
 
     def _reads_as(self, row: Row, text: str) -> object:
         """Return the reading of a text, by which two texts are compared."""

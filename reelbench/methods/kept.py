@@ -36,7 +36,7 @@ Servers' replies to one question differ in words at temperature 0 too.
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """The use that is made of answers that are kept."""
+    """The use that is made of kept answers, and what is asked beside the questions."""
 
     as_they_are: bool = False
     """Take them, whoever gave them, and though no server can be asked."""
@@ -46,6 +46,9 @@ class Keeping:
 
     recheck: bool = True
     """Ask some once more, where the temperature is 0."""
+
+    probe: bool = True
+    """Ask two small questions with known pictures, the first time that a model is shown any."""
 
 
 class _KeptAnswer(NamedTuple):

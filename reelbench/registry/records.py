@@ -462,6 +462,14 @@ class RepeatCounts(NamedTuple):
     same: int
 
 
+Doubt = Literal["uncounted", "misnamed", "reordered"]
+"""Why it is doubtful what a served model saw of its pictures.
+
+The server counts no tokens; the model names the colours of small test pictures wrongly, or in
+another order.
+"""
+
+
 class AskedRecord(Record):
     """The source of the answers of a run of `ask`: replies and server."""
 
@@ -503,6 +511,15 @@ class AskedRecord(Record):
     ] = absent(
         "Setting of `generation` that the server refused -> what was sent in its place; null for "
         "nothing. Absent where it took all."
+    )
+    probed: Omittable[Count | None] = absent(
+        "Calls of two small questions with known pictures, made the first time that the server and "
+        "model are shown any; not among `asked`. Absent where none was made."
+    )
+    pictures: Omittable[Doubt | None] = absent(
+        "Why it is doubtful what the model saw of its pictures: `uncounted` (the server counts no "
+        "tokens), `misnamed` or `reordered` (the colours of small test pictures). Absent where "
+        "nothing is, and where none was shown."
     )
 
     @property

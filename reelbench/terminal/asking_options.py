@@ -393,13 +393,20 @@ def keeping_options(
         bool,
         _questions("--no-recheck", help="Where all is kept, don't ask eight questions once more."),
     ] = False,
+    no_probe: Annotated[
+        bool,
+        _questions(
+            "--no-probe",
+            help="Don't check with two small pictures that a server new to us shows them.",
+        ),
+    ] = False,
 ) -> "Keeping":
     """Return the treatment of answers that are kept."""
     if kept_answers and fresh:
         raise InputError("--kept and --fresh: give one of them")
     from reelbench.methods.kept import Keeping
 
-    return Keeping(kept_answers, fresh, not no_recheck)
+    return Keeping(kept_answers, fresh, not no_recheck, not no_probe)
 
 
 Kept = Annotated["Keeping", keeping_options]

@@ -238,6 +238,8 @@ def _show_asked(result: "Result") -> None:
         name = f"{name}, run {result.settings.run}"
     line = f"{name}: {asked_record.asked} asked, {asked_record.kept} kept"
     line += shown_dates(asked_record.kept_from, asked_record.kept_to)
+    if asked_record.probed:
+        line += f"; beside these {asked_record.probed} small questions on whether it sees pictures"
     other_models = other_ids(result.model.id, asked_record.returned or {})
     line += _checked_again(asked_record)
     console.write(line)

@@ -1,5 +1,8 @@
 """A judge on 127.0.0.1: speaks chat completions over HTTP/1.1 and misbehaves to order.
 
+The two small questions by which pictures are looked for (`tests.servers.pictures`) are answered as
+by a model that sees, and are no calls; where the server `plays_all`, the script answers them too.
+
 In a test's process:   with JudgeServer(lambda call: Answer("{'score': 3}")) as server: ... server.url, server.calls
 As its own process:    python -m tests.servers.judge --delay 0.2 --score 3        (prints its URL; GET /calls counts)
 """
@@ -14,6 +17,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
+
+from tests.servers import pictures
 
 
 @dataclass
@@ -153,9 +158,11 @@ class _Connection(asyncio.Protocol):
 
 
 class _Core:
-    def __init__(self, script: Script, *, keep: bool) -> None:
+    def __init__(self, script: Script, *, keep: bool, plays_all: bool = False) -> None:
         self.script = script
         self.keep = keep
+        self.plays_all = plays_all
+        self.small_questions = 0
         self.transports: set[asyncio.BaseTransport] = set()
         self.calls: list[Call] = []
         self.count = 0
@@ -195,6 +202,10 @@ class _Core:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         call = Call(self.count, path, headers, json.loads(body), self.in_flight)
+        if not self.plays_all and pictures.is_small_question(call.body):
+            self.small_questions += 1
+            self._answer(connection, call, Answer(**pictures.seen(call.body)))
+            return
         self.count += 1
         if self.keep:
             self.calls.append(call)
@@ -222,8 +233,14 @@ def always(content: str | None = '{"score": 3}', **more: Any) -> Script:
 class JudgeServer:
     """The judge in a thread of the test's process."""
 
-    def __init__(self, script: Script | None = None, tls: ssl.SSLContext | None = None) -> None:
-        self._core = _Core(script or always(), keep=True)
+    def __init__(
+        self,
+        script: Script | None = None,
+        tls: ssl.SSLContext | None = None,
+        *,
+        plays_all: bool = False,
+    ) -> None:
+        self._core = _Core(script or always(), keep=True, plays_all=plays_all)
         self._tls = tls
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -265,6 +282,11 @@ class JudgeServer:
     def listed(self) -> int:
         """How often the list of models was asked for."""
         return self._core.listed
+
+    @property
+    def small_questions(self) -> int:
+        """How many of the small questions came that are no calls."""
+        return self._core.small_questions
 
     def list_models(self, *models: dict[str, Any]) -> None:
         """List these models from now on; before that there is no such list."""
