@@ -639,7 +639,7 @@ def test_no_server_is_accused_that_may_have_passed_all_on(frames, script, ask, t
 def test_a_server_that_counts_no_tokens_leaves_pictures_unverified(
     frames, tokens, unverified, ask, tmp_path
 ):
-    with JudgeServer(counting(tokens)) as server:
+    with JudgeServer(counting(tokens), plays_all=True) as server:
         done = ask(server, "--frames", frames, "--limit", 2)
     assert done.returncode == 0, done.stderr
     assert result(tmp_path)[0]["counts"]["scored"] == 2

@@ -21,7 +21,7 @@ def ask(reelbench, tmp_path):
     """Ask the mini benchmark of a server that behaves so; returns the process and the calls."""
 
     def run(behaviour):
-        with JudgeServer(behaviour.script) as server:
+        with JudgeServer(behaviour.script, small=behaviour.small) as server:
             if behaviour.listed is not None:
                 server.list_models(behaviour.listed)
             for path, page in behaviour.pages.items():

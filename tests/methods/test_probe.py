@@ -196,10 +196,7 @@ def test_a_weak_model_is_asked_on_and_its_row_has_a_note(
 def test_colours_that_are_right_verify_a_server_that_counts_nothing(
     small, doubt, reelbench, tmp_path
 ):
-    def nothing(number):
-        return -60
-
-    with JudgeServer(playing(small, nothing), plays_all=True) as server:
+    with JudgeServer(playing(small, lambda _: -60), plays_all=True) as server:
         done = reelbench(*of(server, "--output", tmp_path))
     assert done.returncode == 0, done.stderr
     assert asked(tmp_path).get("pictures") == doubt
@@ -219,14 +216,14 @@ COUNTS = {
     "64 a picture": lambda pictures: WORDS + 64 * pictures,
     "one a picture": lambda pictures: WORDS + pictures,
     "16 x 16 patches": lambda pictures: WORDS + 196 * pictures,
-    "a budget of pixels for all": lambda pictures: WORDS + 4096,
+    "a budget of pixels for all": lambda _: WORDS + 4096,
     "a budget of pixels, 2,048 at most": lambda pictures: WORDS + min(2048, 300 * pictures),
     "a budget for each picture": lambda pictures: WORDS + 4096 // pictures * pictures,
     "none": lambda _: 0,
     "one made-up number": lambda _: 100,
 }
 ANSWERS = {
-    "right": lambda named: ", ".join(named),
+    "right": ", ".join,
     "weak": lambda _: "A man walks to the left.",
     "in sentences": lambda named: f"They are {' and then '.join(named)} pictures.",
     "in another language": lambda _: "Rouge.",

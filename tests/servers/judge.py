@@ -1,7 +1,8 @@
 """A judge on 127.0.0.1: speaks chat completions over HTTP/1.1 and misbehaves to order.
 
 The two small questions by which pictures are looked for (`tests.servers.pictures`) are answered as
-by a model that sees, and are no calls; where the server `plays_all`, the script answers them too.
+by a model that sees, or by the script `small`, and are no calls; where the server `plays_all`, they
+are calls like others.
 
 In a test's process:   with JudgeServer(lambda call: Answer("{'score': 3}")) as server: ... server.url, server.calls
 As its own process:    python -m tests.servers.judge --delay 0.2 --score 3        (prints its URL; GET /calls counts)
@@ -91,6 +92,11 @@ class Answer:
 
 Script = Callable[[Call], Answer]
 
+
+def _see(call: Call) -> Answer:
+    return Answer(**pictures.seen(call.body))
+
+
 _OWN_PAGES = {"/props", "/api/version", "/api/show", "/api/ps", "/api/v0/models"}
 """Paths of what llama.cpp, Ollama and LM Studio say of themselves."""
 
@@ -158,9 +164,12 @@ class _Connection(asyncio.Protocol):
 
 
 class _Core:
-    def __init__(self, script: Script, *, keep: bool, plays_all: bool = False) -> None:
+    def __init__(
+        self, script: Script, *, keep: bool, small: Script | None = None, plays_all: bool = False
+    ) -> None:
         self.script = script
         self.keep = keep
+        self.small = small or _see
         self.plays_all = plays_all
         self.small_questions = 0
         self.transports: set[asyncio.BaseTransport] = set()
@@ -204,7 +213,7 @@ class _Core:
         call = Call(self.count, path, headers, json.loads(body), self.in_flight)
         if not self.plays_all and pictures.is_small_question(call.body):
             self.small_questions += 1
-            self._answer(connection, call, Answer(**pictures.seen(call.body)))
+            self._answer(connection, call, self.small(call))
             return
         self.count += 1
         if self.keep:
@@ -238,9 +247,10 @@ class JudgeServer:
         script: Script | None = None,
         tls: ssl.SSLContext | None = None,
         *,
+        small: Script | None = None,
         plays_all: bool = False,
     ) -> None:
-        self._core = _Core(script or always(), keep=True, plays_all=plays_all)
+        self._core = _Core(script or always(), keep=True, small=small, plays_all=plays_all)
         self._tls = tls
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)

@@ -30,6 +30,8 @@ class Behaviour:
         says: Parts of what is printed.
         most_calls: Calls at most.
         ranked: True where a board ranks such a run.
+        small: How it answers the two small questions (`tests.servers.pictures`); None: as a model
+            that sees.
     """
 
     server: str
@@ -41,6 +43,7 @@ class Behaviour:
     says: tuple[str, ...] = ()
     most_calls: int = QUESTIONS
     ranked: bool = True
+    small: Script | None = None
     listed: dict[str, Any] | None = None
     pages: dict[str, Any] = field(default_factory=dict)
 
@@ -60,7 +63,8 @@ def answer(content: str | None = GOOD, **more: Any) -> Script:
     """Answer with the prompt's tokens counted."""
 
     def script(call: Call) -> Answer:
-        return Answer(content, **({"usage": {"prompt_tokens": counted(call)}} | more))
+        fields: dict[str, Any] = {"usage": {"prompt_tokens": counted(call)}} | more
+        return Answer(content, **fields)
 
     return script
 
@@ -181,6 +185,7 @@ BEHAVIOURS = [
         "https://github.com/LostRuins/koboldcpp/wiki",
         answer(usage={"prompt_tokens": 0, "completion_tokens": 0}),
         says=("this server counts no tokens",),
+        small=answer("A man.", usage={"prompt_tokens": 0, "completion_tokens": 0}),
     ),
     Behaviour(
         "KoboldCpp",
