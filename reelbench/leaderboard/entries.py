@@ -152,7 +152,7 @@ In any other a model is as it is, reasoning or not.
 _DOUBT_IN_WORDS: dict[Doubt, str] = {
     "uncounted": "unverified that it saw its pictures: this server counts no tokens",
     "misnamed": "it names the colours of small test pictures wrongly",
-    "reordered": "it names small test pictures in another order",
+    "reordered": "it names three small test pictures in another order",
 }
 
 

@@ -139,7 +139,7 @@ class PictureCheck:
         """Ask the two questions, where the first question's reply leaves it open what arrives."""
         if result.value is None:
             return
-        if not has_seen_pictures(result.replies[-1].reply, cursor.messages):
+        if not has_seen_pictures(result.replies[-1].reply, cursor.request.messages):
             return
         sight = await self._look()
         self.sight = sight

@@ -108,10 +108,11 @@ class _Connection(asyncio.Protocol):
         self._wanted = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.WriteTransport)
         self._transport = transport
-        self._server.transports.add(transport)
+        self._server.transports.add(self._transport)
 
-    def connection_lost(self, _error: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         self._server.transports.discard(self._transport)
 
     def data_received(self, data: bytes) -> None:
@@ -172,7 +173,7 @@ class _Core:
         self.small = small or _see
         self.plays_all = plays_all
         self.small_questions = 0
-        self.transports: set[asyncio.BaseTransport] = set()
+        self.transports: set[asyncio.WriteTransport] = set()
         self.calls: list[Call] = []
         self.count = 0
         self.models: list[dict[str, Any]] | None = None

@@ -33,7 +33,8 @@ def colours(body: dict[str, Any]) -> list[str]:
         if part["type"] == "image_url":
             png = base64.b64decode(part["image_url"]["url"].partition(",")[2])
             data = png[png.index(b"IDAT") + 4 : png.index(b"IEND") - 8]
-            named.append(_NAMES[tuple(zlib.decompress(data)[1:4])])
+            red, green, blue = zlib.decompress(data)[1:4]
+            named.append(_NAMES[red, green, blue])
     return named
 
 
