@@ -217,10 +217,24 @@ class _Question:
         """Return the right answers as the row names them."""
         if self._mapping.answers is None:
             return [self._text("answer")]
-        value = parse_literal(self._value("answer"))
+        value = self._cells_of_answers()
         if isinstance(value, str) and self.asks_choice and SEVERAL_LETTERS.fullmatch(value):
             value = re.findall("[A-Za-z]", value)
         return self._texts("answer", value)
+
+    def _cells_of_answers(self) -> Any:  # noqa: ANN401 - a cell, or a list of cells
+        """Return the cell of right answers, or all that several columns hold.
+
+        A row may lack the columns after the first.
+        """
+        columns = self._mapping.columns["answer"]
+        if isinstance(columns, str):
+            return parse_literal(self._value("answer"))
+        cells = list(as_list(parse_literal(self._cell(columns[0]))))
+        for column in columns[1:]:
+            with suppress(InputError):
+                cells += as_list(parse_literal(self._cell(column)))
+        return cells
 
     def _letter(self, form: AnswerForm, options: Options, answer: str) -> str:
         """Return the letter of the option that an answer names; InputError where it names none."""

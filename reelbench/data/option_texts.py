@@ -292,8 +292,9 @@ def _place_by_text(answer: str, options: Options) -> int | None:
             return texts.index(answer.strip())
     plain_texts = [plain_text(text) for text in options.texts]
     plain_answer = plain_text(answer)
-    if plain_texts.count(plain_answer) == 1:
-        return plain_texts.index(plain_answer)
+    for text in (plain_answer, plain_answer.removesuffix(".")):
+        if plain_texts.count(text) == 1:
+            return plain_texts.index(text)
     return None
 
 

@@ -22,6 +22,7 @@ from reelbench.tasks import unused_columns
 from reelbench.tasks.table_columns import (
     ANY_SHARE,
     LABELS,
+    SENTENCE_WORDS,
     SHARE,
     UNIT_WORDS,
     UNNAMED,
@@ -50,7 +51,6 @@ _NAMED_SHARE = 0.2  # of a column with a usual name: most answers may be kept ba
 _NEARLY_ALL = 0.9
 _FEW_LABELS = 30
 _LONGEST_LABEL = 60
-_SHORT_WORDS = 4
 _PAIR = 2
 _LONGEST_KEY = 64
 
@@ -198,13 +198,14 @@ class _Table:
 
     def _kind_of_answers(self) -> FileKind:
         """Return the kind of questions without options or spans, by the look of their answers."""
-        answers = self._columns.get(str(self._chosen.get("answer")), [])
+        answer, *_ = parts_of(self._chosen.get("answer", ""))
+        answers = self._columns.get(answer, [])
         if not answers:
             return "open"
         word_counts = [len(str(value).split()) for value in answers]
-        if median(word_counts) >= _SHORT_WORDS:
+        if median(word_counts) >= SENTENCE_WORDS:
             return "open"
-        distinct = {str(value).strip().lower() for value in answers}
+        distinct = {str(value).strip().lower().removesuffix(".") for value in answers}
         return "choice" if distinct <= {"yes", "no"} else "exact"
 
     def _needed_columns(self, kind: FileKind) -> list[str]:

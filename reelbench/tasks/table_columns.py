@@ -20,6 +20,9 @@ SHARE = 0.98
 
 ANY_SHARE = 0.0
 
+SENTENCE_WORDS = 4
+"""Words from which on an answer is a sentence, which a judge reads."""
+
 UNNAMED = 1000
 """Rank of a column that has none of the usual names."""
 
@@ -48,6 +51,9 @@ _FEWEST_BARE = 3
 _PLAIN_STEMS = frozenset({"answer", "candidate", "choice", "opt", "option"})
 OPTION_STEMS = _PLAIN_STEMS | {"", "a", "ans", "mc", "o"}
 """Beginnings of the names of columns that hold an option each (`a0`, `option_1`, `B`)."""
+
+_MOST_WITHIN = 40
+"""Names within an object; more of them are keys of its own, such as frames."""
 
 _WITHIN = 100
 _SAMPLE = 200
@@ -175,17 +181,22 @@ def _may_be_named(pairs: Sequence[tuple[option_texts.Options, str]], share: floa
 def _values_by_column(rows: Sequence[Cells]) -> dict[str, list[Any]]:
     """Return each column's values that are not empty.
 
-    What lies within an object is a column `object.name` too.
+    What lies within an object is a column `object.name` too, where its keys are names.
     """
     columns: dict[str, list[Any]] = {}
+    inner_columns: dict[str, dict[str, list[Any]]] = {}
     for row in rows:
         for name, value in row.items():
             values = columns.setdefault(name, [])
             if value is not None and value != "":
                 values.append(value)
             if is_object(value):
+                columns_within = inner_columns.setdefault(name, {})
                 for inner, part in value.items():
-                    columns.setdefault(f"{name}.{inner}", []).append(part)
+                    columns_within.setdefault(f"{name}.{inner}", []).append(part)
+    for columns_within in inner_columns.values():
+        if len(columns_within) <= _MOST_WITHIN:
+            columns |= columns_within
     return columns
 
 

@@ -5,12 +5,16 @@ uses is named with what it holds, and where that matters for scores (options, an
 media, splits) there is a line that says which key takes it.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import compress
+from operator import not_
 from pathlib import PurePosixPath
+from statistics import median
 from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError, first_of
@@ -23,6 +27,7 @@ from reelbench.tasks.table_columns import (
     ANY_SHARE,
     LABELS,
     OPTION_STEMS,
+    SENTENCE_WORDS,
     Column,
     TableColumns,
     ends_in_options,
@@ -46,6 +51,7 @@ _PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
 _SOUNDS = (".wav", ".mp3", ".flac", ".m4a", ".ogg", ".aac")
 _COVERS = frozenset({"thumbnail", "thumb", "cover", "poster", "logo", "icon", "preview"})
 _TELLING_ROWS = 2
+_TELLING_STARTS = 5
 _FEW_LABELS = 30
 _SHOWN = 40
 _NEARLY_ALL = 0.9
@@ -72,6 +78,11 @@ class Settled:
     def asks_choice(self) -> bool:
         """True where questions have options."""
         return self.kind.endswith("choice")
+
+    @property
+    def leaves_spans_out(self) -> bool:
+        """True where the user names a kind beside which there is one with other spans."""
+        return self.is_kind_stated and self.kind not in {"open", "exact"}
 
 
 class _Bounds(NamedTuple):
@@ -259,7 +270,7 @@ class _Accounting:
         )
 
     def _line_of_rubrics(self, name: str) -> str:
-        if plain_name(name) not in LABELS["rubrics"]:
+        if plain_name(name) not in LABELS["rubrics"] or self._content_of(name) == "labels":
             return ""
         return f"{name!r} holds what an answer is marked by, row by row: no key takes it"
 
@@ -307,9 +318,42 @@ class _Accounting:
         if count < len(self._table.rows):
             line += (
                 f" (of {count} of {len(self._table.rows)} rows; --set skip=unreadable leaves the "
-                "others out)"
+                "others out"
             )
+            kinds = self._key_of_kinds(group)
+            line += f", or {kinds} asks for these in words)" if kinds else ")"
         return line
+
+    def _key_of_kinds(self, options: Column) -> str:
+        """Return the key by which a column tells rows with options from the others."""
+        has_options = [each is not None for each in self._table.row_options(options)]
+        lacks_options = list(map(not_, has_options))
+        other_kind = self._kind_in_words(lacks_options)
+        first_key = ""
+        for name in self._table.values:
+            labels = [row.get(name) for row in self._table.rows]
+            if "." in name or not all(map(_is_plain_label, labels)):
+                continue
+            choice_labels = dict.fromkeys(compress(labels, has_options))
+            other_labels = dict.fromkeys(compress(labels, lacks_options))
+            is_told = choice_labels.keys().isdisjoint(other_labels)
+            if not is_told or len(choice_labels) + len(other_labels) > _FEW_LABELS:
+                continue
+            kinds = [f"{_label_in_yaml(label)}: choice" for label in choice_labels]
+            kinds += [f"{_label_in_yaml(label)}: {other_kind}" for label in other_labels]
+            key = f"--set 'kind={{column: {name}, {', '.join(kinds)}}}'"
+            if words_of(name) & LABELS["kinds"]:
+                return key
+            first_key = first_key or key
+        return first_key
+
+    def _kind_in_words(self, lacks_options: Sequence[bool]) -> FileKind:
+        """Return the kind of the rows without options, by the length of their answers."""
+        answer = str(self._settled.columns.get("answer"))
+        word_counts = [0]
+        for text in compress(self._texts_of(answer), lacks_options):
+            word_counts.append(len(text.split()))
+        return "open" if median(word_counts) >= SENTENCE_WORDS else "exact"
 
     def _line_of_wrong_options(self, name: str) -> str:
         is_named = bool({plain_name(name), *words_of(name)} & LABELS["wrong"])
@@ -339,7 +383,7 @@ class _Accounting:
             )
         count = sum(each is not None for each in self._table.row_options(name))
         if count:
-            key = self._several_answers()
+            key = self._several_answers() or self._key_of_kinds(name)
             key = key or "with `kind: {column: …}` where the others are answered in words,"
             return (
                 f"{name!r} holds options in {count} of {len(self._table.rows)} rows; "
@@ -371,10 +415,19 @@ class _Accounting:
         count = self._answers_among(name)
         if count < _TELLING_ROWS:
             return self._line_of_places_within(name)
+        if words_of(name) & LABELS["answers"] and count < len(self._table.rows) / 2:
+            return self._line_of_further_answers(name)
         return (
             f"{name!r} holds options, and the answer is one of them in {count} of "
             f"{len(self._table.rows)} rows: --column options={name} takes them"
         )
+
+    def _line_of_further_answers(self, name: str) -> str:
+        answer = self._settled.columns.get("answer")
+        line = f"{name!r} holds further right answers: "
+        if self._settled.kind == "open":
+            return f"{line}a judge is shown one, and no key shows it several"
+        return f"{line}--column answer={answer},{name} --set answers=any takes them"
 
     def _line_of_places_within(self, name: str) -> str:
         """Return a line on lists of equal length in which numbers are places."""
@@ -385,7 +438,9 @@ class _Accounting:
             return ""
         for number_column in self._names:
             numbers = self._table.values[number_column]
-            if not mostly(numbers, is_number) or self._is_constant(number_column):
+            if "." in number_column or self._is_constant(number_column):
+                continue
+            if not mostly(numbers, is_number):
                 continue
             if self._table.answer_forms(name, number_column):
                 return (
@@ -406,7 +461,7 @@ class _Accounting:
         line = (
             f"{count} of {len(self._table.rows)} questions end in options: --kind choice --set "
             "'options={in: question}' takes them (--set skip=unreadable leaves the others out); "
-            f"--kind {settled.kind} asks for words"
+            f"--kind {settled.kind} asks without"
         )
         return {question: line}
 
@@ -541,6 +596,9 @@ class _Accounting:
         none = _Bounds((), "")
         if settled.user_columns.keys() & {"start", "end", "clip", "span"}:
             return none
+        span = settled.columns.get("span")
+        if isinstance(span, str):
+            return self._line_of_whole_clips(span)
         start = settled.columns.get("start")
         end = settled.columns.get("end")
         if isinstance(start, str) and isinstance(end, str):
@@ -561,6 +619,20 @@ class _Accounting:
         as_span = f"what is asked for (--column start={start} --column end={end})"
         line = f"{start} and {end} bound {as_clip}, or are {as_span}: say which"
         return _Bounds((start, end), line)
+
+    def _line_of_whole_clips(self, span: str) -> "_Bounds":
+        """Return a line where all spans begin at 0: none is a moment within the video."""
+        starts: list[float] = []
+        for row in self._table.rows:
+            with suppress(InputError):
+                starts += video_windows.read_windows(row_cells.cell(row, span, ""), "")[:1]
+        if len(starts) < _TELLING_STARTS or any(starts):
+            return _Bounds((), "")
+        line = (
+            f"{span!r} begins at 0 in all rows: is it the part that is shown (--column "
+            f"clip={span}), or what is asked for (--column span={span})?"
+        )
+        return _Bounds((span,), line)
 
     def _fault_of_bounds(self, start: str, end: str) -> str:
         """Return the first fault of starts and ends; empty where there is none."""
@@ -601,12 +673,15 @@ class _Accounting:
                 f'"clip=[0, {template}]" shows what comes before it'
             )
         windows = sum(map(_is_window, values))
-        if is_named and windows and not settled.is_kind_stated:
-            asking_kind = "grounded_choice" if settled.asks_choice else "span"
-            return (
+        if is_named and windows and not settled.leaves_spans_out:
+            line = (
                 f"{name!r} holds parts of the video in {windows} of {len(self._table.rows)} rows: "
-                f"--column clip={name} shows them alone, --kind {asking_kind} asks for them"
+                f"--column clip={name} shows them alone"
             )
+            if settled.is_kind_stated:
+                return line
+            asking_kind = "grounded_choice" if settled.asks_choice else "span"
+            return f"{line}, --kind {asking_kind} asks for them"
         unread = [value for value in values if is_text(value) and re.search(r"\d", value)]
         is_bound = has_usual_name("start", name) or has_usual_name("end", name)
         if (is_bound or has_usual_name("span", name)) and unread and not windows:
@@ -633,8 +708,10 @@ class _Accounting:
             return f"{name!r} names pictures, and no key shows them beside a video"
         if any(path.endswith(_SOUNDS) for path in paths):
             return f"{name!r} names sound files, and no key plays them beside a video"
+        if "video" in self._settled.user_columns:
+            return ""
         video = self._settled.columns.get("video")
-        if isinstance(video, str) and any(_is_video(path) for path in paths):
+        if isinstance(video, str) and any(map(_is_video, paths)):
             return (
                 f"{name!r} names videos too: --column videos={video},{name} shows both, --column "
                 f"video={name} that one"
@@ -668,6 +745,17 @@ class _Accounting:
 
 # --- what values look like
 # --------------------------------------------------------------------------------------------
+
+
+def _is_plain_label(value: object) -> bool:
+    if isinstance(value, bool):
+        return True
+    return isinstance(value, str) and 0 < len(value) <= _SHOWN
+
+
+def _label_in_yaml(label: object) -> str:
+    text = str(label)
+    return text if re.fullmatch(r"[A-Za-z][\w-]*", text) else json.dumps(text)
 
 
 def _is_said(value: object) -> bool:
@@ -711,7 +799,8 @@ def _is_window(value: object) -> bool:
 
 
 def _is_video(path: str) -> bool:
-    return path.endswith(VIDEO_SUFFIXES)
+    """Return True for a video's path; a link says where it is from."""
+    return path.endswith(VIDEO_SUFFIXES) and "://" not in path
 
 
 def _is_packed(value: object) -> bool:
