@@ -165,7 +165,7 @@ class _Table:
                 options_key = _YES_NO
         self._take_by_name("duration", is_number)
         self._take_by_name("language", is_text)
-        self._take_by_name("reasoning", lambda _: True)
+        self._take_by_name("reasoning", _is_reasoning)
         columns = self._columns_of_kind(guessed_kind)
         result = Guess(guessed_kind, columns, self._why, form, options=options_key)
         result.facets = self._facets()
@@ -389,7 +389,7 @@ class _Table:
 
     def _able_to_name(self, options: Column) -> list[_AnswerColumn]:
         """Return the columns whose values name one of the options."""
-        is_other_list = isinstance(options, str) and not has_usual_name("options", options)
+        is_usual = self._table.has_name_of_options(options)
         candidates: list[_AnswerColumn] = []
         for column in self._able_to_answer():
             if {column, column.partition(".")[0]} & set(parts_of(options)):
@@ -397,7 +397,8 @@ class _Table:
             # Numbers that are no answers fit too, so a usual name is worth a bad row.
             rank = rank_of_name("answer", column)
             forms = self._table.answer_forms(options, column, _least_share(rank))
-            if is_other_list and rank == UNNAMED and {"index0", "index1"} & set(forms):
+            names_places = {"index0", "index1"} & set(forms) or not isinstance(options, str)
+            if not is_usual and rank == UNNAMED and names_places and "text" not in forms:
                 # Their number, or anybody's count, is the place of one of them by chance.
                 continue
             if forms:
@@ -651,11 +652,16 @@ def _is_label(value: object) -> bool:
 
 def _is_key(value: object) -> bool:
     text = str(value)
-    return len(text) <= _LONGEST_KEY and " " not in text
+    is_media = text.lower().endswith((*unused_columns.PICTURES, *unused_columns.SOUNDS))
+    return len(text) <= _LONGEST_KEY and " " not in text and not is_media
 
 
 def _is_digits(value: object) -> bool:
     return is_number(value) or (isinstance(value, str) and value.isdigit())
+
+
+def _is_reasoning(value: object) -> bool:
+    return all(map(is_plain, value)) if is_array(value) else is_plain(value)
 
 
 def _is_one_line(value: object) -> bool:

@@ -110,6 +110,14 @@ class TableColumns:
         are_lines = all(map(is_text, self.values.get(column, ())))
         return not (are_numbers or are_lines)
 
+    @staticmethod
+    def has_name_of_options(column: Column) -> bool:
+        """Return True where a column, or several of an option each, have a usual name."""
+        if isinstance(column, str):
+            return has_usual_name("options", column)
+        match = _OPTION.fullmatch(column[0])
+        return match is not None and plain_name(match[1]) in OPTION_STEMS
+
     def option_groups(self, used: Iterable[str], share: float = SHARE) -> list[tuple[str, ...]]:
         """Return columns that hold an option each (`a0`, `a1`), the largest group first.
 
@@ -195,7 +203,8 @@ def _values_by_column(rows: Sequence[Cells]) -> dict[str, list[Any]]:
                 for inner, part in value.items():
                     columns_within.setdefault(f"{name}.{inner}", []).append(part)
     for columns_within in inner_columns.values():
-        if len(columns_within) <= _MOST_WITHIN:
+        keys = [column.rpartition(".")[2] for column in columns_within]
+        if len(keys) <= _MOST_WITHIN and not all(map(str.isdigit, keys)):
             columns |= columns_within
     return columns
 
@@ -250,12 +259,15 @@ def rank_of_name(name: str, column: str) -> int:
     0 is the likeliest, `UNNAMED` none of the usual ones.
     """
     outer, _, inner = column.rpartition(".")
+    if inner.startswith("outer_"):
+        outer, _, inner = inner.partition("_")
     plain = plain_name(inner)
     if plain in NAMES[name]:
         rank = NAMES[name].index(plain)
         return rank + _WITHIN if outer else rank
     if name in {"start", "end"} and name in re.split(r"[^a-z0-9]", inner.lower()):
-        return len(NAMES[name])  # raw_start, start_clip
+        rank = len(NAMES[name]) + ("frame" in inner.lower())  # raw_start, start_clip
+        return rank + _WITHIN if outer else rank
     return UNNAMED
 
 

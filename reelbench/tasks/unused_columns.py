@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
 from operator import not_
 from pathlib import PurePosixPath
@@ -28,6 +29,7 @@ from reelbench.tasks.table_columns import (
     LABELS,
     OPTION_STEMS,
     SENTENCE_WORDS,
+    Cells,
     Column,
     TableColumns,
     ends_in_options,
@@ -38,6 +40,7 @@ from reelbench.tasks.table_columns import (
     is_text,
     keys_named,
     mostly,
+    parts_of,
     plain_name,
     words_of,
 )
@@ -47,11 +50,15 @@ _LETTERS = re.compile(r"[A-J](?:\s*[,;/&]?\s*[A-J])+")
 _ONE_LETTER = re.compile(r"\s*\(?[A-J]\)?[.:]?\s*")
 _CLOCK = re.compile(r"\s*\d{1,2}(?::\d{1,2}){1,2}(?:[.,]\d+)?\s*")
 _PARTING_SIGNS = re.compile(r"[,;/|\n]")
-_PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
-_SOUNDS = (".wav", ".mp3", ".flac", ".m4a", ".ogg", ".aac")
+PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
+SOUNDS = (".wav", ".mp3", ".flac", ".m4a", ".ogg", ".aac")
 _COVERS = frozenset({"thumbnail", "thumb", "cover", "poster", "logo", "icon", "preview"})
 _TELLING_ROWS = 2
 _TELLING_STARTS = 5
+_DEEPEST = 6
+_SLACK = 1.0
+"""Seconds by which a span may leave the part shown: both are rounded."""
+
 _FEW_LABELS = 30
 _SHOWN = 40
 _NEARLY_ALL = 0.9
@@ -132,8 +139,11 @@ class _Accounting:
         if bounds.line:
             lines[bounds.names[0]] = bounds.line
         lines |= self._line_of_parallel_lists()
+        if "question" not in self._settled.columns and not asking:
+            lines |= self._line_of_deep_questions()
         lines |= self._lines_of_answers()
         lines |= self._lines_of_options_in_questions()
+        lines |= self._line_of_spans_outside()
         unused: dict[str, str] = {}
         for name in self._names:
             unused[name] = self._again.get(name) or self._content_of(name)
@@ -143,6 +153,8 @@ class _Accounting:
         """Return the first line on what a column holds; empty where nothing matters."""
         looks = (
             self._line_of_other_questions,
+            self._line_of_turns,
+            self._line_of_keyed_objects,
             self._line_of_rubrics,
             self._line_of_wrong_options,
             self._line_of_options,
@@ -190,7 +202,7 @@ class _Accounting:
     def _is_copy(self, name: str) -> bool:
         """Return True where a column repeats one that is in use, and note which."""
         for used in sorted(self._settled.used & self._table.values.keys()):
-            if all(row.get(name) == row.get(used) for row in self._table.rows):
+            if all(_cell(row, name) == _cell(row, used) for row in self._table.rows):
                 self._again[name] = f"{used} again"
                 return True
         return False
@@ -220,13 +232,7 @@ class _Accounting:
 
         Subtitles have a text, and nothing beside it.
         """
-        for part in flattened(self._table.values[name]):
-            if is_object(part):
-                questions = keys_named(part, "question")
-                answers = keys_named(part, "answer") | keys_named(part, "options")
-                if questions and answers - questions:
-                    return True
-        return False
+        return any(map(_is_question, flattened(self._table.values[name])))
 
     def _line_of_questions(self, asking: Sequence[str]) -> str:
         steps = "{part}"
@@ -238,6 +244,18 @@ class _Accounting:
         verb = "holds" if len(asking) == 1 else "hold"
         names = ", ".join(map(repr, asking))
         return f"{names} {verb} whole questions: --set each={steps} makes a row of each"
+
+    def _line_of_deep_questions(self) -> dict[str, str]:
+        """Return a line on questions that lie deeper than a column, with the path to them."""
+        for name in self._names:
+            for value in self._table.values[name]:
+                steps = _steps_to_questions(value)
+                if steps:
+                    path = "/".join([name, *steps]).rstrip("/")
+                    return {
+                        name: f"{name!r} holds whole questions: --set each={path} makes a row of each"
+                    }
+        return {}
 
     def _line_of_parallel_lists(self) -> dict[str, str]:
         """Return a line where lists side by side hold the questions of a video."""
@@ -268,6 +286,41 @@ class _Accounting:
             f"{name!r} holds questions too, and one is asked: "
             f"--column question={question}, or {name}"
         )
+
+    def _line_of_turns(self, name: str) -> str:
+        values = self._table.values[name]
+        if plain_name(name) not in LABELS["turns"] or not mostly(values, is_array):
+            return ""
+        if not all(map(is_object, flattened(values))):
+            return ""
+        return (
+            f"{name!r} holds the turns of a conversation, and no key takes them: write a row a "
+            "question"
+        )
+
+    def _line_of_keyed_objects(self, name: str) -> str:
+        """Return a line where each row has objects by keys of its own: rows within rows."""
+        rows = self._table.rows
+        if name != self._first_key_of_one_row or len(rows) < _TELLING_ROWS:
+            return ""
+        shared = [column for column, values in self._table.values.items() if len(values) > 1]
+        return (
+            f"{name!r} and others hold objects by keys of their own (the rows share "
+            f"{first_of(shared) or 'no column'}): --set each={{part}} makes a row of each"
+        )
+
+    @cached_property
+    def _first_key_of_one_row(self) -> str:
+        """The first of the columns that one row alone has, where most columns are such."""
+        columns = self._table.values
+        names = [name for name in columns if name.rpartition(".")[0] not in columns]
+        lone_names: list[str] = []
+        for name in names:
+            values = self._table.values[name]
+            if len(values) == 1 and is_object(values[0]):
+                lone_names.append(name)
+        is_mostly_lone = len(lone_names) >= _NEARLY_ALL * (len(names) - 1)
+        return lone_names[0] if lone_names and is_mostly_lone else ""
 
     def _line_of_rubrics(self, name: str) -> str:
         if plain_name(name) not in LABELS["rubrics"] or self._content_of(name) == "labels":
@@ -596,9 +649,9 @@ class _Accounting:
         none = _Bounds((), "")
         if settled.user_columns.keys() & {"start", "end", "clip", "span"}:
             return none
-        span = settled.columns.get("span")
-        if isinstance(span, str):
-            return self._line_of_whole_clips(span)
+        whole_clips = self._line_of_whole_clips()
+        if whole_clips.line:
+            return whole_clips
         start = settled.columns.get("start")
         end = settled.columns.get("end")
         if isinstance(start, str) and isinstance(end, str):
@@ -620,8 +673,11 @@ class _Accounting:
         line = f"{start} and {end} bound {as_clip}, or are {as_span}: say which"
         return _Bounds((start, end), line)
 
-    def _line_of_whole_clips(self, span: str) -> "_Bounds":
+    def _line_of_whole_clips(self) -> "_Bounds":
         """Return a line where all spans begin at 0: none is a moment within the video."""
+        span = self._settled.columns.get("span")
+        if not isinstance(span, str):
+            return _Bounds((), "")
         starts: list[float] = []
         for row in self._table.rows:
             with suppress(InputError):
@@ -633,6 +689,29 @@ class _Accounting:
             f"clip={span}), or what is asked for (--column span={span})?"
         )
         return _Bounds((span,), line)
+
+    def _line_of_spans_outside(self) -> dict[str, str]:
+        """Return a line where spans lie outside of the part that is shown."""
+        clip = self._settled.user_columns.get("clip")
+        names = [name for name in ("span", "start", "end") if name in self._settled.columns]
+        if clip is None or "{" in str(clip) or not names:
+            return {}
+        columns = [str(self._settled.columns[name]) for name in names]
+        outside = 0
+        for row in self._table.rows:
+            with suppress(InputError):
+                clip_start, clip_end = _window(row, parts_of(clip))
+                start, end = _window(row, columns)
+                outside += start < clip_start - _SLACK or end > clip_end + _SLACK
+        if outside < _TELLING_ROWS:
+            return {}
+        shown_columns = " and ".join(parts_of(clip))
+        line = (
+            f"{columns[0]!r} lies outside of what {shown_columns} show in {outside} of "
+            f"{len(self._table.rows)} rows: if it counts from the start of that part, no key says "
+            "so; add that start to each"
+        )
+        return {columns[0]: line}
 
     def _fault_of_bounds(self, start: str, end: str) -> str:
         """Return the first fault of starts and ends; empty where there is none."""
@@ -664,7 +743,10 @@ class _Accounting:
         is_named = bool(words & LABELS["times"]) or has_usual_name("span", name)
         if not values or self._is_constant(name):
             return ""
-        if mostly(values, _is_clock) or (is_named and mostly(values, _is_time)):
+        is_bound = has_usual_name("start", name) or has_usual_name("end", name)
+        is_another_bound = is_bound and bool(settled.columns.keys() & {"start", "span"})
+        is_time = mostly(values, _is_clock) or (is_named and mostly(values, _is_time))
+        if is_time and not is_another_bound:
             template = f"{{{name}}}"
             if any(map(is_text, values)):
                 template = f"'{template}'"
@@ -683,7 +765,6 @@ class _Accounting:
             asking_kind = "grounded_choice" if settled.asks_choice else "span"
             return f"{line}, --kind {asking_kind} asks for them"
         unread = [value for value in values if is_text(value) and re.search(r"\d", value)]
-        is_bound = has_usual_name("start", name) or has_usual_name("end", name)
         if (is_bound or has_usual_name("span", name)) and unread and not windows:
             return _UNREAD_TIME.format(name, _cut(unread[0]))
         return ""
@@ -704,9 +785,9 @@ class _Accounting:
 
     def _line_of_paths(self, name: str, values: Sequence[object]) -> str:
         paths = [str(value).lower() for value in values if is_text(value)]
-        if any(path.endswith(_PICTURES) for path in paths):
+        if any(path.endswith(PICTURES) for path in paths):
             return f"{name!r} names pictures, and no key shows them beside a video"
-        if any(path.endswith(_SOUNDS) for path in paths):
+        if any(path.endswith(SOUNDS) for path in paths):
             return f"{name!r} names sound files, and no key plays them beside a video"
         if "video" in self._settled.user_columns:
             return ""
@@ -725,6 +806,8 @@ class _Accounting:
             return False
         for text, path in zip(self._texts_of(name), self._texts_of(video), strict=True):
             if text and PurePosixPath(text).stem != PurePosixPath(path).stem:
+                return False
+            if text.lower().endswith((*PICTURES, *SOUNDS)):
                 return False
         return mostly(self._table.values[name], is_text)
 
@@ -745,6 +828,56 @@ class _Accounting:
 
 # --- what values look like
 # --------------------------------------------------------------------------------------------
+
+
+def _window(row: Cells, columns: Sequence[str]) -> Sequence[float]:
+    """Return the first part of a video that a row's columns hold; InputError without one."""
+    cells = [row_cells.cell(row, column, "") for column in columns]
+    value = cells if len(cells) > 1 else cells[0]
+    return video_windows.read_windows(value, "")[:2]
+
+
+def _cell(row: Cells, name: str) -> object:
+    """Return a row's value in a column, or within one; null where it has none."""
+    with suppress(InputError):
+        return row_cells.cell(row, name, "")
+    return None
+
+
+def _is_question(value: object) -> bool:
+    """Return True for an object with a question and its answer or options."""
+    if not is_object(value):
+        return False
+    questions = keys_named(value, "question")
+    answers = keys_named(value, "answer") | keys_named(value, "options")
+    return bool(questions and answers - questions)
+
+
+def _asks_for_part(value: object) -> bool:
+    """Return True for an object with a question and the part of the video that answers it."""
+    if not is_object(value):
+        return False
+    return bool(keys_named(value, "question") and keys_named(value, "start"))
+
+
+def _steps_to_questions(value: object, depth: int = 0) -> list[str]:
+    """Return the steps of `each` from a value down to the questions in it; none without."""
+    if depth > _DEEPEST:
+        return []
+    if is_array(value):
+        if any(_is_question(part) or _asks_for_part(part) for part in value):
+            return [""]
+        for part in value:
+            steps = _steps_to_questions(part, depth + 1)
+            if steps:
+                return [f"{{part{depth}}}", *steps]
+        return []
+    if is_object(value):
+        for key, part in value.items():
+            steps = _steps_to_questions(part, depth + 1)
+            if steps:
+                return [str(key), *steps]
+    return []
 
 
 def _is_plain_label(value: object) -> bool:
