@@ -854,14 +854,14 @@ def _is_question(value: object) -> bool:
 
 
 def _asks_for_part(value: object) -> bool:
-    """Return True for an object with a question and the part of the video that answers it."""
+    """Return True for an object with a question and a start."""
     if not is_object(value):
         return False
     return bool(keys_named(value, "question") and keys_named(value, "start"))
 
 
 def _steps_to_questions(value: object, depth: int = 0) -> list[str]:
-    """Return the steps of `each` from a value down to the questions in it; none without."""
+    """Return the steps of `each` from a value down to its questions."""
     if depth > _DEEPEST:
         return []
     if is_array(value):

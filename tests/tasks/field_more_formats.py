@@ -13,7 +13,7 @@ COUNT = 6
 _NO_KEY: tuple[str, ...] = ()
 
 
-def _rows(count: int = COUNT, **columns: Any) -> list[dict[str, Any]]:
+def _rows(count: int = COUNT, /, **columns: Any) -> list[dict[str, Any]]:
     """Return rows whose columns are given as values, or as functions of a row's number."""
     made: list[dict[str, Any]] = []
     for n in range(count):

@@ -112,6 +112,7 @@ def test_a_name_of_the_file_is_not_lost_behind_the_row_s_own(tmp_path):
     ((_, row),) = tables.read(path)
     assert (row["name_in_file"], row["id"]) == ("a.mp4", 7)
     ((_, asked),) = row_tables.table([path], ["{film}", "qa"])
+    assert not isinstance(asked, InputError)
     assert (asked["film"], asked["outer_id"], asked["id"]) == ("a.mp4", 7, "q1")
 
 

@@ -420,8 +420,8 @@ def test_columns_that_begin_after_thousands_of_rows_are_seen():
 
 def test_a_workbook_with_several_sheets_names_them(tmp_path):
     book = openpyxl.Workbook()
-    first, second = book.active, book.create_sheet("test")
-    first.title = "dev"
+    book.remove(book.worksheets[0])
+    first, second = book.create_sheet("dev"), book.create_sheet("test")
     book.create_sheet("empty")
     for sheet, count in ((first, 4), (second, 2)):
         sheet.append(list(SIX[0]))
