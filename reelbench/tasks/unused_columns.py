@@ -123,7 +123,9 @@ class _Accounting:
         lines: dict[str, str] = {}
         asking = self._asking_columns()
         grouped = self._lines_of_groups()
-        bounds = self._line_of_bounds()
+        bounds = self._line_of_whole_clips()
+        if not bounds.line:
+            bounds = self._line_of_bounds()
         covered: set[str] = set(bounds.names)
         for group in grouped:
             covered.update(group)
@@ -246,15 +248,14 @@ class _Accounting:
         return f"{names} {verb} whole questions: --set each={steps} makes a row of each"
 
     def _line_of_deep_questions(self) -> dict[str, str]:
-        """Return a line on questions that lie deeper than a column, with the path to them."""
+        """Return a line on questions deep in a column, with their path."""
         for name in self._names:
             for value in self._table.values[name]:
                 steps = _steps_to_questions(value)
                 if steps:
                     path = "/".join([name, *steps]).rstrip("/")
-                    return {
-                        name: f"{name!r} holds whole questions: --set each={path} makes a row of each"
-                    }
+                    line = f"{name!r} holds whole questions: --set each={path} makes a row of each"
+                    return {name: line}
         return {}
 
     def _line_of_parallel_lists(self) -> dict[str, str]:
@@ -299,7 +300,7 @@ class _Accounting:
         )
 
     def _line_of_keyed_objects(self, name: str) -> str:
-        """Return a line where each row has objects by keys of its own: rows within rows."""
+        """Return a line where each row has objects by keys of its own."""
         rows = self._table.rows
         if name != self._first_key_of_one_row or len(rows) < _TELLING_ROWS:
             return ""
@@ -649,9 +650,6 @@ class _Accounting:
         none = _Bounds((), "")
         if settled.user_columns.keys() & {"start", "end", "clip", "span"}:
             return none
-        whole_clips = self._line_of_whole_clips()
-        if whole_clips.line:
-            return whole_clips
         start = settled.columns.get("start")
         end = settled.columns.get("end")
         if isinstance(start, str) and isinstance(end, str):
@@ -674,7 +672,7 @@ class _Accounting:
         return _Bounds((start, end), line)
 
     def _line_of_whole_clips(self) -> "_Bounds":
-        """Return a line where all spans begin at 0: none is a moment within the video."""
+        """Return a line where all spans begin at 0, as whole clips do."""
         span = self._settled.columns.get("span")
         if not isinstance(span, str):
             return _Bounds((), "")
@@ -756,18 +754,22 @@ class _Accounting:
             )
         windows = sum(map(_is_window, values))
         if is_named and windows and not settled.leaves_spans_out:
-            line = (
-                f"{name!r} holds parts of the video in {windows} of {len(self._table.rows)} rows: "
-                f"--column clip={name} shows them alone"
-            )
-            if settled.is_kind_stated:
-                return line
-            asking_kind = "grounded_choice" if settled.asks_choice else "span"
-            return f"{line}, --kind {asking_kind} asks for them"
+            return self._line_of_parts(name, windows)
         unread = [value for value in values if is_text(value) and re.search(r"\d", value)]
         if (is_bound or has_usual_name("span", name)) and unread and not windows:
             return _UNREAD_TIME.format(name, _cut(unread[0]))
         return ""
+
+    def _line_of_parts(self, name: str, windows: int) -> str:
+        """Return the line on a column that holds parts of the video in some rows."""
+        line = (
+            f"{name!r} holds parts of the video in {windows} of {len(self._table.rows)} rows: "
+            f"--column clip={name} shows them alone"
+        )
+        if self._settled.is_kind_stated:
+            return line
+        asking_kind = "grounded_choice" if self._settled.asks_choice else "span"
+        return f"{line}, --kind {asking_kind} asks for them"
 
     # --- media and splits
 

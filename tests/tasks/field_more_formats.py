@@ -80,7 +80,7 @@ _SOCIAL_IQ = _rows(
     ts=lambda n: f"0.00-60.01{n}",
     ans_corr=lambda n: f"the {['tea', 'milk', 'oil', 'rain'][n % 4]} {n}",
     answer_idx=lambda n: n % 4,
-    idx_types=lambda n: ["matched", "rewrite", "corr", "matched"],
+    idx_types=["matched", "rewrite", "corr", "matched"],
     **_option_columns(4, "a"),
 )
 

@@ -97,7 +97,9 @@ def test_all_faults_are_told_at_once(tmp_path):
 
 
 def test_a_column_to_leave_out_is_not_used_either(tmp_path):
-    made = rows(answer=lambda n: f"He pours tea into cup {n} there.", steps=lambda n: [f"He comes {n}."])
+    made = rows(
+        answer=lambda n: f"He pours tea into cup {n} there.", steps=lambda n: [f"He comes {n}."]
+    )
     assert guess(made).columns["reasoning"] == "steps"
     assert "reasoning" not in guess(made, without=["steps"]).columns
     path = write(type(FILES["open questions"])("rows.json", made), tmp_path)
