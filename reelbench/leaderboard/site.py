@@ -1,15 +1,18 @@
 """Write the site: a static page that needs no server, and reads nothing that is not beside it.
 
 `index.html` loads `data/board.js` with every row. What only some visitors want is in files of its
-own, loaded when it is asked for: a run's settings and breakdowns (`data/runs/`), its samples
-(`data/samples/`), a table's pairs (`data/pairs/`). All are scripts, which a page opened from a disk
-may load, with one line of JSON per row, to diff.
+own, loaded when it is asked for: a run's settings, breakdowns and samples (`data/runs/`), samples
+of a long run (`data/samples/`), a table's pairs (`data/pairs/`). All are scripts, which a page
+opened from a disk may load, with one line of JSON per row, to diff. Samples are in packed blocks:
+a page unpacks those that somebody looks at.
 """
 
+import base64
 import hashlib
 import json
 import logging
 import re
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -58,8 +61,10 @@ They are for its head, for its first screen, and for what waits until that is th
 PAGES = (("submit", "Submit"), ("about", "How it works"))
 """Pages that the head links to: name in the address (`R.addPage`), title."""
 ASSETS = ("index.html", "board.css", *SCRIPTS)
-SAMPLES_PER_FILE = 50
-BYTES_PER_FILE = 400_000
+SAMPLES_PER_BLOCK = 50
+BYTES_PER_BLOCK = 400_000
+OWN_FILE_FROM = 400_000
+"""Bytes of a run's packed samples from which on they have a file of their own."""
 _HOME = ' href="#/overall" aria-label="Reelbench, overall table"'
 _ASSETS_ROOM = "leaderboard.assets"
 _DIGITS = 7
@@ -106,7 +111,7 @@ def build(
     with replacing_folder(out) as aside:
         files = SiteFiles(aside)
         if is_site:
-            files = SiteFiles(aside, out, _kept_samples(board, out))
+            files = SiteFiles(aside, out, _unchanged_samples(board, out))
         write(board, files, workers, url=url)
     return board
 
@@ -153,10 +158,10 @@ def _follows_from_the_store(board: Board) -> bool:
     return not board.left_out
 
 
-def _kept_samples(board: Board, out: Path) -> dict[str, list[str]]:
-    """Return the files of samples that need not be written anew, as `SiteFiles` has them."""
+def _unchanged_samples(board: Board, out: Path) -> set[str]:
+    """Return the names of the runs whose samples need not be packed anew."""
     state = site_state.read(out)
-    return {} if state is None else state.kept_samples(out, _samples_of_runs(board))
+    return set() if state is None else state.unchanged_samples(out, _samples_of_runs(board))
 
 
 def _samples_of_runs(board: Board) -> dict[str, str]:
@@ -208,7 +213,8 @@ def write(
     files.write("data/board.js", f"globalThis.REELBENCH={line_by_line(data)};\n")
     for group, noise in board.noise.items():
         if _pairs_are_shown(noise):
-            _write_loaded(files, f"pairs/{file_name(group.id)}", pairs(board, group))
+            name = f"pairs/{file_name(group.id)}"
+            files.write(f"data/{name}.js", _loaded(name, pairs(board, group)))
     _write_runs(board, files, workers, private=private)
     _write_downloads(board, files)
     # GitHub Pages then serves every file as it is.
@@ -619,6 +625,7 @@ def _write_run(files: SiteFiles, private: bool, run: _Run) -> None:
     entry = run.entry
     name = file_name(entry.key)
     document: dict[str, Any] = {"breakdowns": breakdowns(entry.breakdowns), "samples": 0}
+    samples_text = ""
     if entry.stored is not None:
         withheld = why_withheld(run.spec, entry.group.split, private=private)
         withheld = withheld or entry.stored.withheld
@@ -630,34 +637,37 @@ def _write_run(files: SiteFiles, private: bool, run: _Run) -> None:
         # A run's samples are shown once, with its row on all of its videos.
         if not withheld and entry.stored.videos is None:
             samples_file = entry.stored.folder / result_files.SAMPLES_FILE
-            document["samples"] = files.keep_samples(name)
-            if not document["samples"]:
-                document["samples"] = _write_samples(files, name, samples_file)
-    _write_loaded(files, f"runs/{name}", document)
+            samples_text = files.unchanged_samples(name) or _packed_samples(name, samples_file)
+            document["samples"] = samples_text.count('\n"')  # a line begins with each block
+    run_text = _loaded(f"runs/{name}", document)
+    if len(samples_text) < OWN_FILE_FROM:
+        files.write(f"data/runs/{name}.js", run_text + samples_text)
+    else:
+        files.write(f"data/runs/{name}.js", run_text)
+        files.write(f"data/samples/{name}.js", samples_text)
 
 
-def _write_samples(files: SiteFiles, name: str, samples_file: Path) -> int:
-    """Write a run's samples to files of some each; return the number of files."""
-    number = 0
+def _packed_samples(name: str, samples_file: Path) -> str:
+    """Return the script with a run's samples, some in each of its blocks."""
+    blocks: list[str] = []
     for lines in _parts(samples_file):
-        # The lines are JSON already, and each was held to the schema when it was added.
-        part_name = f"samples/{name}-{number}"
-        text = ",".join(lines)
-        files.write(
-            f"data/{part_name}.js", f"REELBENCH_LOADED({json.dumps(part_name)},[\n{text}]);\n"
-        )
-        number += 1
-    return number
+        # The lines are JSON already, and each was held to the schema when it was added. Half a
+        # surrogate pair, which some models emit, becomes its escape.
+        text = "[" + ",\n".join(lines) + "]"
+        packed = zlib.compress(text.encode("utf-8", "backslashreplace"))
+        blocks.append(json.dumps(base64.b64encode(packed).decode("ascii")))
+    body = ",\n".join(blocks)
+    return f"REELBENCH_LOADED({json.dumps(f'samples/{name}')},[\n{body}\n]);\n"
 
 
 def _parts(path: Path) -> Iterator[list[str]]:
-    """Yield a samples file's lines, some at a time: no file is large without need."""
+    """Yield a samples file's lines, some at a time: no block is large without need."""
     lines: list[str] = []
     size = 0
     for line in read_text(path, most=bounds.SAMPLES_BYTES).split("\n"):
         if not line.strip():
             continue
-        is_full = len(lines) == SAMPLES_PER_FILE or size + len(line) > BYTES_PER_FILE
+        is_full = len(lines) == SAMPLES_PER_BLOCK or size + len(line) > BYTES_PER_BLOCK
         if lines and is_full:
             yield lines
             lines = []
@@ -694,7 +704,6 @@ def line_by_line(document: Mapping[str, Any]) -> str:
     return f"{{\n{body}\n}}"
 
 
-def _write_loaded(files: SiteFiles, name: str, document: Mapping[str, Any]) -> None:
-    """Write a file that the page loads when it is asked for."""
-    text = f"REELBENCH_LOADED({json.dumps(name)},{in_script(document)});\n"
-    files.write(f"data/{name}.js", text)
+def _loaded(name: str, document: Mapping[str, Any]) -> str:
+    """Return a script that the page loads when it is asked for."""
+    return f"REELBENCH_LOADED({json.dumps(name)},{in_script(document)});\n"

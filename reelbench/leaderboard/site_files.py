@@ -6,8 +6,8 @@ that it replaces, with its time, so that a host or a backup sees which files are
 
 import os
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Set
+from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -18,13 +18,13 @@ class SiteFiles:
     Attributes:
         folder: The new folder.
         before: The folder that it replaces; None of a new site.
-        samples: Name of a run's files -> the paths with its samples in `before`, where these are
-            known to be as they would be written today.
+        samples: Names of the runs' files in `before` whose samples are known to be as they would be
+            written today.
     """
 
     folder: Path
     before: Path | None = None
-    samples: Mapping[str, list[str]] = field(default_factory=dict[str, list[str]])
+    samples: Set[str] = frozenset()
 
     def write(self, name: str, text: str) -> None:
         """Write a file, by its path in the site."""
@@ -38,13 +38,16 @@ class SiteFiles:
         else:
             path.write_bytes(data)
 
-    def keep_samples(self, name: str) -> int:
-        """Keep the known files with a run's samples, and return their number."""
-        paths = self.samples.get(name, [])
-        for path in paths:
-            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
-            self._keep(path)
-        return len(paths)
+    def unchanged_samples(self, name: str) -> str:
+        """Return the script with a run's samples as it was; empty where that isn't known."""
+        if self.before is None or name not in self.samples:
+            return ""
+        own_file = self.before / "data" / "samples" / f"{name}.js"
+        if own_file.is_file():
+            return own_file.read_text("utf-8")
+        text = (self.before / "data" / "runs" / f"{name}.js").read_text("utf-8")
+        _, _, samples_text = text.partition("\n")
+        return samples_text
 
     def _has_before(self, name: str, data: bytes) -> bool:
         """Return True where the folder before has a file of this name with these bytes."""

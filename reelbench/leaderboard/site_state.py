@@ -19,7 +19,7 @@ from reelbench.leaderboard.code_state import PACKAGE, code_state, digest_of, fil
 from reelbench.registry import discovery, entry_points
 
 _FOLDER = "sites"
-_PART = re.compile(r"data/samples/(.+)-\d+\.js")
+_RUN_FILE = re.compile(r"data/(?:runs|samples)/(.+)\.js")
 """A file with a run's samples, and the name of the run's files in its path."""
 
 
@@ -60,31 +60,27 @@ class SiteState:
         """Return True where the site's files are those that were written, and no others."""
         return dict(file_states(out)) == self.files
 
-    def kept_samples(self, out: Path, samples: Mapping[str, str]) -> dict[str, list[str]]:
-        """Return name of a run's files -> its samples' paths, where nothing changed.
+    def unchanged_samples(self, out: Path, samples: Mapping[str, str]) -> set[str]:
+        """Return the names of the runs' files whose samples are as they would be written today.
 
         Args:
             out: The site.
             samples: Name of a run's files -> the hash of its samples today.
         """
         if code_state() != self.code:
-            return {}
-        parts: dict[str, list[str]] = {}
+            return set()
+        names: set[str] = set()
         changed_names: set[str] = set()
         for path, state in self.files.items():
-            match = _PART.fullmatch(path)
+            match = _RUN_FILE.fullmatch(path)
             if match is None:
                 continue
             name = match[1]
-            parts.setdefault(name, []).append(path)
+            if name in samples and self.samples.get(name) == samples[name]:
+                names.add(name)
             if state_of(out / path) != state:
                 changed_names.add(name)
-        unchanged: dict[str, list[str]] = {}
-        for name, paths in parts.items():
-            is_same = name in samples and self.samples.get(name) == samples[name]
-            if is_same and name not in changed_names:
-                unchanged[name] = paths
-        return unchanged
+        return names - changed_names
 
 
 def read(out: Path) -> SiteState | None:

@@ -9,6 +9,7 @@ from perf.leaderboard import make as make_results
 from reelbench.base import settings
 from reelbench.base.workers import Workers
 from reelbench.leaderboard import ranking, row_life, site, store
+from tests.leaderboard.packed import unpacked
 
 ITEMS = 921
 """All of ReXTime's: rows of fewer are not ranked, and not compared."""
@@ -65,7 +66,7 @@ def test_one_more_row_touches_no_other_row_s_files(board, monkeypatch):
     assert not is_unchanged
     after = _states(board / "site")
     for path, state in before.items():
-        if path.startswith(("data/runs/", "data/samples/")) or path.endswith((".js", ".css")):
+        if path.startswith("data/runs/") or path.endswith((".js", ".css")):
             is_table = path == "data/board.js" or path.startswith("data/pairs/")
             assert (after[path] == state) is not is_table, path
     assert (
@@ -110,10 +111,24 @@ def test_a_broken_file_of_kept_tests_is_made_again(board, change):
     assert kept.stat().st_size == len(data)
 
 
+def test_samples_are_packed_in_their_run_s_file_and_long_ones_apart(board, monkeypatch):
+    runs = (board / "site" / "data" / "runs").iterdir()
+    whole = [samples for path in runs if (samples := unpacked(path.read_text()))]
+    assert [len(samples) for samples in whole] == [ITEMS, ITEMS]
+    filed = {path.read_text() for path in (board / "store").rglob("samples.jsonl")}
+    as_filed = [[json.loads(line) for line in text.splitlines()] for text in filed]
+    assert sorted(whole, key=str) == sorted(as_filed, key=str)
+    monkeypatch.setattr(site, "OWN_FILE_FROM", 1000)
+    site.build(board / "store", board / "site")
+    apart = (board / "site" / "data" / "samples").iterdir()
+    assert sorted((unpacked(path.read_text()) for path in apart), key=str) == sorted(whole, key=str)
+
+
 @pytest.mark.parametrize("change", ["edited", "deleted", "added", "kept size"])
 def test_a_site_that_somebody_changed_is_built_again(board, change):
     before = _files(board / "site")
-    [path, *_] = sorted((board / "site" / "data" / "samples").iterdir())
+    runs = sorted((board / "site" / "data" / "runs").iterdir())
+    path = next(path for path in runs if unpacked(path.read_text()))
     text = path.read_text()
     if change == "edited":
         path.write_text("nothing")
@@ -122,7 +137,7 @@ def test_a_site_that_somebody_changed_is_built_again(board, change):
     elif change == "added":
         (path.parent / "more.js").write_text("")
     else:
-        path.write_text(text.replace("video", "VIDEO"))
+        path.write_text(text.replace("A", "B"))
         os.utime(path, ns=(0, 0))
     _, is_unchanged = _build(board / "store", board / "site")
     assert not is_unchanged

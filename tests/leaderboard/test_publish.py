@@ -19,6 +19,7 @@ from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard import row_life, site, store
 from reelbench.leaderboard.publish import PublishOptions
 from tests.leaderboard.ledgers import refiled
+from tests.leaderboard.packed import unpacked
 
 SPACE, DATASET = "museum/board", "museum/results"
 
@@ -212,9 +213,12 @@ def test_samples_of_data_under_an_agreement_stay_at_home(hub, stored, tamper):
     publishing.publish(stored, space=SPACE, dataset=DATASET, note=told.append)
     of_dramaqa = [path for path in files(hub, DATASET, "dataset") if "dramaqa" in path]
     assert of_dramaqa == ["results/withheld/dramaqa_cogme.json"]
-    assert (
-        len([path for path in files(hub, SPACE, "space") if path.startswith("data/samples/")]) == 1
-    )
+    shown = [
+        path
+        for path, data in files(hub, SPACE, "space").items()
+        if path.startswith("data/runs/") and unpacked(data.decode())
+    ]
+    assert len(shown) == 1
     [line] = [
         line
         for line in told

@@ -13,6 +13,7 @@ from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import publish, site, store
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
+from tests.leaderboard.packed import unpacked
 from tests.leaderboard.test_publish import DATASET, SPACE
 from tests.scored import score_files
 from tests.servers.judge import Answer, JudgeServer
@@ -52,7 +53,10 @@ def texts(files):
             rows = pyarrow.parquet.read_table(io.BytesIO(data)).to_pylist()
             yield path, json.dumps(rows, default=str, ensure_ascii=False)
         else:
-            yield path, data.decode()
+            text = data.decode()
+            yield path, text
+            if path.endswith(".js"):
+                yield path, json.dumps(unpacked(text), ensure_ascii=False)
 
 
 def on_disk(folder):

@@ -164,8 +164,7 @@ globalThis.Reelbench = (() => {
   const waiting = new Map();
   // A host may ask (`require-trusted-types-for 'script'`) that a page says which addresses it makes: files of its own.
   const own = globalThis.trustedTypes?.createPolicy("reelbench", { createScriptURL: (url) => url });
-  globalThis.REELBENCH_LOADED = (name, content) => waiting.get(name)?.resolve(content);
-  function load(name) {
+  function entryOf(name) {
     if (!waiting.has(name)) {
       const entry = {};
       entry.promise = new Promise((resolve, reject) => {
@@ -173,6 +172,15 @@ globalThis.Reelbench = (() => {
         entry.reject = reject;
       });
       waiting.set(name, entry);
+    }
+    return waiting.get(name);
+  }
+  // A run's file has its samples too, before anybody asks for them.
+  globalThis.REELBENCH_LOADED = (name, content) => entryOf(name).resolve(content);
+  function load(name) {
+    const asked = waiting.has(name),
+      entry = entryOf(name);
+    if (!asked) {
       const address = name.endsWith(".js") ? name : `data/${name}.js`;
       const script = h("script", { src: own ? own.createScriptURL(address) : address });
       script.onerror = () => {
@@ -181,7 +189,7 @@ globalThis.Reelbench = (() => {
       };
       document.head.append(script);
     }
-    return waiting.get(name).promise;
+    return entry.promise;
   }
   /** What the first screen can do without. */
   const more = () => load("more.js");
@@ -192,6 +200,13 @@ globalThis.Reelbench = (() => {
   };
   const idle = (work) => (globalThis.requestIdleCallback || setTimeout)(work, { timeout: 500 });
   const loadRun = (row) => load(`runs/${row.id}`);
+  /** Some of a run's samples: a block of them is unpacked when it is asked for. */
+  async function loadSamples(row, block) {
+    const blocks = await load(`samples/${row.id}`);
+    const bytes = Uint8Array.from(atob(blocks[block]), (sign) => sign.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(stream).json();
+  }
   /** A group's paired differences: (row, other) -> [by, p, low, high], null where the two were not compared. */
   async function loadPairs(g) {
     if (!g.pairs) return () => null;
@@ -311,6 +326,7 @@ globalThis.Reelbench = (() => {
     takePicture: later("takePicture"),
     drawCharts: later("drawCharts"),
     loadRun,
+    loadSamples,
     loadPairs,
     address,
     readAddress,

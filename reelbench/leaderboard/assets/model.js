@@ -347,7 +347,7 @@
       shown = SHOWN,
       turn = 0;
     async function part() {
-      for (const sample of await R.load(`samples/${row.id}-${parts}`))
+      for (const sample of await R.loadSamples(row, parts))
         all.push([JSON.stringify([sample.id, sample.prediction, sample.target, sample.video]).toLowerCase(), sample]);
       parts += 1;
     }

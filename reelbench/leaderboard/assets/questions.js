@@ -11,7 +11,7 @@
     const run = await R.loadRun(row);
     if (run.withheld) throw new Error(`${run.withheld} So no list of questions is shown.`);
     if (!run.samples) throw new Error("The answers of this run are not on this page.");
-    const parts = await Promise.all(Array.from({ length: run.samples }, (_, i) => R.load(`samples/${row.id}-${i}`)));
+    const parts = await Promise.all(Array.from({ length: run.samples }, (_, i) => R.loadSamples(row, i)));
     return { key: run.key, samples: new Map(parts.flat().map((sample) => [sample.id, sample])) };
   }
   /** A sample's main score, as its benchmark makes it from the columns; nothing where it has none. */
