@@ -6,7 +6,7 @@ that it replaces, with its time, so that a host or a backup sees which files are
 
 import os
 import shutil
-from collections.abc import Set
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ class SiteFiles:
 
     folder: Path
     before: Path | None = None
-    samples: Set[str] = frozenset()
+    samples: AbstractSet[str] = frozenset()
 
     def write(self, name: str, text: str) -> None:
         """Write a file, by its path in the site."""

@@ -61,7 +61,7 @@ class SiteState:
         return dict(file_states(out)) == self.files
 
     def unchanged_samples(self, out: Path, samples: Mapping[str, str]) -> set[str]:
-        """Return the names of the runs' files whose samples are as they would be written today.
+        """Return the names of the runs' files whose samples are the same today.
 
         Args:
             out: The site.

@@ -211,8 +211,8 @@ def test_samples_of_data_under_an_agreement_stay_at_home(hub, stored, tamper):
     refiled(closed, as_key=source.relative_to(stored).as_posix())
     told = []
     publishing.publish(stored, space=SPACE, dataset=DATASET, note=told.append)
-    of_dramaqa = [path for path in files(hub, DATASET, "dataset") if "dramaqa" in path]
-    assert of_dramaqa == ["results/withheld/dramaqa_cogme.json"]
+    withheld = [path for path in files(hub, DATASET, "dataset") if "dramaqa" in path]
+    assert withheld == ["results/withheld/dramaqa_cogme.json"]
     shown = [
         path
         for path, data in files(hub, SPACE, "space").items()
@@ -257,16 +257,18 @@ def test_the_checks_of_a_git_mirror_take_what_is_added_and_nothing_that_removes(
     git("add", ".")
     git("commit", "--quiet", "--message", "base")
     base = git("rev-parse", "HEAD").strip()
+    place = one.place
+    assert place is not None
     if change == "adds":
         book = (mirror / "results" / "ledger.jsonl").read_bytes()
         store.add(rextime_run("two", model="org/other"), mirror / "results")
         (mirror / "results" / "ledger.jsonl").write_bytes(book)
     elif change == "removes":
-        shutil.rmtree(one.place)
+        shutil.rmtree(place)
     elif change == "moves":
-        one.place.rename(one.place.with_name("elsewhere"))
+        place.rename(place.with_name("elsewhere"))
     else:
-        samples = one.place / "samples.jsonl"
+        samples = place / "samples.jsonl"
         samples.write_text(samples.read_text().replace('"A"', '"B"'))
     git("add", "--all", ".")
     git("commit", "--quiet", "--message", "change")

@@ -65,15 +65,17 @@ def answer(call):
 @pytest.fixture
 def said(reelbench, tmp_path):
     """Run a command -> the process; what was printed is kept for the end."""
-    streams = []
 
-    def run(*arguments, env=None):
-        done = reelbench(*arguments, env=env, cwd=tmp_path)
-        streams.append(done.stdout + done.stderr)
-        return done
+    class Said:
+        def __init__(self):
+            self.streams = []
 
-    run.streams = streams
-    return run
+        def __call__(self, *arguments, env=None):
+            done = reelbench(*arguments, env=env, cwd=tmp_path)
+            self.streams.append(done.stdout + done.stderr)
+            return done
+
+    return Said()
 
 
 def commands(server, option, name, out):
