@@ -13,6 +13,7 @@ log = logging.getLogger("reelbench")
 _MOST_TITLES = 20
 _FEWEST_COLUMNS = 3
 _SHOWN = 40
+_TOTALS = frozenset({"total", "totals", "sum", "average", "mean", "count", "all"})
 _FILES_TOLD_OF: set[tuple[Path, str]] = set()
 
 
@@ -27,7 +28,7 @@ def table_lines(path: Path, lines: Iterator[Line]) -> Iterator[Line]:
     """Yield the lines of a sheet's table, its header first.
 
     Lines of a single cell above a header of three columns or more are titles, and those of several
-    words below its last row are notes. They are left out, and said once.
+    words below its last row are notes, as totals are. They are left out, and said once.
     """
     first_lines = list(islice(lines, _MOST_TITLES))
     titles = _titles(first_lines)
@@ -42,7 +43,7 @@ def table_lines(path: Path, lines: Iterator[Line]) -> Iterator[Line]:
         return
     waiting: list[Line] = []
     for line in table:
-        if _may_be_note(line):
+        if _may_be_note(line) or _may_be_total(line, header):
             waiting.append(line)
             continue
         yield from waiting
@@ -80,6 +81,17 @@ def _may_be_note(line: Line) -> bool:
     return len(texts) == 1 and len(texts[0].split()) > 1
 
 
+def _may_be_total(line: Line, header: Line) -> bool:
+    """Return True for a line of few cells that begins with a word for totals."""
+    texts = [str(cell) for cell in line.cells if cell not in {"", None}]
+    return _plain_word(texts[0]) in _TOTALS and len(texts) <= _filled(header) / 2
+
+
+def _plain_word(text: str) -> str:
+    """Return a text in small letters, without a colon at its end."""
+    return text.strip().lower().removesuffix(":").strip()
+
+
 def _filled(line: Line) -> int:
     """Return the number of a line's cells with something in them."""
     return sum(cell not in {"", None} for cell in line.cells)
@@ -92,7 +104,7 @@ def _tell(path: Path, where: str, lines: Sequence[Line]) -> None:
     _FILES_TOLD_OF.add((path, where))
     texts: list[str] = []
     for line in lines:
-        (text,) = [str(cell) for cell in line.cells if cell not in {"", None}]
+        text = " ".join(str(cell) for cell in line.cells if cell not in {"", None})
         if len(text) > _SHOWN:
             text = f"{text[:_SHOWN]}…"
         texts.append(repr(text))

@@ -8,6 +8,7 @@ CSV's values are text as they stand; the others' have the types that the file gi
 import csv
 import json
 import math
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,6 +45,8 @@ _MOST_TAGS = 20_000_000  # of a workbook's XML: some eight a cell
 _BATCH = 4096
 _PIECE = 1 << 20
 _LONGEST_FIELD = 2**31 - 1
+_LONGEST_TAG = 200
+_MERGED = re.compile(rb'mergeCell ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
 
 
 def read_csv(path: Path, choose: Choose, *, is_sheet: bool = False) -> Cells:
@@ -293,12 +296,55 @@ def _sheet_rows(path: Path, sheet: Any, choose: Choose, *, is_sheet: bool) -> Ce
 def _sheet_lines(path: Path, sheet: Any) -> Iterator[sheet_layout.Line]:  # noqa: ANN401 - no types
     """Yield the lines of a sheet with something in them."""
     amount = _Amount(path)
+    merged_cells = _merged_cells(sheet)
+    open_cells: dict[int, _MergedCell] = {}
     for cells in sheet.rows:
         amount.add(rows=1, cells=len(cells))
         row = [_excel_value(cell) for cell in cells]
         amount.add(size=sum(len(value) for value in row if isinstance(value, str)))
+        for merged in merged_cells.get(amount.rows, ()):
+            value = row[merged.column] if merged.column < len(row) else ""
+            open_cells[merged.column] = merged._replace(value=value)
         if any(value != "" for value in row):
+            _fill_merged(row, open_cells, amount.rows)
             yield sheet_layout.Line(f"{path}, row {amount.rows}", row)
+
+
+class _MergedCell(NamedTuple):
+    """A cell that reaches over several rows; `column` counts from 0."""
+
+    column: int
+    last_row: int
+    value: Any = ""
+
+
+def _merged_cells(sheet: Any) -> dict[int, list[_MergedCell]]:  # noqa: ANN401 - openpyxl has no types
+    """Return a sheet's cells that reach over several rows, by their first row.
+
+    Openpyxl knows none of a sheet that it reads row by row.
+    """
+    from openpyxl.utils import range_boundaries
+
+    cells: dict[int, list[_MergedCell]] = {}
+    beginning = b""
+    with sheet._get_source() as xml:  # noqa: SLF001
+        for piece in iter(partial(xml.read, _PIECE), b""):
+            text = beginning + piece
+            for match in _MERGED.finditer(text):
+                column, first_row, _, last_row = range_boundaries(match[1].decode())
+                if last_row > first_row:
+                    cells.setdefault(first_row, []).append(_MergedCell(column - 1, last_row))
+            beginning = text[-_LONGEST_TAG:].rpartition(b">")[2]
+    return cells
+
+
+def _fill_merged(row: list[Any], open_cells: Mapping[int, _MergedCell], number: int) -> None:
+    """Put the values of cells that reach down into a row."""
+    for column, merged in open_cells.items():
+        if number <= merged.last_row:
+            row.extend([""] * (column + 1 - len(row)))
+            if row[column] == "":
+                row[column] = merged.value
 
 
 def _excel_value(cell: Any) -> Any:  # noqa: ANN401 - openpyxl's cell -> whatever it holds
@@ -362,7 +408,7 @@ def read(
     """Yield every row of a table as its place and all its columns.
 
     JSON may be a list of objects, an object that holds one such list, or objects by id. Titles
-    above a header and notes below the rows are left out, and said.
+    above a header and notes below the rows are left out, and said. Rows of empty cells are none.
 
     Args:
         path: The table's file.
@@ -392,7 +438,13 @@ def read(
     states_row = suffix == ".parquet"
     for number, (place, values) in enumerate(reader(path, choose_all), start=1):
         where = place if states_row else f"{place} (row {number})"
-        yield where, dict(zip(names, values, strict=True))
+        if not _is_blank(values):
+            yield where, dict(zip(names, values, strict=True))
+
+
+def _is_blank(cells: Iterable[Any]) -> bool:
+    """Return True where all cells are empty."""
+    return all(value is None or value == "" for value in cells)
 
 
 def _json_rows(path: Path, *, nested: bool) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -405,7 +457,8 @@ def _json_rows(path: Path, *, nested: bool) -> Iterator[tuple[str, dict[str, Any
                 f"{where}: is a {type(value).__name__}, expected an object with the question's "
                 "columns"
             )
-        yield where, value
+        if not value or not _is_blank(value.values()):
+            yield where, value
 
 
 def _json_values(path: Path, *, nested: bool) -> Iterable[tuple[int | None, Any]]:

@@ -31,6 +31,7 @@ from reelbench.video.folder_listings import FolderListings
 
 _YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
 _SHOWN_NAME = 40
+_MOST_UNUSED = 12
 _MOST_NAMES = 100
 """Names of videos that are looked for on the disk."""
 
@@ -319,8 +320,18 @@ def _refuse_doubts(request: NewBenchmark, result: Guess, row: Cells) -> None:
     example = "" if "question" in result.columns else _ROW_EXAMPLE
     hint = "" if request.kind else " (--kind says another)"
     raise InputError(
-        f"{request.rows}: taken for `{result.kind}`{hint}; {'; '.join(faults)}{example}"
+        f"{request.rows}: taken for `{result.kind}`{hint}; {'; '.join(faults)}"
+        f"{_unused_otherwise(result)}{example}"
     )
+
+
+def _unused_otherwise(result: Guess) -> str:
+    """Return a note on the unused columns that have no line of their own."""
+    columns: list[str] = []
+    for name, content in result.unused.items():
+        if name not in result.unread and name not in result.beside:
+            columns.append(f"{name} ({content})")
+    return f"; not used either: {first_of(columns, _MOST_UNUSED)}" if columns else ""
 
 
 def _lines_of_drops(request: NewBenchmark, result: Guess) -> list[str]:

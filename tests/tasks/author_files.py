@@ -41,11 +41,11 @@ class AuthorFile:
     sheet: str = ""
 
 
-def rows(count: int = ROWS, **more: Any) -> list[dict[str, Any]]:
+def rows(count: int = ROWS, /, **more: Any) -> list[dict[str, Any]]:
     """Return rows with an id, a video and a question, and further columns."""
     made: list[dict[str, Any]] = []
     for n in range(count):
-        row = {
+        row: dict[str, Any] = {
             "qid": f"q{n}",
             "video": f"clip{n // 3}.mp4",
             "question": f"What is seen at place {n}?",
@@ -122,7 +122,7 @@ def _write_csv(path: Path, content: list[Any], delimiter: str) -> None:
 def _write_workbook(path: Path, content: Any) -> None:
     sheets = content if isinstance(content, dict) else {"Sheet1": content}
     book = openpyxl.Workbook()
-    book.remove(book.active)
+    book.remove(book.worksheets[0])
     for title, lines in sheets.items():
         sheet = book.create_sheet(title)
         for line in lines if isinstance(lines[0], list) else table_of(lines):
@@ -454,6 +454,15 @@ FILES = {
         [*table_of(_MC), [], ["Source: our own films"], ["Total: 12", "", "", "", ""]],
         "choice",
         "A",
+    ),
+    "blank rows of JSON": AuthorFile(
+        "blanks.json", [*_MC, dict.fromkeys(_MC[0], ""), dict.fromkeys(_MC[0])], "choice", "A"
+    ),
+    "totals below the table": AuthorFile(
+        "totals.xlsx", [*table_of(_MC), [], ["Total:", 12, "", "", ""]], "choice", "A"
+    ),
+    "totals below the table of CSV": AuthorFile(
+        "totals.csv", [*table_of(_MC), ["", "sum", "12", "", ""]], "choice", "A"
     ),
     "a version beside the questions": AuthorFile(
         "version.json",
