@@ -46,7 +46,7 @@ _BATCH = 4096
 _PIECE = 1 << 20
 _LONGEST_FIELD = 2**31 - 1
 _LONGEST_TAG = 200
-_MERGED = re.compile(rb'mergeCell ref="([A-Z]{1,3})(\d{1,7}):[A-Z]{1,3}(\d{1,7})"')
+_MERGED = re.compile(r'mergeCell ref="([A-Z]{1,3})(\d{1,7}):[A-Z]{1,3}(\d{1,7})"')
 
 
 def read_csv(path: Path, choose: Choose, *, is_sheet: bool = False) -> Cells:
@@ -326,17 +326,17 @@ def _merged_cells(sheet: Any) -> dict[int, list[_MergedCell]]:  # noqa: ANN401 -
     from openpyxl.utils import column_index_from_string
 
     cells: dict[int, list[_MergedCell]] = {}
-    beginning = b""
+    beginning = ""
     with sheet._get_source() as xml:  # noqa: SLF001
         for piece in iter(partial(xml.read, _PIECE), b""):
-            text = beginning + piece
+            text = beginning + piece.decode("latin-1")
             for match in _MERGED.finditer(text):
-                column = column_index_from_string(match[1].decode()) - 1
+                column = column_index_from_string(match[1]) - 1
                 first_row = int(match[2])
                 last_row = int(match[3])
                 if last_row > first_row:
                     cells.setdefault(first_row, []).append(_MergedCell(column, last_row))
-            beginning = text[-_LONGEST_TAG:].rpartition(b">")[2]
+            beginning = text[-_LONGEST_TAG:].rpartition(">")[2]
     return cells
 
 
