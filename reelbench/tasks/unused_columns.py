@@ -250,6 +250,8 @@ class _Accounting:
     def _line_of_deep_questions(self) -> dict[str, str]:
         """Return a line on questions deep in a column, with their path."""
         for name in self._names:
+            if plain_name(name) in LABELS["turns"]:
+                continue
             for value in self._table.values[name]:
                 steps = _steps_to_questions(value)
                 if steps:

@@ -504,7 +504,19 @@ FILES = {
             options=lambda n: turned(n) if n % 2 else None,
             answer=lambda n: letter(n) if n % 2 else "He pours tea into the red cup.",
         ),
-        stops="kind",
+        stops="--set 'kind={column: type, mc: choice, open: open}' --column options=options takes",
+    ),
+    "two kinds by a column, told": AuthorFile(
+        "mixed.json",
+        rows(
+            type=lambda n: "mc" if n % 2 else "open",
+            options=lambda n: turned(n) if n % 2 else None,
+            answer=lambda n: letter(n) if n % 2 else "tea",
+        ),
+        "choice",
+        "tea",
+        columns={"options": "options"},
+        keys={"kind": "{column: type, mc: choice, open: exact}", "primary": "right"},
     ),
     "two splits in one file": AuthorFile(
         "splits.json",

@@ -509,7 +509,7 @@ MORE_FORMATS = {
         _rows(
             messages=lambda n: [
                 {"role": "user", "content": [{"type": "text", "text": "Describe the video."}]},
-                {"role": "assistant", "content": [{"reference": f"He pours tea {n}."}]},
+                {"role": "assistant", "content": [{"text": "", "reference": f"He pours tea {n}."}]},
             ],
             idx=lambda n: n,
             extra_info={"events": ["He comes.", "He pours."], "n_events": 2},
