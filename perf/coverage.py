@@ -257,10 +257,10 @@ def _covered(differences: Array, truth: float) -> tuple[float, float, float]:
     return 100 * hits / repetitions, 100 * width / repetitions, 100 * significant / repetitions
 
 
-def items_of(differences: Array) -> intervals.Items:
+def items_of(differences: Array) -> paired.Items:
     """Return what a paired test needs of items' differences."""
     n = differences.size
-    return intervals.Items(n, float(differences.var()) / n, int(np.count_nonzero(differences)))
+    return paired.Items(n, float(differences.var()) / n, int(np.count_nonzero(differences)))
 
 
 def sides(

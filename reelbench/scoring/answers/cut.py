@@ -98,13 +98,18 @@ def _without_next_question(text: str) -> str:
 
 
 def _without_explanation(text: str) -> str:
-    """Take away what explains a letter, or asks something else, right behind it."""
+    """Take away what explains a letter, or asks something else, right behind it.
+
+    An explanation that comes to an answer of its own stays.
+    """
     explained = patterns.EXPLAINED.match(text)
     if explained is None:
         return text
     word = explained["word"]
     may_be_article = explained["joint"] == " " and explained["letter"] in _ARTICLES
     if may_be_article and word.isascii() and word.islower():
+        return text
+    if patterns.CONCLUDED.search(text, explained.end()):
         return text
     return text[: explained.end("letter")]
 
@@ -140,6 +145,8 @@ def _answer_text(text: str, repeated: Sequence[str]) -> str | None:
     answer = strip_reasoning(text)
     if answer is None:
         return None
+    if "\\n" in answer:
+        answer = patterns.ESCAPED_BREAK.sub("\n", answer)
     answer = _without_repeated(answer, repeated)
     if len(answer) > _LONGEST:
         answer = tail(_without_next_turn(answer))

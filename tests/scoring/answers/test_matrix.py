@@ -43,6 +43,9 @@ FORMS = {
     "a format as an object": ("format", '{format}: {{"answer": "A"}}\n{answer}: C', "C"),
     "an explanation": ("explanation", "B {explanation}: …, {answer}: C", "B"),
     "an explanation on a line": ("explanation", "B\n{explanation}: …", "B"),
+    "an explanation that concludes": ("so", "A\n\n{explanation}: …\n{so}, {answer} {is} B.", "B"),
+    "a break that was written down": ("explanation", "B\\n\\n{explanation}: …", "B"),
+    "a remark on the last line": ("because", "…\n\nB ({because} …)", "B"),
     "somebody's answer": ("person", "{person} {answer}: B", None),
 }
 
