@@ -95,7 +95,18 @@ class Answer:
 
 
 def heads(answer: Answer) -> Candidates:
-    """Collect heads: `Answer: B`, `【答案】B`; `Answer: none of them` states none."""
+    """Collect heads: `Answer: B`, `【答案】B`; `Answer: none of them` states none.
+
+    Those of the last paragraph are the latest: where it has one, no more is read.
+    """
+    _, _, last_paragraph = answer.text.rpartition("\n\n")
+    closing = _heads_of(Answer(last_paragraph, answer.options, answer.read))
+    if closing and all(candidate.letter for candidate in closing):
+        return closing
+    return _heads_of(answer)
+
+
+def _heads_of(answer: Answer) -> Candidates:
     sentences = answer.sentences
     letters = _stated_letters(sentences, "HEAD")
     for match in patterns.NO_ANSWER.finditer(sentences.kinds):

@@ -113,10 +113,10 @@ class OptionWords:
 
     def occurrences(self, text: str) -> list[OwnWords]:
         """Return the places of options' own words, without those within a longer option's."""
-        low = text.lower() if text.isascii() else None
+        low = text.lower()
         hits: list[OwnWords] = []
         for option in self._options:
-            if low is not None and _lacks_word(low, option):
+            if _lacks_word(low, option):
                 continue
             pattern = option.pattern_in(text)
             if pattern:
@@ -224,7 +224,7 @@ def _lacks_word(low: str, option: _Option) -> bool:
 
     A pattern takes longer to search than this.
     """
-    if option.is_grammar or not option.plain.isascii():
+    if option.is_grammar:
         return False
     return not all(word in low for word in re.findall(r"\w+", option.plain.lower()))
 
