@@ -17,7 +17,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.stats import calibration, intervals, paired, power, student_t
+from reelbench.stats import calibration, intervals, power, student_t
+from reelbench.stats.paired import Items, paired_test
 
 Array = NDArray[np.float64]
 
@@ -136,9 +137,7 @@ def differences(repetitions: int) -> None:
                     b, a, video = population.draw(videos, rng, effect)
                     values, draws, clusters = sides(a, b, video)
                     value, gaps = values[0] - values[1], draws[0] - draws[1]
-                    test = paired.paired_test(
-                        value, gaps, clusters, items_of(a - b), bounds=(0, top)
-                    )
+                    test = paired_test(value, gaps, clusters, items_of(a - b), bounds=(0, top))
                     if test is None:  # of too few videos
                         continue
                     alarms += test.p <= power.ALPHA
@@ -247,7 +246,7 @@ def _covered(differences: Array, truth: float) -> tuple[float, float, float]:
     for place in range(repetitions):
         value = float(by_video[place].mean())
         items = items_of(differences[place])
-        test = paired.paired_test(value, draws[:, place], videos, items, bounds=(0, 1))
+        test = paired_test(value, draws[:, place], videos, items, bounds=(0, 1))
         if test is None:  # of too few videos
             continue
         low, high = test.interval()
@@ -257,10 +256,10 @@ def _covered(differences: Array, truth: float) -> tuple[float, float, float]:
     return 100 * hits / repetitions, 100 * width / repetitions, 100 * significant / repetitions
 
 
-def items_of(differences: Array) -> paired.Items:
+def items_of(differences: Array) -> Items:
     """Return what a paired test needs of items' differences."""
     n = differences.size
-    return paired.Items(n, float(differences.var()) / n, int(np.count_nonzero(differences)))
+    return Items(n, float(differences.var()) / n, int(np.count_nonzero(differences)))
 
 
 def sides(
@@ -377,7 +376,7 @@ def _finds(
     if paired:
         top = float(len(population.cuts))
         items = items_of(b - a)
-        test = paired.paired_test(*resampled(b - a, video), items, bounds=(0, top))
+        test = paired_test(*resampled(b - a, video), items, bounds=(0, top))
         return test is not None and test.p <= power.ALPHA
     _, others, video_b = population.draw(videos, rng, effect)
     (value_a, draws_a, n), (value_b, draws_b, _) = resampled(a, video), resampled(others, video_b)
