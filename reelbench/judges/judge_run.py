@@ -16,6 +16,7 @@ from reelbench.judges.panel import Panel
 from reelbench.judges.prompting import PromptSet, load_prompts
 from reelbench.judges.verdicts import Judge, Judged, Verdict, is_judged
 from reelbench.llm import loop
+from reelbench.llm.asker import SILENCE
 from reelbench.llm.budget import Budget
 from reelbench.llm.runner import Runner, causes_shown
 from reelbench.registry.reasons import Reason
@@ -116,11 +117,10 @@ def _note_causes(run: JudgeRun, options: JudgeOptions, note: Callable[[str], Non
             causes[verdict.cause] += 1
     if not causes:
         return
-    note(
-        f"{causes.total()} judge_unavailable: {causes_shown(causes)}; run again to go on "
-        f"({options.option}-timeout S waits longer, {options.option}-concurrency N asks fewer "
-        "at once)"
-    )
+    line = f"{causes.total()} judge_unavailable: {causes_shown(causes)}"
+    if any(SILENCE in cause for cause in causes):
+        line += f"; {options.option}-timeout S waits longer"
+    note(line)
 
 
 @dataclass(eq=False, repr=False)

@@ -87,6 +87,9 @@ _SHARED = 8
 With more of them, one would begin only questions that all others have begun too.
 """
 
+SILENCE = "nothing finished for"
+"""The beginning of a cause: the server was silent for the time limit."""
+
 _log = logging.getLogger("reelbench.llm")
 
 
@@ -1093,7 +1096,7 @@ class Asker:
         """Return why a call was ended, in a few words."""
         if watch.was_quiet:
             in_flight = self.pacer.in_flight
-            return f"nothing finished for {watch.time_limit:g} s, {in_flight} in flight"
+            return f"{SILENCE} {watch.time_limit:g} s, {in_flight} in flight"
         return f"no reply in {watch.seconds:.0f} s, while others were finished"
 
     def _note_silence(self, watch: CallWatch) -> None:
