@@ -6,7 +6,7 @@ import pytest
 
 from reelbench.leaderboard import board, store
 from tests.servers.judge import JudgeServer
-from tests.servers.served_models import BEHAVIOURS, QUESTIONS
+from tests.servers.served_models import BEHAVIOURS, GRID, QUESTIONS
 
 MINI = "rextime_mini"
 SERVERS = {"Ollama", "LM Studio", "KoboldCpp", "llama.cpp", "vLLM", "SGLang", "Azure", "OpenRouter"}
@@ -35,6 +35,17 @@ def ask(reelbench, tmp_path):
 
 @pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=name_of)
 def test_a_user_sees_what_the_server_did(behaviour, ask, tmp_path):
+    check(behaviour, ask, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("behaviour", GRID, ids=name_of)
+def test_a_user_sees_it_of_every_server(behaviour, ask, tmp_path):
+    check(behaviour, ask, tmp_path)
+
+
+def check(behaviour, ask, tmp_path):
+    """Check the status, the lines, the calls, the reasons and the board."""
     done, calls = ask(behaviour)
     assert done.returncode == behaviour.rc, done.stderr
     assert calls <= behaviour.most_calls

@@ -316,3 +316,147 @@ BEHAVIOURS = [
         says=("--frames none",),
     ),
 ]
+
+
+# --- every server beside every behaviour
+
+
+@dataclass(frozen=True)
+class _Wire:
+    """The words by which one server tells of what it does.
+
+    Attributes:
+        server: The server.
+        cut: Its ending at the limit on tokens.
+        filtered: Its ending by a content filter.
+        thought: The field of its thinking.
+        too_long: Its refusal of a prompt that is too long; None where it cuts the prompt.
+        names: The names under which it answers one after another.
+        is_one: True where these are one model's.
+    """
+
+    server: str
+    cut: str = "length"
+    filtered: str = "content_filter"
+    thought: str = "reasoning_content"
+    too_long: str | None = None
+    names: tuple[str, ...] = ("m", "other-vl")
+    is_one: bool = False
+
+
+_WIRES = (
+    _Wire("Ollama", thought="reasoning"),
+    _Wire("LM Studio"),
+    _Wire("KoboldCpp"),
+    _Wire(
+        "llama.cpp",
+        too_long="the request exceeds the available context size",
+        names=("/models/q.gguf",),
+        is_one=True,
+    ),
+    _Wire(
+        "vLLM",
+        cut="max_tokens",
+        thought="reasoning",
+        too_long="The prompt (length 9) is longer than the maximum model length of 8.",
+    ),
+    _Wire(
+        "SGLang",
+        too_long="The input (9 tokens) is longer than the model's context length (8 tokens).",
+    ),
+    _Wire(
+        "Azure",
+        too_long="This model's maximum context length is 8 tokens.",
+        names=("m-2024-08-06",),
+        is_one=True,
+    ),
+    _Wire("Gemini's OpenAI face", cut="FinishReason.MAX_TOKENS", filtered="PROHIBITED_CONTENT"),
+    _Wire("OpenRouter", filtered="SAFETY", thought="reasoning"),
+)
+_NO_USAGE = {"prompt_tokens": 0, "completion_tokens": 0}
+
+
+def _cells(wire: _Wire) -> list[Behaviour]:
+    """Return what a user sees of one server, behaviour by behaviour."""
+    source = "the entries above"
+    thought = {wire.thought: f"It moves left first. {GOOD}"}
+    in_names = in_turn(*(answer(model=name) for name in wire.names))
+    long_prompt = Behaviour(
+        wire.server,
+        "cuts the prompt",
+        source,
+        cut_to_half(4096),
+        rc=1,
+        unscored={"prompt_cut": QUESTIONS},
+        says=("the server cut their prompts",),
+        ranked=False,
+    )
+    if wire.too_long is not None:
+        long_prompt = Behaviour(
+            wire.server,
+            "refuses a long prompt",
+            source,
+            refusing(400, wire.too_long),
+            rc=1,
+            unscored=None,
+            says=("fewer --frames",),
+        )
+    other_says = () if wire.is_one else ("answered under several ids",)
+    return [
+        Behaviour(wire.server, "shows the pictures", source, answer()),
+        long_prompt,
+        Behaviour(
+            wire.server,
+            "puts the text into its thinking",
+            source,
+            answer("", message=thought),
+            rc=1,
+            unscored=None,
+            says=("switch the server's reasoning parser off",),
+            most_calls=3 * QUESTIONS,
+        ),
+        Behaviour(
+            wire.server,
+            "ends at the limit",
+            source,
+            answer(HALF, finish=wire.cut),
+            rc=1,
+            unscored={"cut_off": QUESTIONS},
+            ranked=False,
+        ),
+        Behaviour(
+            wire.server,
+            "filters an answer",
+            source,
+            in_turn(answer(), answer(), answer(HALF, finish=wire.filtered)),
+            unscored={"refused": QUESTIONS // 3},
+            ranked=False,
+        ),
+        Behaviour(
+            wire.server,
+            "answers under other names",
+            source,
+            in_names,
+            says=other_says,
+            ranked=wire.is_one,
+        ),
+        Behaviour(
+            wire.server,
+            "refuses a parameter",
+            source,
+            without_max_tokens,
+            says=("takes no max_tokens, so max_completion_tokens is sent",),
+            most_calls=QUESTIONS + 4,
+        ),
+        Behaviour(
+            wire.server,
+            "counts no tokens",
+            source,
+            answer(usage=_NO_USAGE),
+            says=("this server counts no tokens",),
+            small=answer("A man.", usage=_NO_USAGE),
+        ),
+    ]
+
+
+GRID = [cell for wire in _WIRES for cell in _cells(wire)]
