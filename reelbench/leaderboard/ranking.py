@@ -4,6 +4,7 @@ Each pair has one paired test; all pairs are adjusted at once. `rules.md` is the
 the site prints it.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -137,12 +138,12 @@ def rank_group(
         model_of[row.key] = model
         best_rows.setdefault(model, row)
     ranks: dict[str, int] = {}
+    best_scores = sorted(scores[row.key] for row in best_rows.values())
     for row in ranked_rows:
-        better_models = 0
-        for model, best_row in best_rows.items():
-            is_another = model != model_of[row.key]
-            if is_another and scores[best_row.key] > scores[row.key]:
-                better_models += 1
+        score = scores[row.key]
+        better_models = len(best_scores) - bisect_right(best_scores, score)
+        if scores[best_rows[model_of[row.key]].key] > score:
+            better_models -= 1  # the model itself, by a better row
         ranks[row.key] = 1 + better_models
     if noise is None:
         noise = Noise({}, None)

@@ -17,8 +17,9 @@ from reelbench.leaderboard.compared_runs import ComparedRuns, Stack
 from reelbench.scoring import comparison
 from reelbench.stats import multiple_comparisons, paired, power
 from reelbench.stats.all_pairs import errors_of_all_pairs
-from reelbench.stats.intervals import Array
+from reelbench.stats.intervals import Array, Places
 
+_FEW = 50
 RowPair = tuple[str, str]
 """The keys of two rows."""
 Tests = list[paired.PairedTest]
@@ -94,6 +95,8 @@ class TablePairs(Mapping[RowPair, PairedDifference]):
         self._p = multiple_comparisons.adjusted_by_holm(self._p_alone)
         self._levels = multiple_comparisons.levels_of_holm(self._p_alone)
         self._intervals: tuple[Array, Array] | None = None
+        self._asked = 0
+        """How many intervals were asked for."""
 
     def __getitem__(self, keys: RowPair) -> PairedDifference:
         first = self._place[keys[0]]
@@ -165,13 +168,20 @@ class TablePairs(Mapping[RowPair, PairedDifference]):
         )
 
     def _interval(self, pair: int) -> tuple[float, float] | None:
-        """Return a pair's interval; at the first call those of all pairs are worked out."""
-        if self._intervals is None:
-            self._intervals = self._tests.intervals(self._levels)
-        starts, ends = self._intervals
-        if math.isnan(starts[pair]):
-            return None
-        return float(starts[pair]), float(ends[pair])
+        """Return a pair's interval.
+
+        The first few are worked out alone, and then those of all pairs: these take seconds in a
+        table of a thousand rows, of which a page shows a few.
+        """
+        if self._intervals is None and self._asked < _FEW:
+            self._asked += 1
+            start, end = self._tests.interval(pair, float(self._levels[pair]))
+        else:
+            if self._intervals is None:
+                self._intervals = self._tests.intervals(self._levels)
+            starts, ends = self._intervals
+            start, end = float(starts[pair]), float(ends[pair])
+        return None if math.isnan(start) else (start, end)
 
     def resampled_errors(self) -> list[ResampledErrors]:
         """Return the errors of all pairs on the same items, by the items."""
@@ -251,12 +261,21 @@ class _Tests:
         changes_sign = (is_first_better != may_be_better) & ~np.isnan(p_values)
         return np.where(changes_sign, 1.0, p_values)
 
+    def interval(self, pair: int, level: float) -> tuple[float, float]:
+        """Return the ends of a pair's interval; NaN where there is no test."""
+        if pair in self._alone:
+            return comparison.interval_of(self._alone[pair], level) or (math.nan, math.nan)
+        places = np.searchsorted(self._stacked, [pair])
+        starts, ends = self._stacked_intervals(places, np.array([level]))
+        return float(starts[0]), float(ends[0])
+
     def intervals(self, levels: Array) -> tuple[Array, Array]:
         """Return the ends of each pair's interval; NaN where there is no test."""
         starts = np.full(self._count, np.nan)
         ends = np.full(self._count, np.nan)
         if self._stack is not None:
-            stacked = self._stacked_intervals(self._stack, levels[self._stacked])
+            every_place = np.arange(len(self._stacked))
+            stacked = self._stacked_intervals(every_place, levels[self._stacked])
             starts[self._stacked], ends[self._stacked] = stacked
         for pair, tests in self._alone.items():
             interval = comparison.interval_of(tests, float(levels[pair]))
@@ -264,14 +283,23 @@ class _Tests:
                 starts[pair], ends[pair] = interval
         return starts, ends
 
-    def _stacked_intervals(self, stack: Stack, levels: Array) -> tuple[Array, Array]:
-        """Return the ends of the intervals at both ends of unscored items, taken together."""
+    def _stacked_intervals(self, places: Places, levels: Array) -> tuple[Array, Array]:
+        """Return the intervals of some pairs in the stack, at both ends of unscored items.
+
+        Args:
+            places: The pairs' places among those in the stack (pairs).
+            levels: Their levels (pairs).
+        """
+        stack = self._stack
+        assert stack is not None  # noqa: S101 - the pairs are in it
+        first = self._first[places]
+        second = self._second[places]
         low, high = stack.shape.common.bounds
         bounds = (low - high, high - low)
-        starts, ends = stack.tests.intervals(self._first, self._second, levels, bounds)
+        starts, ends = stack.tests.intervals(first, second, levels, bounds)
         if stack.highest is stack.lowest:
             return starts, ends
-        low_ends, high_ends = stack.tests.intervals(self._second, self._first, levels, bounds)
+        low_ends, high_ends = stack.tests.intervals(second, first, levels, bounds)
         return np.minimum(starts, -high_ends), np.maximum(ends, -low_ends)
 
 
