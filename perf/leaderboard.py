@@ -2,6 +2,7 @@
 
     python -m perf.leaderboard [--results 10000] [--half]
     python -m perf.leaderboard --results 2000 --items 100 --workers 1 2     the same store, added by so many processes
+    python -m perf.leaderboard --results 1000 --items 1000 --one-more       a build after one more result
 
 Adding computes every number again, in as many processes as there are cores. `--half` measures half
 as many as well, to show that growth is linear. The limits: 10,000 added and built in 60 s; the page
@@ -149,14 +150,37 @@ def opened(folder: Path) -> dict[str, float]:
     }
 
 
+def one_more(count: int, size: int) -> None:
+    """Print the processor seconds of a build after one more result, and of one with nothing new."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        os.environ["REELBENCH_HOME"] = str(root / "home")
+        make(root / "runs", count + 1, size)
+        last = f"{count:05}"
+        (root / "runs" / last).rename(root / last)
+        store.add(root / "runs", root / "store")
+        seconds = []
+        for step in ("whole", "one more", "nothing new"):
+            if step == "one more":
+                store.add(root / last, root / "store")
+            started = time.process_time()
+            site.build_changed(root / "store", root / "site")
+            seconds.append(f"{step} {time.process_time() - started:.2f} s")
+        print(f"{count} results of {size} items: build {', '.join(seconds)}")
+
+
 def main() -> None:
     """Print one table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--results", type=int, default=10_000)
     parser.add_argument("--half", action="store_true")
     parser.add_argument("--items", type=int, default=ITEMS)
     parser.add_argument("--workers", type=int, nargs="+")
+    parser.add_argument("--one-more", action="store_true")
     given = parser.parse_args()
+    if given.one_more:
+        one_more(given.results, given.items)
+        return
     if given.workers:
         spread(given.results, given.items, given.workers)
         return

@@ -117,18 +117,6 @@ def test_every_word_of_a_table_is_that_of_its_interval(drama_run):
     ]
 
 
-def test_an_interval_is_the_same_alone_and_with_all_others(drama_run):
-    generator = random.Random(5)
-    rows = [
-        drama_run(f"m{n:02}", "".join(generator.choice("01") for _ in range(20))) for n in range(13)
-    ]
-    _, noise = ranking.rank_group(discovery.get("dramaqa_cogme"), rows)
-    # The first fifty of the 78 are worked out alone; then all are.
-    first, again = [[pair.ci95 for pair in noise.pairs.values()] for _ in range(2)]
-    assert first == again
-    assert None not in first
-
-
 def test_under_ten_videos_nothing_is_told_apart(drama_run):
     rows = [drama_run("a", "1" * 9), drama_run("b", "0" * 9)]
     _, noise = ranking.rank_group(discovery.get("dramaqa_cogme"), rows)
