@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from os import environ
 from pathlib import Path
 from random import Random
+from time import process_time
 from typing import Any
 
 from reelbench.base.errors import InputError, ReelbenchError, first_of
@@ -504,7 +505,7 @@ def beyond(place: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def too_much(place: Path, told: dict[str, Kind]) -> None:
     """Hand in results of which one thing is beyond its bound."""
-    from reelbench.leaderboard import store
+    from reelbench.leaderboard import board, store
 
     for number, (name, stated) in enumerate(beyond(place)):
         folder = shutil.copytree(place / "honest" / "00", place / "beyond" / f"{number:02}")
@@ -526,29 +527,93 @@ def too_much(place: Path, told: dict[str, Kind]) -> None:
         "long labels": {"facets": {"topic": [f"{number}{'x' * 990}" for number in range(250)]}},
         "facets": {"facets": {f"f{number}": ["x"] for number in range(250)}},
         "a score": {"scores": {"correct": 1e300}},
+        "metrics times labels": {"facets": {"topic": [f"label {n}" for n in range(150)]}},
     }
     for name, changed in items.items():
         folder = shutil.copytree(place / "honest" / "00", place / "beyond" / name)
         forge(folder, lambda lines, changed=changed: lines[0].update(changed), numbers=False)
+        if name == "metrics times labels":
+            _more_metrics(folder, 40)
         [done] = store.check(folder)
         told["beyond a bound"].count(
             name, "refused" if re.search("at most|less than", done.why) else done.why
         )
+    for name in ("settings.yaml", "aliases.yaml"):
+        path = place / "beyond" / f"store with {name}"
+        store.add(place / "honest" / "00", path)
+        with (path / name).open("wb") as file:
+            file.truncate(20_000_000_000)
+        try:
+            board.make(path, published=False)
+            outcome = "read"
+        except InputError as error:
+            outcome = "refused" if "at most" in str(error) else str(error)
+        told["beyond a bound"].count(f"large {name}", outcome)
+    for words in (" " * 30_000, "\n" * 30_000, " \t" * 15_000, "#" * 30_000, "* " * 15_000):
+        seconds = _seconds_of_score(place, f"A\n{words}A\n")
+        told[BLANKS].count(repr(words[:2]), "held" if seconds < BLANKS_S else f"{seconds:.0f} s")
 
 
-def secrets(told: dict[str, Kind]) -> None:
-    """Plant a secret in each of forty places, and look for it in every file, stream and request."""
-    words = ("-m", "pytest", "-q", "-n0", "--tb=no", "-rA", "tests/leaderboard/test_secrets.py")
-    done = subprocess.run(
-        [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False
+BLANKS, BLANKS_S = "answers of 30,000 blanks", 5
+
+
+def _seconds_of_score(place: Path, text: str) -> float:
+    """Return how long scoring takes where each answer is that text, in seconds of processor time."""
+    import reelbench
+
+    answers = [{"id": f"q{at:02}", "prediction": text} for at in range(ITEMS)]
+    began = process_time()
+    reelbench.score(str(place / "kitchen"), answers, model="me/loop")
+    return process_time() - began
+
+
+def _more_metrics(folder: Path, number: int) -> None:
+    """Let a result declare so many more metrics, each with a value."""
+    from reelbench.registry.declaration import declared_benchmark, scoring_sha256
+
+    stated = json.loads((folder / "result.json").read_text("utf-8"))
+    declaration = stated["benchmark"]["declaration"]
+    metric = declaration["metrics"][0]
+    for at in range(number):
+        declaration["metrics"].append({**metric, "name": f"m{at}"})
+        stated["metrics"][f"m{at}"] = stated["metrics"][metric["name"]]
+    stated["benchmark"]["id"] = declaration["id"] = "cellar"
+    stated["benchmark"]["scoring_sha256"] = scoring_sha256(
+        declared_benchmark(json.dumps(declaration))
     )
-    for line in done.stdout.splitlines():
-        outcome, _, name = line.partition(" ")
-        if outcome in ("PASSED", "FAILED", "ERROR") and "secret_is" in name:
-            told["planted secrets"].count(name, "held" if outcome == "PASSED" else "found")
+    (folder / "result.json").write_text(json.dumps(stated), encoding="utf-8")
 
 
-PARTS = ("declarations", "paths", "bounds", "results", "programs", "requests", "secrets")
+DOORS = {
+    "planted secrets": ("tests/leaderboard/test_secrets.py", "secret_is or received_result_s"),
+    "keys and where they go": ("tests/llm/test_model_names.py", "key"),
+    "keys in others' words, words that are no keys": ("tests/base/test_credentials.py", ""),
+    "tokens for a stranger's folder": ("tests/registry/test_benchmark_file.py", "token"),
+    "names that nobody owns": ("tests/leaderboard/test_publish.py", "pinned or no_default"),
+    "tokens that open a turn": ("tests/judges/test_prompting.py", "turn"),
+    "defaults of a folder": ("tests/cli/test_defaults.py", ""),
+    "words of a submitter": ("tests/leaderboard/test_forged_words.py", ""),
+}
+"""What is tried at a door of one command -> the file of tests with the tries, and which of them."""
+
+
+def doors(told: dict[str, Kind]) -> None:
+    """Try each door as its tests do, one try a test."""
+    for kind, (file, which) in DOORS.items():
+        words = ("-m", "pytest", "-q", "-n0", "--tb=no", "-rA", "-m", "slow or not slow", file)
+        done = subprocess.run(
+            [sys.executable, *words, "-k", which],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        tries = re.findall(r"^(PASSED|FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+        for outcome, name in tries or [("ERROR", file)]:
+            told[kind].count(name, "held" if outcome == "PASSED" else "found")
+
+
+PARTS = ("declarations", "paths", "bounds", "results", "programs", "requests", "doors")
 
 
 def main() -> int:
@@ -576,11 +641,11 @@ def main() -> int:
             "declarations: looks at the honest rows",
         ),
         "paths": ("paths out of: benchmark.yaml",),
-        "bounds": ("beyond a bound",),
+        "bounds": ("beyond a bound", BLANKS),
         "results": (*results.KINDS, results.LOOKS),
         "programs": (),
         "requests": (),
-        "secrets": ("planted secrets",),
+        "doors": tuple(DOORS),
     }
     told: dict[str, Kind] = {name: Kind() for part in options.only for name in kinds[part]}
 
@@ -614,7 +679,7 @@ def main() -> int:
                 options.requests,
                 lambda kind: told.setdefault(kind, Kind()),
             ),
-            "secrets": lambda: secrets(told),
+            "doors": lambda: doors(told),
         }
         for part in options.only:
             parts[part]()

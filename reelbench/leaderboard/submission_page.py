@@ -64,7 +64,10 @@ def _head(report: Report, commit: str | None) -> Iterator[str]:
     results = len(report.submissions)
     holding = results - report.refused
     verb = "holds" if results == 1 else "hold"
-    yield f"{TITLE} {holding} of {number_of(results, 'result')} {verb}"
+    outcome = f"{holding} of {number_of(results, 'result')} {verb}"
+    if report.problems:
+        outcome = f"refused; {outcome}"
+    yield f"{TITLE} {outcome}"
     if commit:
         yield f"Commit: `{commit}`"
     program = f"Reelbench {version('reelbench')}"

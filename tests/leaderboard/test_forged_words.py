@@ -139,6 +139,7 @@ def test_a_word_of_a_submitters_is_refused_by_name_and_read_nowhere(dataset, tmp
         changed_files.between(base, offered), offered, base / "results", account="evil"
     )
     assert not checked.holds
+    assert submission_page.markdown(checked).startswith("### Reelbench: refused; ")
     named = [line for line in checked.problems if line.startswith((path, path.rpartition("/")[0]))]
     assert named, checked.problems
     # Whoever adds the folder all the same has one more row, and knows of the others what he knew.
