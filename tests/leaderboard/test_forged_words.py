@@ -14,6 +14,7 @@ from reelbench.leaderboard import (
     row_life,
     store,
     submission,
+    submission_page,
 )
 from reelbench.leaderboard.board_state import BoardLedger
 from reelbench.leaderboard.store import Filing
