@@ -375,7 +375,8 @@ class World:
         if not waiting:
             return
         chosen, api = self.rng.choice(waiting), HfApi(endpoint=self.hub.url, token=person.token)
-        base = self.downloaded(person, "main", "base")
+        # As the webhook and the workflow do: with main as it was when the pull request left it.
+        base = self.downloaded(person, self.left_main_at(chosen), "base")
         offered = self.downloaded(person, f"refs/pr/{chosen.num}", "offered")
         if base is None or offered is None:
             return
@@ -402,6 +403,15 @@ class World:
             if "add replaces nothing" in done.stderr:
                 self.told["merged: replaced"] += 1
                 self.run(person, "replace", *command)
+
+    def left_main_at(self, request: Any) -> str:  # noqa: ANN401 - of the local Hub
+        """Return the last commit that a pull request has in common with main."""
+        repo = self.hub.repo(DATASET)
+        main = {commit.oid for commit in repo.history()}
+        commit = repo.refs[request.ref]
+        while commit not in main:
+            commit = repo.commits[commit].parent
+        return commit
 
     def touched_by(self, request: Any) -> set[str]:  # noqa: ANN401 - of the local Hub
         """Return the paths that a pull request adds or changes."""

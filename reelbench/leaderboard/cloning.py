@@ -12,7 +12,14 @@ from tempfile import TemporaryDirectory
 from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import replacing_folder
 from reelbench.data.hub_write import Repository
-from reelbench.leaderboard import ledger, maintainers_files, results_dataset, store
+from reelbench.leaderboard import (
+    aliases,
+    board_settings,
+    ledger,
+    maintainers_files,
+    results_dataset,
+    store,
+)
 from reelbench.leaderboard.board_state import state_of
 from reelbench.leaderboard.results_dataset import LEDGER_PATH, RESULTS
 
@@ -46,7 +53,10 @@ def clone(source: str, place: Path, note: Callable[[str], None]) -> int:
     with TemporaryDirectory(prefix="reelbench-clone-") as folder:
         with repository.errors_in_one_line():
             results_dataset.download(source, str(head.commit), files, Path(folder))
-        return _clone_folder(Path(folder), place, note)
+        try:
+            return _clone_folder(Path(folder), place, note)
+        except InputError as error:  # names the dataset, and not a folder that is gone
+            raise InputError(str(error).replace(f"{folder}/", f"{repository.page}, ")) from None
 
 
 def _clone_folder(folder: Path, place: Path, note: Callable[[str], None]) -> int:
@@ -58,6 +68,9 @@ def _clone_folder(folder: Path, place: Path, note: Callable[[str], None]) -> int
         )
     lines = ledger.read_lines(ledger_file.read_bytes(), str(ledger_file))
     state = state_of(lines)
+    # Before anything is copied: each has its bound, and is named where it lies.
+    board_settings.read(folder / RESULTS)
+    aliases.read(folder / RESULTS)
     unfiled: set[str] = set()
     with replacing_folder(place) as aside:
         for path in _paths(folder):

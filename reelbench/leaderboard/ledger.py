@@ -11,6 +11,7 @@ Nothing in it comes from a file that a submitter hands in but hashes and what wa
 import hashlib
 import json
 import os
+import string
 import sys
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Annotated, Literal
 
-from pydantic import AwareDatetime, Field, ValidationError
+from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
 
 from reelbench.base import bounds
 from reelbench.base.base_record import Count, Name, Omittable, Record, first_wrong_field
@@ -39,7 +40,29 @@ Stated = Literal[
 """Parts that a result's numbers follow from, for which nobody but the submitter vouches."""
 
 _LOCK = ".ledger.lock"
+_SAFE = {*string.ascii_letters, *string.digits, *"._-/"}
+_SLASHES = 3  # in a key
 START = "0" * 64
+
+
+def _folder_below(path: str) -> str:
+    """Return a relative path; ValueError where it may lead elsewhere."""
+    is_plain = set(path) <= _SAFE
+    if not is_plain or not all(name.strip(".") for name in path.split("/")):
+        raise ValueError("is no path below the store")
+    return path
+
+
+def _key(path: str) -> str:
+    """Return a row's key; ValueError where it is none."""
+    if path.count("/") != _SLASHES:
+        raise ValueError("is no key of a row")
+    return _folder_below(path)
+
+
+Key = Annotated[Name, AfterValidator(_key)]
+"""The folder of a row: whoever reads a ledger reads and deletes there."""
+FileName = Annotated[Name, AfterValidator(_folder_below)]
 
 
 class Verification(Record):
@@ -83,9 +106,9 @@ class Filed(_Entry):
     """
 
     act: Literal["filed", "replaced"]
-    key: Name
+    key: Key
     model: Name
-    files: dict[str, str]
+    files: dict[FileName, str]
     answers: str
     verified: Verification
     judged: Omittable[bool] = False
@@ -96,7 +119,7 @@ class Checked(_Entry):
     """A filed result was checked again, or its judge was asked again."""
 
     act: Literal["checked"]
-    key: Name
+    key: Key
     verified: Verification
     rejudged: Omittable[Rejudged | None] = None
 
@@ -105,7 +128,7 @@ class Removed(_Entry):
     """A row was withdrawn: these answers of this model and setting are not taken again."""
 
     act: Literal["removed"]
-    key: Name
+    key: Key
     model: Name
     answers: str
     reason: Name
@@ -118,7 +141,7 @@ class Restored(_Entry):
     """
 
     act: Literal["restored"]
-    key: Name
+    key: Key
     answers: str
     with_files: bool
 
@@ -146,13 +169,13 @@ class Received(_Entry):
     """
 
     act: Literal["received"]
-    key: Name
+    key: Key
     model: Name
     benchmark: Name
     split: Name
     phase: Name
     request: Count
-    files: dict[str, str]
+    files: dict[FileName, str]
     late: Omittable[bool] = False
 
 
@@ -164,7 +187,7 @@ class Scored(_Entry):
     """
 
     act: Literal["scored"]
-    key: Name
+    key: Key
     phase: Name
     totals: Metrics
 
@@ -305,10 +328,12 @@ class Ledger:
 
     def refresh(self) -> list[Entry]:
         """Read the lines that others appended since, and return their entries."""
-        if not self.path.is_file():
-            return []
         if self.path.is_symlink():
             raise InputError(f"{self.path}: is a link; a store has a ledger of its own")
+        if not self.path.exists():
+            return []
+        if not self.path.is_file():
+            raise InputError(f"{self.path}: is no file; a store has a ledger of its own")
         size = self.path.stat().st_size
         bounds.hold(f"{self.path}: bytes", size, bounds.LEDGER_BYTES)
         if size < self._size:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from reelbench.base import bounds
 from reelbench.base.errors import ReelbenchError
 from reelbench.data import hub
 from reelbench.data.hub import RemoteFile
@@ -71,6 +72,7 @@ def download(dataset: str, commit: str, files: Mapping[str, RemoteFile], folder:
 
     lacking: list[str] = []
     for path, file in files.items():
+        bounds.hold(f"{dataset}, {path}: bytes", file.size or 0, bounds.SAMPLES_BYTES)
         if not (folder / path).is_file() or differs(folder / path, file):
             lacking.append(path)
     with ThreadPoolExecutor(_DOWNLOADS) as pool:

@@ -1,12 +1,15 @@
 """A row's whole life: filed, corrected, renamed, moved, withdrawn and put back, in the store and where it is published."""
 
+import hashlib
 import json
+import shutil
 
 import pytest
 
 import reelbench
 from reelbench.base.errors import InputError
-from reelbench.leaderboard import board, cloning, recheck, row_life, site, store
+from reelbench.data.hub_write import Repository
+from reelbench.leaderboard import board, cloning, ledger, recheck, row_life, site, store
 from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard.board_state import read as read_state
 from reelbench.leaderboard.ledger import Ledger
@@ -268,6 +271,65 @@ def test_a_broken_line_ends_and_a_torn_one_is_cut(place, reelbench, rextime_run,
     store.add(rextime_run("three", model="org/three"), place)
     assert len(Ledger(place).lines) == (4 if which == "blanked" else 3)
     assert Ledger(place).torn == 0
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["../../../outside/a", "/a/b/c", "a/b/c", "a/b/../c", "a/b/c/..", "a//b/c", "a/b\n/c/d"],
+)
+def test_a_ledger_whose_keys_lead_elsewhere_is_refused_and_nothing_there_is_deleted(
+    place, tmp_path, key
+):
+    """Whoever clones a stranger's dataset and publishes has its withdrawn rows' folders deleted."""
+    outside = tmp_path / "outside" / "a"
+    outside.mkdir(parents=True)
+    entry = {
+        "at": "2026-01-01T00:00:00Z",
+        "who": "maintainer",
+        "act": "removed",
+        "key": key,
+        "model": "a/b",
+        "answers": "0",
+        "reason": "none",
+    }
+    text = json.dumps(entry, sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    chain = ledger.next_chain(Ledger(place).chain, digest)
+    dataset = tmp_path / "dataset"
+    shutil.copytree(place, dataset / "results")
+    with (dataset / "results" / "ledger.jsonl").open("a") as file:
+        file.write(json.dumps({"entry": entry, "sha256": digest, "chain": chain}) + "\n")
+    with pytest.raises(InputError, match=r"ledger.jsonl, line 3: field entry.removed.key: "):
+        cloning.clone(str(dataset), tmp_path / "clone", print)
+    with pytest.raises(InputError, match="line 3"):
+        board.make(dataset / "results", published=False)
+    assert outside.is_dir()
+    assert not (tmp_path / "clone").exists()
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_clone_that_is_refused_names_the_dataset_and_no_folder_that_is_gone(place, tmp_path):
+    (place / "settings.yaml").write_text("judges: [one]\n")
+    publishing.publish(place, dataset=DATASET)
+    copy = tmp_path / "copy"
+    shutil.copytree(place, copy / "results")
+    (copy / "results" / "settings.yaml").write_text("judges: 5\n")
+    with pytest.raises(InputError) as refusal:
+        cloning.clone(str(copy), tmp_path / "clone", print)
+    assert str(refusal.value).startswith(f"{copy / 'results' / 'settings.yaml'}: ")
+    repository = Repository(DATASET, "dataset")
+    content = (copy / "results" / "settings.yaml").read_bytes()
+    with repository.errors_in_one_line():
+        repository.api.upload_file(
+            path_or_fileobj=content,
+            path_in_repo="results/settings.yaml",
+            repo_id=DATASET,
+            repo_type="dataset",
+        )
+    with pytest.raises(InputError) as refusal:
+        cloning.clone(DATASET, tmp_path / "clone", print)
+    assert f"{DATASET}, results/settings.yaml: field judges" in str(refusal.value)
+    assert "reelbench-clone-" not in str(refusal.value)
 
 
 def test_a_copy_of_a_dataset_is_added_without_the_answers_that_were_replaced(

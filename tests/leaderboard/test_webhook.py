@@ -306,7 +306,7 @@ def test_paths_that_no_disk_or_no_store_has_are_said_and_never_written(
     )
     (tmp_path / "table").mkdir()
     text = PullRequests(DATASET).look(1, tmp_path / "table", tmp_path / "offered", lambda _: None)
-    assert text.startswith("### Reelbench: 1 of 1 result holds\n")
+    assert text.startswith("### Reelbench: refused; 1 of 1 result holds\n")
     assert text.count("- **refused**: `results/") == len(strange)
     assert {path.name for path in (tmp_path / "offered" / "results").iterdir()} == {"me__honest"}
 
