@@ -45,10 +45,21 @@ def _advice(host: str) -> str:
     return f"if it is your own, allow it with {settings.ALLOW_HOSTS.name}={host}"
 
 
+_UNICAST = ipaddress.ip_network("2000::/3")
+_TO_IPV4 = ipaddress.ip_network("64:ff9b::/96")
+"""NAT64: the last four bytes are the IPv4 address to which it leads."""
+
+
 def _is_public(address: str) -> bool:
     ip = ipaddress.ip_address(address.partition("%")[0])
-    mapped = getattr(ip, "ipv4_mapped", None)
-    return (mapped or ip).is_global and not ip.is_multicast
+    if ip in _TO_IPV4:
+        ip = ipaddress.IPv4Address(ip.packed[-4:])
+    elif isinstance(ip, ipaddress.IPv6Address):
+        inner = ip.ipv4_mapped or ip.sixtofour
+        if inner is None and ip not in _UNICAST:
+            return False
+        ip = inner or ip
+    return ip.is_global and not ip.is_multicast
 
 
 def _refuse_private(host: str, address: str) -> None:

@@ -32,6 +32,7 @@ from reelbench.llm.messages import Message, body_of
 from reelbench.llm.model_names import PROVIDERS, Provider
 from reelbench.llm.parameters import refused_parameters
 from reelbench.llm.reply import Reply
+from reelbench.llm.server_keys import is_loopback
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
@@ -380,12 +381,12 @@ def _certificates(scheme: str) -> ssl.SSLContext | bool:
 def _proxy(parts: SplitResult) -> str | None:
     """Return the proxy of a server, if any.
 
-    This is not done by aiohttp's own `trust_env`, which looks for a password in ~/.netrc at every
-    call.
+    A server on this machine has none: keys go to it over plain HTTP. This is not done by aiohttp's
+    own `trust_env`, which looks for a password in ~/.netrc at every call.
     """
     from urllib.request import getproxies, proxy_bypass
 
-    if proxy_bypass(parts.netloc):
+    if is_loopback(parts.hostname or "") or proxy_bypass(parts.netloc):
         return None
     proxies = getproxies()
     return proxies.get(parts.scheme) or proxies.get("all")

@@ -1,6 +1,7 @@
 """Downloads: continued where they broke off, taken only when whole, and never stuck, whatever a server sends."""
 
 import json
+import socket
 from urllib.parse import urlsplit
 
 import pytest
@@ -104,7 +105,9 @@ def test_a_download_killed_before_it_was_verified_is_verified_and_not_fetched_ag
         None,
         f"bytes={len(BODY)}-",
     ]
-    assert download.read_remote(tmp_path / "films.tar").size == len(BODY)
+    remote = download.read_remote(tmp_path / "films.tar")
+    assert remote is not None
+    assert remote.size == len(BODY)
     assert not (tmp_path / "films.tar.part").exists()
 
 
@@ -266,6 +269,33 @@ def test_nor_does_it_where_a_server_sends_on(web, tmp_path, monkeypatch, target,
     with pytest.raises(DataUnavailableError, match=why):
         download.download(f"{web.url}/on", tmp_path / "rows.json")
     assert {request.path for request in web.requests} == {"/on"}
+
+
+@pytest.mark.parametrize(
+    ("address", "is_refused"),
+    [
+        ("64:ff9b::a00:1", True),  # NAT64 of 10.0.0.1
+        ("64:ff9b::808:808", False),
+        ("2002:7f00:1::", True),  # 6to4 of 127.0.0.1
+        ("::7f00:1", True),
+        ("::ffff:10.0.0.1", True),
+        ("fec0::1", True),
+        ("fe80::1%eth0", True),
+        ("2606:4700::1", False),
+        ("8.8.8.8", False),
+    ],
+)
+def test_an_address_is_public_by_the_address_to_which_it_leads(
+    tmp_path, monkeypatch, address, is_refused
+):
+    class Connection(socket.socket):
+        def getpeername(self):
+            return (address, 443)
+
+    monkeypatch.setattr(socket, "create_connection", lambda *_, **__: Connection())
+    with pytest.raises(DataUnavailableError) as error:
+        download.download("https://data.example/rows.json", tmp_path / "rows.json")
+    assert ("which is no public address" in str(error.value)) == is_refused
 
 
 def test_nor_through_a_proxy(web, tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ import threading
 from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import gettempdir
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -66,6 +67,7 @@ class Served:
         self.url = self.until("listening on").split()[-1]
 
     def _read(self):
+        assert self._process.stderr is not None
         with self._process.stderr as lines:
             for line in lines:
                 self._lines.put(line)
@@ -238,6 +240,7 @@ def test_what_is_ended_is_said_and_not_looked_at_again(hub, table, offer, monkey
     def resolve_file(call):
         with lock:  # what a process asked that is ended may come after it
             for child in multiprocessing.active_children() if call.action == ref and ending else ():
+                assert child.pid is not None
                 os.kill(child.pid, signal.SIGALRM)
         return resolve(call)
 
@@ -276,6 +279,7 @@ def test_nobody_else_hands_in_as_the_benchmarks_own_people(
     comment = PullRequests(DATASET).look(
         1, tmp_path / "table", tmp_path / "offered", lambda _: None
     )
+    assert comment is not None
     assert f": {verdict}\n" in comment
     assert ("only ReXTime's own people hand in results under it" in comment) == (verdict != "holds")
 
@@ -290,6 +294,7 @@ def test_a_strangers_result_is_no_baseline_of_ours(offer, monkeypatch, tmp_path)
     comment = PullRequests(DATASET).look(
         1, tmp_path / "table", tmp_path / "offered", lambda _: None
     )
+    assert comment is not None
     assert ": **refused**\n" in comment
     assert "only reelbench's own people hand in results under it" in comment
 
@@ -306,6 +311,7 @@ def test_paths_that_no_disk_or_no_store_has_are_said_and_never_written(
     )
     (tmp_path / "table").mkdir()
     text = PullRequests(DATASET).look(1, tmp_path / "table", tmp_path / "offered", lambda _: None)
+    assert text is not None
     assert text.startswith("### Reelbench: refused; 1 of 1 result holds\n")
     assert text.count("- **refused**: `results/") == len(strange)
     assert {path.name for path in (tmp_path / "offered" / "results").iterdir()} == {"me__honest"}
@@ -451,7 +457,8 @@ def test_what_fails_is_looked_at_again_within_minutes(monkeypatch):
             return "commented"
 
     async def serve():
-        runner = web.AppRunner(webhook.Server(Flaky(), "secret", note).application())
+        flaky: Any = Flaky()
+        runner = web.AppRunner(webhook.Server(flaky, "secret", note).application())
         await runner.setup()
         await commented.wait()
         await runner.cleanup()
@@ -463,7 +470,8 @@ def test_what_fails_is_looked_at_again_within_minutes(monkeypatch):
 
 @pytest.mark.parametrize("number", [-1, 10**9, 10**400])
 def test_a_number_that_no_pull_request_has_is_no_payload(number):
-    sent = {"event": {"scope": "discussion"}, "repo": {"type": "dataset", "name": DATASET}}
+    sent: dict[str, Any] = {"event": {"scope": "discussion"}}
+    sent["repo"] = {"type": "dataset", "name": DATASET}
     sent["discussion"] = {"num": number, "isPullRequest": True}
     with pytest.raises(ValidationError):
         Payload.model_validate(sent)

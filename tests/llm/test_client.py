@@ -79,8 +79,11 @@ def test_a_proxy_is_gone_through_but_for_what_is_excepted(monkeypatch):
         monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
         assert asked("http://judge.example/v1") == "by proxy"
         assert proxy.calls[0].path == "http://judge.example/v1/chat/completions"
-        monkeypatch.setenv("no_proxy", "127.0.0.1")
-        assert asked(server.url) == "A dog."
+        assert asked(server.url) == "A dog."  # on this machine
+        assert len(proxy.calls) == 1
+        monkeypatch.setenv("no_proxy", "judge.example")
+        with pytest.raises(TransientError, match="no connection to the model"):
+            asked("http://judge.example/v1")
 
 
 def test_a_proxy_that_is_not_there_is_no_connection(monkeypatch):
