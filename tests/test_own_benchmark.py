@@ -264,7 +264,7 @@ def test_check_shows_what_is_sent_where_and_what_is_read(made, reelbench, tmp_pa
     shown = reelbench("check", folder, env=server).stdout
     question = next(value for key, value in FILES["choice"][0].items() if key in ("question", "q"))
     assert f"  | Look!\\x1b[2J {question}" in shown
-    assert "`ask` sends it to https://***@models.example.org/v1, or" in shown
+    assert "`eval` sends it to https://***@models.example.org/v1, or" in shown
     assert all(
         name in shown
         for name in ("benchmark.yaml", "ask.txt", "rows.jsonl", f"in {tmp_path / 'clips' / 'all'}")

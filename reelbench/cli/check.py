@@ -333,7 +333,7 @@ def _show_sent(sent: Mapping[str, Any]) -> None:
         for line in cut_in_the_middle(prompt["prompt"], _MOST_SENT).split("\n"):
             console.write(f"  | {visible(line)}")
     console.write(
-        f"nothing is sent now; `ask` sends it to {visible(sent['server'])}, or to --llm-url"
+        f"nothing is sent now; `eval` sends it to {visible(sent['server'])}, or to --base-url"
     )
     if sent["judge_server"]:
         console.write(

@@ -92,8 +92,9 @@ def compare(
 ) -> None:
     """Compare two models on the items that both answered.
 
-    By bootstrap over videos, and by McNemar's test if items are right or wrong. Of a folder with
-    several runs of one model each item counts with its mean, and the test has the runs' noise too.
+    By bootstrap over videos, and by McNemar's test if items are right or wrong. Where a folder has
+    several runs of one model, each question counts with its mean, and the test includes their
+    noise.
     """
     if more and (how.as_json or how.picture is not None or how.items is not None):
         raise InputError("--json, --picture and --items are of two results; give two")

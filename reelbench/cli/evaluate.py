@@ -136,10 +136,10 @@ def evaluate(
 ) -> None:
     """Evaluate models on benchmarks.
 
-    It asks a served one as `ask` does, and runs a checkpoint through lmms-eval as `run` does. A
-    model is `provider/model`, any name with --base-url, or a checkpoint: a folder, or a name of the
-    Hub's, whose `run` is printed. All options of `ask` or `run` are taken. Several models have a
-    folder each in --output.
+    Asks a model on a server, or runs a checkpoint through lmms-eval, and scores the answers. A
+    model is `provider/model`, any name with --base-url, or a checkpoint: a folder or a Hub name,
+    for which the `run` line used is printed. All options of `ask` or `run` are taken. Several
+    models have a folder each in --output.
     """
     base_url = base_url or llm_url
     checkpoints = _checkpoints(model, adapter, model_args)

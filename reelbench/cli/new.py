@@ -196,4 +196,4 @@ def _show_guess(guess: "Guess") -> None:
     if guess.unused:
         columns = [f"{name} ({content})" for name, content in guess.unused.items()]
         names = ", ".join(columns)
-        console.write(visible(f"not used, as no key of `kind: {guess.kind}` needs them: {names}"))
+        console.write(visible(f"unused columns (`kind: {guess.kind}` needs none of them): {names}"))

@@ -132,8 +132,7 @@ class Sweep:
         generations = [outcome.result.settings.generation for outcome in self._outcomes]
         if not any(generation.get("temperature") for generation in generations):
             self.options.note(
-                "at temperature 0 runs differ as far as the model does; --gen_kwargs "
-                "temperature=0.7 sets one"
+                "at temperature 0 runs are usually equal; to vary them: --gen_kwargs temperature=0.7"
             )
         self._check_outcomes()
 

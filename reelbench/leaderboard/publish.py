@@ -641,7 +641,7 @@ class _Upload:
                 _copy_submission(
                     self.store / file.received.key, self.folder / _RESULTS / file.received.key
                 )
-        rows = "left out" if self.options.create_pr else "as rows only"
+        rows = "left out" if self.options.create_pr else "published without answers"
         for why, number in left_out.items():
             results = number_of(number, "result")
             self.note(f"{rows}: {results} whose samples repeat the data: {why}")

@@ -57,8 +57,8 @@ class Runs:
             sampling = asking.sent_sampling(questions, model, candidates)
             if sampling.get("temperature") == 0:
                 options.note(
-                    "--runs at temperature 0: runs differ as far as the server does; --llm-extra "
-                    "sets another"
+                    "at temperature 0 runs are usually equal; to vary them: "
+                    "--llm-extra '{\"temperature\": 0.7}'"
                 )
         evaluations: list[Evaluation] = []
         for run, place in enumerate(self._places(options.place)):

@@ -273,7 +273,7 @@ def unit_doubt(
     if late > _MOST_LATE_WINDOWS * len(measured):
         line = f"{late} of {len(measured)} windows end after their video"
         if 2 * late > len(measured):
-            line += ": are these seconds?"
+            line += ": did the model answer in seconds?"
         return line
     number = len(windows)
     if number < _FEWEST_WINDOWS:
@@ -283,6 +283,6 @@ def unit_doubt(
     if tiny >= _NEARLY_ALL * number and true_later >= _NEARLY_ALL * number:
         return (
             f"{tiny} of {number} windows end within the first second of their video: "
-            "are these seconds?"
+            "did the model answer in seconds?"
         )
     return None

@@ -342,7 +342,7 @@ def _lines_of_drops(request: NewBenchmark, result: Guess) -> list[str]:
     if not lines:
         return []
     drops = "; ".join(dict.fromkeys(lines))
-    return [f"which would drop something: {drops} (--without COLUMN leaves one unused)"]
+    return [f"columns that no key uses yet: {drops} (--without COLUMN leaves one unused)"]
 
 
 def _lines_of_lacks(request: NewBenchmark, result: Guess, row: Cells) -> list[str]:

@@ -323,7 +323,7 @@ class Command(_Parsed, TyperCommand):
                 rows = [(name, ", ".join(part)) for name, part in self.shown_elsewhere.items()]
                 formatter.write_dl(rows)
         if options_in_family:
-            title = "Shared with other commands, whole in `reelbench help NAME`"
+            title = "More options (`reelbench help NAME`)"
             with formatter.section(title):
                 formatter.write_dl(self._family_lines(options_in_family))
 

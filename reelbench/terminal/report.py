@@ -222,7 +222,7 @@ def _checked_again(asked_record: "AskedRecord") -> str:
         words = f"{repeats.same} the same, {repeats.number - repeats.same} otherwise"
     if firm:
         words += f" ({firm} each time)"
-    return f"; {repeats.number} of these asked again as a check: {words}"
+    return f"; {repeats.number} of these re-checked: {words}"
 
 
 def _show_asked(result: "Result") -> None:

@@ -52,7 +52,7 @@ def test_help_shows_options_families_and_then_the_examples_as_they_are_typed(ree
     assert headings == [
         "Arguments:",
         "Options:",
-        "Shared with other commands, whole in `reelbench help NAME`:",
+        "More options (`reelbench help NAME`):",
         "Examples:",
     ]
     assert "  judge      --judge, --judge-budget, and " in printed

@@ -85,9 +85,7 @@ def test_what_is_asked_and_kept_is_said_dated_and_recorded(asked, tmp_path):
             "rechecked": [],
         }
         again = asked(server, "again")
-        said = (
-            rf"my-ckpt: 0 asked, 12 kept from {DAY}; 8 of these asked again as a check: the same\n"
-        )
+        said = rf"my-ckpt: 0 asked, 12 kept from {DAY}; 8 of these re-checked: the same\n"
         assert re.search(said, again.stdout)
         assert len(server.calls) == 20
         record = how(tmp_path, "again")
@@ -189,7 +187,7 @@ def test_a_server_that_differs_from_itself_now_and_then_is_no_other_model(
         serve(server, checkpoint_wrong_at(*range(12), once=True), None)
         done = asked(server, "again")
         assert done.returncode == 0, done.stderr
-        assert "8 of these asked again as a check: 0 the same, 8 otherwise\n" in done.stdout
+        assert "8 of these re-checked: 0 the same, 8 otherwise\n" in done.stdout
         assert len(how(tmp_path, "again")["unlike"]) == 8
         # The second time none is as it was the first time, so none is asked a third time.
         assert len(server.calls) == 12 + 8 + 8
@@ -217,7 +215,7 @@ def test_of_a_run_that_goes_on_what_was_kept_is_asked_once_more_not_what_was_ask
         done = asked(server, "ck2")
         # Under eight kept answers decide nothing: the run goes on, and says what was seen.
         assert done.returncode == 0, done.stderr
-        assert "1 of these asked again as a check: 0 the same, 1 otherwise (1 each" in done.stdout
+        assert "1 of these re-checked: 0 the same, 1 otherwise (1 each" in done.stdout
 
 
 @pytest.mark.parametrize(("kept", "ends"), [(9, True), (7, False)])

@@ -196,10 +196,10 @@ class TestUnitDoubt:
     def test_windows_behind_their_video_are_counted(self):
         lengths = dict.fromkeys(self.IDS, 30.0)
         said = self.doubt(*[(131.0, 192.0)] * 9, (3.0, 12.0), lengths=lengths)
-        assert said == "9 of 10 windows end after their video: are these seconds?"
+        assert said == "9 of 10 windows end after their video: did the model answer in seconds?"
         only_some = dict.fromkeys(list(lengths)[:4], 31.0)
         said = self.doubt(*[(131.0, 192.0)] * 9, (3.0, 12.0), lengths=only_some)
-        assert said == "4 of 4 windows end after their video: are these seconds?"
+        assert said == "4 of 4 windows end after their video: did the model answer in seconds?"
         assert (
             self.doubt((131.0, 192.0), *[(3.0, 12.0)] * 9, lengths=lengths)
             == "1 of 10 windows end after their video"
@@ -209,6 +209,6 @@ class TestUnitDoubt:
 
     def test_windows_all_within_a_second_are_said_where_the_true_ones_are_not(self):
         assert self.doubt(*[(0.1, 0.4)] * 10) == (
-            "10 of 10 windows end within the first second of their video: are these seconds?"
+            "10 of 10 windows end within the first second of their video: did the model answer in seconds?"
         )
         assert self.doubt(*[(0.1, 0.4)] * 4) is None

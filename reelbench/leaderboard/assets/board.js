@@ -7,7 +7,7 @@
   const main = $("main");
 
   // --- overall ---
-  const RATE = "The share of the other models that a model beats, those that it can’t be told from counted half";
+  const RATE = "The share of the other models that a model beats; a tie counts half";
   const OF_MODELS = ["source", "setting", "open_weights", "size", "organisation", "licence"];
   function overallPage() {
     const groups = data.groups.map((group, i) => ({ ...group, i, b: R.benchmarks.get(group.benchmark) }));

@@ -52,8 +52,8 @@ def view(
 
     It has every question and answer, and opens from disk.
 
-    It holds what the benchmark's owners wrote, so it is for this machine. Its path is printed;
-    where the runs are of several benchmarks, there is a page for each.
+    It contains the owners' data: do not publish it. Its path is printed. Where the runs are of
+    several benchmarks, there is a page for each.
     """
     from reelbench.base.files import write_text
     from reelbench.leaderboard.view import page

@@ -490,7 +490,7 @@ def _show_consensus(names: list[str], documents: list[dict[str, Any]]) -> None:
         "Round 1, nodes with a majority of votes + without",
         "locale",
         *(f"#{name}" for name in names),
-        "#CURVE, Tab. 9 (of what is not stated)",
+        "#CURVE, Tab. 9 (unit not stated)",
     )
     for locale in locales:
         cells = [locale]
@@ -550,7 +550,7 @@ def _column(figures: dict[str, Any], *, by_order: bool) -> dict[str, str]:
         without_error = f"{right['without_error']} of {right['n']}"
         errors = str(sum(right["labels"].values()))
     column["right answers without an error"] = without_error
-    column["errors of right answers (in no sum)"] = errors
+    column["errors of right answers (not counted)"] = errors
     return column
 
 
