@@ -232,7 +232,7 @@ def test_half_a_run_of_a_listed_model_is_asked_once_more(asked, tmp_path, kept, 
             assert "answers otherwise now: 8 of 8 asked once more, each four times" in done.stderr
             assert not (tmp_path / "ck2").exists()
         else:
-            assert "7 of these asked again as a check: 0 the same, 7 otherwise" in done.stdout
+            assert "7 of these re-checked: 0 the same, 7 otherwise" in done.stdout
 
 
 def test_a_difference_within_the_noise_of_the_server_is_told(
