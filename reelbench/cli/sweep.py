@@ -132,7 +132,8 @@ class Sweep:
         generations = [outcome.result.settings.generation for outcome in self._outcomes]
         if not any(generation.get("temperature") for generation in generations):
             self.options.note(
-                "at temperature 0 runs are usually equal; to vary them: --gen_kwargs temperature=0.7"
+                "at temperature 0 runs are usually equal; to vary them: "
+                "--gen_kwargs temperature=0.7"
             )
         self._check_outcomes()
 
