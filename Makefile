@@ -15,6 +15,7 @@ CORE   := tests/base tests/registry tests/video tests/data tests/judges tests/st
 help:
 	@echo 'make demo     on the mini data: measure two models, make questions, diagnose errors; and the pages of it'
 	@echo 'make test     the test suite      make test-slow   what takes minutes: sweeps, candidates, the wheel in empty environments'
+	@echo 'make real REAL_MODEL_DIR=FOLDER   a real model behind llama.cpp'
 	@echo 'make test-minima, make test-newest   the core with the oldest, the newest of what it depends on'
 	@echo 'make fuzz MINUTES=10   damaged files, replies and videos      make mutants   do tests notice changed numbers?'
 	@echo 'make install  .venv with reelbench (editable), lmms-eval and the development tools'
@@ -69,6 +70,11 @@ test: checkers
 
 test-slow: checkers
 	$(PYTEST) -m slow
+
+# REAL_MODEL_DIR=FOLDER: llama.cpp's `llama-server`, and a small model as `model.gguf`.
+.PHONY: real
+real: install
+	REAL_MODEL_DIR='$(REAL_MODEL_DIR)' $(BIN)/python -m pytest -m slow tests/real
 
 # What the last run left failed, by itself and one after the other: a fault of the product fails again, and what fails
 # beside others alone is a fault of the test.
