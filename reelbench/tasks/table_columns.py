@@ -107,7 +107,7 @@ class TableColumns:
         if not isinstance(column, str):
             return True
         are_numbers = all(text.replace(".", "", 1).isdigit() for text in texts)
-        are_lines = all(map(is_text, self.values.get(column, ())))
+        are_lines = all(map(_is_line, self.values.get(column, ())))
         return not (are_numbers or are_lines)
 
     @staticmethod
@@ -176,6 +176,11 @@ def _may_hold_options(value: object) -> bool:
         has_signs = any(sign in value for sign in _SIGNS_OF_OPTIONS)
         return has_signs or value.lstrip()[:1] in _BEGINNINGS_OF_OPTIONS
     return is_array(value) or is_object(value)
+
+
+def _is_line(value: object) -> bool:
+    """Return True for a text that spells no list, as a cell of CSV may."""
+    return isinstance(value, str) and value.lstrip()[:1] not in {"[", "{", "("}
 
 
 def _may_be_named(pairs: Sequence[tuple[option_texts.Options, str]], share: float) -> bool:

@@ -306,6 +306,11 @@ FILES = {
         ),
         stops="answer_2",
     ),
+    "options and answer by names of nobody, beside times": AuthorFile(
+        "zebra.csv",
+        rows(zebra=turned, okapi=letter, start=lambda n: n, end=lambda n: n + 4),
+        stops="taken for `grounded_choice`",
+    ),
     "letter and text of one answer": AuthorFile(
         "both.json", rows(options=turned, answer=text_of, answer_letter=letter), "choice", "A"
     ),
