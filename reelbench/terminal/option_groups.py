@@ -157,6 +157,7 @@ Errata = Annotated[
     typer.Option(
         "--errata",
         help="apply or ignore the benchmark's errata: rows left out, answers and spans corrected.",
+        rich_help_panel="Some questions only",
     ),
 ]
 Json = Annotated[

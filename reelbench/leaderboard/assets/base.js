@@ -106,6 +106,7 @@ globalThis.Reelbench = (() => {
     media_unreadable: "with an unreadable video",
     model_failed: "on which the model failed",
     answers_hidden: "whose answers are hidden",
+    left_out: "left out by errata",
     cut_off: "cut off",
     refused: "that the server’s filter ended",
     media_not_seen: "whose frames the model did not see",

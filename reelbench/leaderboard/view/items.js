@@ -29,6 +29,7 @@
     judge_pending: "awaiting the judge",
     judge_not_drawn: "not drawn for the judge",
     answers_hidden: "answer hidden",
+    left_out: "left out by errata",
     cut_off: "cut off",
     refused: "ended by the server’s filter",
     media_not_seen: "frames not seen",
