@@ -432,6 +432,7 @@ def _group(board: Board, group: RankingGroup, *, counts: bool) -> dict[str, Any]
         "id": group.id,
         "label": group.label,
         "setting": group.setting,
+        "errata": group.errata,
         "mini": group.mini,
         "main": board.main.get(group.benchmark) == group,
         "counts": counts,
