@@ -10,8 +10,9 @@ so that every total is told: then the cap on all accounts is the only bound.
 """
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ Letters = NDArray[np.int64]
 OPTIONS = 4
 SHARE = 0.6
 SEED = 20261129
+TIMES = (0.5, 1, 2, 5, 10)
+"""Numbers of files, in caps of a month."""
 
 
 @dataclass(slots=True)
@@ -156,48 +159,80 @@ def gain(
     return float(np.mean(gains)), float(np.percentile(gains, 95))
 
 
-def _lines(metric: Metric, repetitions: int) -> list[dict[str, Any]]:
-    lines: list[dict[str, Any]] = []
-    for questions in (300, 1000):
-        cap = HiddenRules().cap(questions)
-        for times in (0.5, 1, 2, 5, 10):
-            for name, attack in ATTACKS.items():
-                for of_one_account in (True, False):
-                    files = round(cap * times)
-                    mean, high = gain(
-                        metric,
-                        attack,
-                        questions,
-                        files,
-                        repetitions,
-                        of_one_account=of_one_account,
-                    )
-                    lines.append(
-                        {
-                            "questions": questions,
-                            "files": files,
-                            "attack": name,
-                            "accounts": "one" if of_one_account else "many",
-                            "gain": mean,
-                            "high": high,
-                        }
-                    )
-    return lines
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One cell of the simulation; gains are in points."""
+
+    questions: int
+    files: int
+    attack: str
+    of_one_account: bool
+    mean: float
+    high: float
+
+    @property
+    def accounts(self) -> str:
+        """The number of accounts in words."""
+        return "one account" if self.of_one_account else "many accounts"
+
+
+def _lines(metric: Metric, repetitions: int) -> Iterator[Line]:
+    cells = product((300, 1000), TIMES, ATTACKS, (True, False))
+    for questions, times, name, of_one_account in cells:
+        files = round(HiddenRules().cap(questions) * times)
+        mean, high = gain(
+            metric,
+            ATTACKS[name],
+            questions,
+            files,
+            repetitions,
+            of_one_account=of_one_account,
+        )
+        yield Line(questions, files, name, of_one_account, mean, high)
+
+
+def _draw(lines: Sequence[Line], path: Path) -> None:
+    """Draw the gain over the number of files, a panel for each number of questions."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 3.2), layout="constrained")
+    panels: Any = figure.subplots(1, 2, sharey=True)
+    for panel, questions in zip(panels, (300, 1000), strict=True):
+        for name in ATTACKS:
+            of_many = [
+                line
+                for line in lines
+                if line.questions == questions and line.attack == name and not line.of_one_account
+            ]
+            files = [line.files for line in of_many]
+            panel.plot(files, [line.mean for line in of_many], marker="o", label=name)
+        panel.axvline(HiddenRules().cap(questions), color="grey", linestyle="--")
+        panel.axhline(2, color="grey", linestyle=":")
+        panel.set_title(f"{questions} questions; the cap is dashed")
+        panel.set_xscale("log")
+        panel.set_xlabel("files in a month, of many accounts")
+    panels[0].set_ylabel("gain, points")
+    panels[0].legend(fontsize=7)
+    figure.savefig(path, metadata={"Date": None})
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the gains, a line each."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repetitions", type=int, default=100)
+    parser.add_argument("--repetitions", type=int, default=60)
     parser.add_argument("--draw", type=Path)
     options = parser.parse_args(arguments)
     metric = discovery.find("minerva").primary
-    lines = _lines(metric, options.repetitions)
-    for line in lines:
+    lines: list[Line] = []
+    for line in _lines(metric, options.repetitions):
+        lines.append(line)
         print(
-            f"{line['questions']:5} questions {line['files']:5} files, {line['accounts']:4} account"
-            f"s: {line['attack']:30} {line['gain']:+6.2f} (95 % below {line['high']:+.2f})"
+            f"{line.questions:5} questions {line.files:5} files {line.accounts:13} "
+            f"{line.attack:30} {line.mean:+6.2f} (95 % below {line.high:+.2f})",
+            flush=True,
         )
+    if options.draw:
+        _draw(lines, options.draw)
 
 
 if __name__ == "__main__":

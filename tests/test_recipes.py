@@ -127,6 +127,7 @@ RECIPES = {
             '{"score": 4}' if "<answer" in call.user else "B", model=call.body["model"]
         ),
     ),
+    "hidden_test": Recipe(("board/ledger.jsonl", "mine/submissions/pantry/*/*/submission.json")),
     "lint": Recipe(("faults.html", "kitchen/lint.json", "card/README.md")),
     "make_benchmark": Recipe(
         ("discussed/funnel.json", "tide.html", "moments/rextime.json", "tags.jsonl", "profile/*"),

@@ -342,9 +342,14 @@ def _in_one_line(record: logging.LogRecord) -> bool:
     return True
 
 
+def prepare_looks() -> None:
+    """Import once what each look at a pull request needs."""
+    bounded.prepare(*_USED_IN_A_LOOK, *discovery.registry().packages)
+
+
 def serve(pull_requests: PullRequests, secret: str, *, host: str, port: int, note: Note) -> None:
     """Serve until stopped; port 0 takes a free one, which is noted."""
-    bounded.prepare(*_USED_IN_A_LOOK, *discovery.registry().packages)
+    prepare_looks()
     if not bounded.MEMORY_IS_BOUNDED:
         note(
             "a look at a pull request has a deadline, and no bound of memory on this system "

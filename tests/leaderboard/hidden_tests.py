@@ -3,6 +3,18 @@
 import json
 import random
 
+from huggingface_hub import HfApi
+
+import reelbench as bench
+from reelbench.base.bounded import Bounds
+from reelbench.leaderboard import hidden_key, publish, store
+from reelbench.leaderboard.hidden_test import HiddenTest
+from reelbench.leaderboard.ledger import Ledger
+from reelbench.leaderboard.publish import PublishOptions
+from reelbench.tasks import hidden_answers
+from reelbench.tasks.hidden_submission import Submission
+from tests.servers.hub_repos import Token
+
 LETTERS = "ABCD"
 
 
@@ -48,3 +60,104 @@ def reveal(folder, right):
     if "version:" not in declared:
         declared += "version: 2\n"
     (folder / "benchmark.yaml").write_text(declared)
+
+
+def submitted(benchmark, folder):
+    """Write a submission of a few answers to a folder."""
+    right = cellar(benchmark, 12)
+    lines = [{"id": f"q{n}", "prediction": text} for n, text in enumerate(right)]
+    run = benchmark.parent / "run"
+    bench.score(str(benchmark), lines, model="me/model").save(run)
+    folder.mkdir(parents=True)
+    for name in ("submission.json", "submission.jsonl"):
+        (folder / name).write_bytes((run / name).read_bytes())
+
+
+DATASET = "museum/results"
+OFFER = PublishOptions(create_pr=True)
+BOUNDS = Bounds(seconds=60)
+
+
+class Hidden:
+    """The owner's machine, and accounts that hand in answers."""
+
+    def __init__(self, tmp_path, hub, monkeypatch, questions=300):
+        self.folder = tmp_path / "cellar"
+        self.right = cellar(self.folder, questions)
+        self.answers = tmp_path / "answers.jsonl"
+        self.store = tmp_path / "museum"
+        self.store.mkdir()
+        self.tmp_path = tmp_path
+        self.hub = hub
+        self.monkeypatch = monkeypatch
+        self.repo = hub.add(DATASET)
+        self._template = None
+
+    def use(self, account):
+        self.hub.tokens.setdefault(f"hf_{account}", Token(account))
+        self.monkeypatch.setenv("HF_TOKEN", f"hf_{account}")
+
+    def rules(self, text):
+        (self.store / "settings.yaml").write_text(f"hidden_tests:\n  cellar: {text}\n")
+
+    def submission(self, account, letters, model):
+        """Score answers as a participant does; return the folder."""
+        run = self.tmp_path / "runs" / account / f"{model.replace('/', '_')}-{hash(tuple(letters))}"
+        lines = [{"id": f"q{n}", "prediction": text} for n, text in enumerate(letters)]
+        bench.score(str(self.folder), lines, model=model).save(run)
+        return run
+
+    def hand_in(self, account, letters, model=None, about=None):
+        """Add and offer answers; return the pull request."""
+        run = self.submission(account, letters, model or f"{account}/model")
+        place = self.tmp_path / "stores" / f"{account}-{len(self.repo.pull_requests)}"
+        [added] = store.add(run, place, about=about)
+        assert added.outcome == "added", added.why
+        self.use(account)
+        [*_, published] = publish.publish(place, dataset=DATASET, options=OFFER)
+        assert published.done == "pull request"
+        return self.repo.pull_requests[-1]
+
+    def test(self):
+        self.use("bot")
+        answers = hidden_answers.read(str(self.folder), self.answers)
+        return HiddenTest(DATASET, answers, self.store)
+
+    def reveal(self):
+        """Let the answers be public."""
+        reveal(self.folder, self.right)
+
+    def check(self, number):
+        test = self.test()
+        done = test.check(number, BOUNDS, last=True)
+        return done, test.said
+
+    def offer(self, account, letters, model=None, *, change=None):
+        """Offer answers by the Hub's own client; `change` spoils their folder before."""
+        if self._template is None:
+            self._template = self.submission("template", letters, "template/model")
+        folder = self.tmp_path / "offers" / f"{len(self.repo.pull_requests)}"
+        folder.mkdir(parents=True)
+        record = json.loads((self._template / "submission.json").read_text())
+        record["model"]["id"] = model or f"{account}/model"
+        (folder / "submission.json").write_text(json.dumps(record))
+        lines = [json.dumps({"id": f"q{n}", "prediction": text}) for n, text in enumerate(letters)]
+        (folder / "submission.jsonl").write_text("\n".join(lines) + "\n")
+        if change is not None:
+            change(folder)
+        key = hidden_key.key_of(Submission.model_validate(record), folder)
+        self.use(account)
+        HfApi(endpoint=self.hub.url).upload_folder(
+            repo_id=DATASET,
+            repo_type="dataset",
+            folder_path=folder,
+            path_in_repo=f"results/{key}",
+            create_pr=True,
+            commit_message="answers",
+        )
+        return self.repo.pull_requests[-1]
+
+    @property
+    def acts(self):
+        """What the ledger says, in order: who did what."""
+        return [(entry.who, entry.act) for entry in Ledger(self.store).entries]

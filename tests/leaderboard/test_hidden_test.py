@@ -4,76 +4,16 @@ import shutil
 
 import pytest
 
-import reelbench as bench
-from reelbench.base.bounded import Bounds
-from reelbench.leaderboard import board, publish, store
-from reelbench.leaderboard.hidden_test import HiddenTest
-from reelbench.leaderboard.publish import PublishOptions
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.leaderboard import board, hidden_key, publish, webhook
 from reelbench.registry.records import About
-from reelbench.tasks import hidden_answers
 from tests.leaderboard import hidden_tests
-from tests.servers.hub_repos import Token
-
-DATASET = "museum/results"
-OFFER = PublishOptions(create_pr=True)
-BOUNDS = Bounds(seconds=60)
-
-
-class Hidden:
-    """The owner's machine, and accounts that hand in answers."""
-
-    def __init__(self, tmp_path, hub, monkeypatch, questions=300):
-        self.folder = tmp_path / "cellar"
-        self.right = hidden_tests.cellar(self.folder, questions)
-        self.answers = tmp_path / "answers.jsonl"
-        self.store = tmp_path / "museum"
-        self.store.mkdir()
-        self.tmp_path = tmp_path
-        self.hub = hub
-        self.monkeypatch = monkeypatch
-        self.repo = hub.add(DATASET)
-
-    def use(self, account):
-        self.hub.tokens.setdefault(f"hf_{account}", Token(account))
-        self.monkeypatch.setenv("HF_TOKEN", f"hf_{account}")
-
-    def rules(self, text):
-        (self.store / "settings.yaml").write_text(f"hidden_tests:\n  cellar: {text}\n")
-
-    def submission(self, account, letters, model):
-        """Score answers as a participant does; return the folder."""
-        run = self.tmp_path / "runs" / account / f"{model.replace('/', '_')}-{hash(tuple(letters))}"
-        lines = [{"id": f"q{n}", "prediction": text} for n, text in enumerate(letters)]
-        bench.score(str(self.folder), lines, model=model).save(run)
-        return run
-
-    def hand_in(self, account, letters, model=None, about=None):
-        """Add and offer answers; return the pull request."""
-        run = self.submission(account, letters, model or f"{account}/model")
-        place = self.tmp_path / "stores" / f"{account}-{len(self.repo.pull_requests)}"
-        [added] = store.add(run, place, about=about)
-        assert added.outcome == "added", added.why
-        self.use(account)
-        [*_, published] = publish.publish(place, dataset=DATASET, options=OFFER)
-        assert published.done == "pull request"
-        return self.repo.pull_requests[-1]
-
-    def test(self):
-        self.use("bot")
-        answers = hidden_answers.read(str(self.folder), self.answers)
-        return HiddenTest(DATASET, answers, self.store)
-
-    def reveal(self):
-        hidden_tests.reveal(self.folder, self.right)
-
-    def check(self, number):
-        test = self.test()
-        done = test.check(number, BOUNDS, last=True)
-        return done, test.said
+from tests.leaderboard.hidden_tests import DATASET, Hidden
 
 
 @pytest.fixture
 def hidden(tmp_path, hub, monkeypatch):
+    webhook.prepare_looks()
     return Hidden(tmp_path, hub, monkeypatch)
 
 
@@ -139,3 +79,135 @@ def test_what_is_revealed_is_recomputed_from_the_kept_predictions(hidden, reelbe
     assert done.returncode == 1
     assert "1 number unlike what was published" in done.stderr
     assert "differs" in done.stdout
+
+
+def test_a_file_is_scored_once_and_its_comment_comes_later_where_the_hub_breaks_off(hidden, hub):
+    pull_request = hidden.offer("ann", hidden_tests.answers(hidden.right, 183))
+    hub.fail("POST .*/discussions/1/comment", status=503)
+    with pytest.raises(ReelbenchError, match="503"):
+        hidden.check(1)
+    assert hidden.acts == [("ann", "received"), ("ann", "scored")]
+    assert pull_request.comments == []
+    assert hidden.check(1)[0] == "commented"
+    assert hidden.check(1) == ("unchanged", "")
+    assert hidden.acts == [("ann", "received"), ("ann", "scored")]
+    assert "| accuracy | % | 61.0 |" in pull_request.comments[0]
+
+
+def test_the_row_of_an_account_changes_by_a_standard_error_alone(hidden):
+    hidden.rules("{files_per_week: 3, files_per_month: 5}")
+    # 50.0, 51.0 (its error is 2.9), 55.0; the fourth waits.
+    for number, right in enumerate((150, 153, 165, 200), start=1):
+        hidden.offer("ann", hidden_tests.answers(hidden.right, right), f"ann/{number}")
+    comments = [hidden.check(number)[1] for number in (1, 2, 3, 4)]
+    assert "| accuracy | % | 50.0 |" in comments[0]
+    assert "whose row stays" in comments[1]
+    assert "| accuracy | % | 50.0 |" in comments[1]
+    assert "51.0" not in (hidden.store / "ledger.jsonl").read_text()
+    assert "| accuracy | % | 55.0 |" in comments[2]
+    assert comments[3].startswith("### Reelbench: waits\n")
+    assert "all files of this account's week are used; place 1 in the queue" in comments[3]
+    assert "of ann: 0 of 3 files left in 7 days, the next one from " in comments[3]
+    [row] = board.make(hidden.store, published=False).entries
+    assert (row.model, row.metrics["accuracy"].value) == ("ann/3", 55.0)
+
+
+def test_files_wait_for_the_quota_of_all_accounts_in_their_order(hidden):
+    hidden.rules("{files_per_month: 1}")
+    for account in ("ann", "bob", "eve"):
+        hidden.offer(account, hidden_tests.answers(hidden.right, 150))
+    test = hidden.test()
+    places = []
+    for number in test.open():
+        test.check(number, hidden_tests.BOUNDS, last=True)
+        places.append(test.said.partition("queue")[0][-9:])
+    assert "scored by the owner" in hidden.repo.pull_requests[0].comments[0]
+    assert [place[:9] for place in places[1:]] == ["1 in the ", "2 in the "]
+    assert hidden.acts == [("ann", "received"), ("ann", "scored")]
+    hidden.rules("{files_per_month: 2}")
+    # The later one leaves the room to the earlier one, whoever is looked at first.
+    test.check(3, hidden_tests.BOUNDS, last=True)
+    assert "waits" in hidden.repo.pull_requests[2].comments[0]
+    test.check(2, hidden_tests.BOUNDS, last=True)
+    assert "scored by the owner" in hidden.repo.pull_requests[1].comments[0]
+
+
+@pytest.mark.parametrize(
+    ("rules", "account", "model", "says"),
+    [
+        ("{disqualified: [{account: Eve, reason: two accounts}]}", "eve", None, "two accounts"),
+        ("{}", "eve", "ann/model", "ann/model was handed in first by ann"),
+        ("{}", "eve", "eve/a\u202eb", "U+202E"),
+        ("{phases: [{name: t, split: test, closes: 2026-01-01}]}", "eve", None, "test is closed"),
+        ("{phases: [{name: t, split: test, opens: 2999-01-01}]}", "eve", None, "opens on 2999"),
+        ("{phases: [{name: t, split: test, results: 2999-01-01}]}", "eve", None, "from 2999-01-01"),
+    ],
+)
+def test_who_is_not_taken_is_told_why(hidden, rules, account, model, says):
+    hidden.offer("ann", hidden_tests.answers(hidden.right, 150))
+    hidden.check(1)
+    hidden.rules(rules)
+    hidden.offer(account, hidden_tests.answers(hidden.right, 160), model)
+    assert says in hidden.check(2)[1]
+    assert (account, "scored") not in hidden.acts
+
+
+def _other_ids(folder):
+    path = folder / "submission.jsonl"
+    path.write_text(path.read_text().replace('"q7"', '"p7"'))
+
+
+def _twice(folder):
+    path = folder / "submission.jsonl"
+    path.write_text(path.read_text().replace('"q7"', '"q8"'))
+
+
+def _of_all_lines(line):
+    def change(folder):
+        (folder / "submission.jsonl").write_text(line)
+
+    return change
+
+
+def _large(folder):
+    with (folder / "submission.jsonl").open("wb") as file:
+        file.truncate(200_000_000)
+
+
+def _link(folder):
+    path = folder / "submission.jsonl"
+    path.rename(folder / "answers")
+    path.symlink_to("answers")
+
+
+BAD = [
+    (_twice, "the id 'q8' occurs twice"),
+    (_of_all_lines("<html>"), "submission.jsonl, line 1, column 1: not valid JSON"),
+    (_of_all_lines("[" * 100_000), "submission.jsonl, line 1"),
+    (_of_all_lines('{"id": "q0", "prediction": "A", "scores": {"correct": 1}}'), "alone"),
+    (_of_all_lines('{"id": "q0", "prediction": 1}'), "are texts"),
+    (_of_all_lines('{"id": "q0", "prediction": "' + "A" * 30_000 + '"}'), "20,000 are taken"),
+    (_large, "50,000,000 are taken"),
+    (_link, "submission.jsonl: is no file of its own"),
+    (lambda folder: (folder / "submission.json").write_text("{}"), "submission.json: benchmark"),
+]
+
+
+@pytest.mark.parametrize(("change", "says"), BAD)
+def test_a_bad_upload_is_refused_in_one_line(change, says, tmp_path):
+    folder = tmp_path / "submissions" / "cellar" / "me__model" / ("0" * 16)
+    hidden_tests.submitted(tmp_path / "cellar", folder)
+    change(folder)
+    with pytest.raises(InputError) as refused:
+        hidden_key.read(tmp_path, "submissions/cellar/me__model/0000000000000000")
+    assert says in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert str(tmp_path) not in str(refused.value)
+
+
+def test_answers_to_other_questions_are_refused_without_a_word_on_answers(hidden):
+    hidden.offer("ann", hidden_tests.answers(hidden.right, 150), change=_other_ids)
+    assert "1 of 300 questions have no prediction, the first `q7`" in hidden.check(1)[1].replace(
+        "'", "`"
+    )
+    assert hidden.acts == []
