@@ -21,8 +21,7 @@ LETTERS = "ABCD"
 def cellar(folder, questions=300, *, more=""):
     """Write a benchmark without answers, and its owner's file beside it; return the right letters."""
     folder.mkdir(parents=True, exist_ok=True)
-    draw = random.Random(5)
-    right = [draw.choice(LETTERS) for _ in range(questions)]
+    right = right_letters(questions)
     rows = []
     for number in range(questions):
         row = {"id": f"q{number}", "video": f"v{number // 3}.mp4", "q": f"What is {number}?"}
@@ -35,6 +34,12 @@ def cellar(folder, questions=300, *, more=""):
     )
     write_answers(folder.parent / "answers.jsonl", right)
     return right
+
+
+def right_letters(questions):
+    """Return the right letters of so many questions."""
+    draw = random.Random(5)
+    return [draw.choice(LETTERS) for _ in range(questions)]
 
 
 def write_answers(file, right):

@@ -189,7 +189,10 @@ BAD = [
     (_of_all_lines('{"id": "q0", "prediction": "' + "A" * 30_000 + '"}'), "20,000 are taken"),
     (_large, "50,000,000 are taken"),
     (_link, "submission.jsonl: is no file of its own"),
-    (lambda folder: (folder / "submission.json").write_text("{}"), "submission.json: field benchmark"),
+    (
+        lambda folder: (folder / "submission.json").write_text("{}"),
+        "submission.json: field benchmark",
+    ),
 ]
 
 
