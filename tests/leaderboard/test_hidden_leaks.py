@@ -59,17 +59,18 @@ def _everything(tmp_path, hub, monkeypatch, key):
     outcomes = [hidden.check(number) for number in (1, 2)]
     hidden.use("museum")
     publish.publish(hidden.store, dataset=DATASET, space=SPACE)
-    files = {"outcomes": outcomes}
+    files = {"outcomes": str(outcomes).encode()}
     for path in sorted((tmp_path / "home").rglob("*")):
-        files["home", str(path.relative_to(tmp_path))] = path.stat().st_size
+        files[f"home {path.relative_to(tmp_path)}"] = str(path.stat().st_size).encode()
     for path in sorted(hidden.store.rglob("*")):
         if path.is_file():
             files[str(path.relative_to(hidden.store))] = path.read_bytes()
     for (kind, name), repo in hub.repos.items():
         for path, data in repo.files().items():
-            files[kind, name, path] = data
+            files[f"{kind} {name} {path}"] = data
     shutil.rmtree(tmp_path)
-    files["comments"] = [request.comments for request in hidden.repo.pull_requests]
+    comments = [request.comments for request in hidden.repo.pull_requests]
+    files["comments"] = str(comments).encode()
     return files
 
 
