@@ -29,6 +29,7 @@ MODULES = (
         "memory",
         "gpu",
         "asking",
+        "pace",
     ),
 )
 """`score` is the one that is left out: it needs the authors' ground truth."""

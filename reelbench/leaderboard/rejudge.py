@@ -7,6 +7,7 @@ never said it does not.
 
 import random
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from reelbench.base.base_record import Record
 from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.judges.identity import single_judges
 from reelbench.judges.verdicts import is_judged, needs_no_judge
 from reelbench.leaderboard.against_data import KnownRows, as_asked
 from reelbench.registry import discovery
@@ -119,7 +121,12 @@ class Rejudge:
         with TemporaryDirectory(prefix="reelbench-rejudge-") as folder:
             # A cache of its own: replies that are kept already are what is in doubt.
             cache = Path(folder) / "judge.sqlite"
-            judges = [self._options_of(member, cache) for member in record.panel or [record]]
+            judges: list[JudgeOptions] = []
+            for member in single_judges(record):
+                options = self._options_of(member, cache)
+                if member.renamed:
+                    options = replace(options, model=self._sent_name(member, drawn))
+                judges.append(options)
             options = replace(judges[0], others=tuple(judges[1:]))
             run = judge_items(spec, items, options, on_note=self.note)
             verdicts = list(run)
@@ -162,6 +169,28 @@ class Rejudge:
         draw = random.Random(seed)  # noqa: S311 - no secret
         return draw.sample(judged, min(self.number, len(judged)))
 
+    def _sent_name(self, judge: JudgeRecord, drawn: Iterable[Sample]) -> str:
+        """Return the name by which a renamed judge was asked, which is filed nowhere.
+
+        It stands beside the replies, where these are on this machine.
+        """
+        from reelbench.llm.ask_options import cache_place
+        from reelbench.llm.cache import open_store
+
+        keys: list[bytes] = []
+        for sample in drawn:
+            for reply in sample.judge_replies:
+                if reply.judge in {None, judge.requested}:
+                    keys.append(bytes.fromhex(reply.key))
+        with closing(open_store(cache_place(), self.note)) as store:
+            for stored in store.get(keys).values():
+                return stored.model
+        self.note(
+            f"--rejudge: judge {judge.requested} was asked by another name, which is not on this "
+            f"machine; it is asked as {judge.requested}"
+        )
+        return judge.requested
+
     def _options_of(self, judge: JudgeRecord, cache: Path) -> "JudgeOptions":
         """Return the options that ask a judge as the result records it."""
         prompts = self.options.prompts
@@ -181,6 +210,7 @@ class Rejudge:
         return replace(
             self.options,
             model=judge.requested,
+            file_as=judge.requested,
             prompts=prompts,
             temperature=temperature,
             extra=judge.extra or {},

@@ -170,6 +170,9 @@ def _answer_text(row: Row) -> str:
 
 def _read(reply: str) -> TagVote:
     vote = read_model(reply, TagVote)
+    # Under a schema small models fill their lists with one label: no schema forbids that.
+    vote.target = list(dict.fromkeys(vote.target))
+    vote.content = list(dict.fromkeys(vote.content))
     try:
         tags_of(vote.model_dump(), "the object")
     except InputError as error:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from reelbench import registry
-from tests.servers.judge import Answer, JudgeServer
+from tests.servers.judge import Answer, JudgeServer, always
 from tests.tasks.test_score_offline import predictions
 
 MOVIECORE = registry.specs()["moviecore"]
@@ -60,6 +60,25 @@ def test_a_judge_named_by_a_path_is_filed_without_it_and_added(
     for place in (tmp_path / "out", tmp_path / "store", tmp_path / "b"):
         for file in place.rglob("*"):
             assert not file.is_file() or b"xyzzy" not in file.read_bytes(), file
+
+
+def test_a_renamed_judge_is_asked_again_by_the_name_that_was_sent(scoring, reelbench, tmp_path):
+    done, _ = scoring("--judge", "/xyzzy/judge/final")
+    assert done.returncode == 0, done.stderr
+    names = []
+    for home in (None, tmp_path / "another machine"):
+        with JudgeServer(always('{"score": 1}')) as server:
+            again = ("--rejudge", 2, "--judge-url", server.url)
+            store = tmp_path / f"store {home is None}"
+            env = {} if home is None else {"REELBENCH_HOME": str(home)}
+            added = reelbench(
+                "leaderboard", "add", tmp_path / "out", "--store", store, *again, env=env
+            )
+            assert added.returncode == 0, added.stderr
+            names.append({call.body["model"] for call in server.calls})
+        is_told = "was asked by another name, which is not on this machine" in added.stderr
+        assert is_told == (home is not None)
+    assert names == [{"/xyzzy/judge/final"}, {"judge"}]
 
 
 @pytest.mark.parametrize(
