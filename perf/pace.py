@@ -126,7 +126,9 @@ def judged(url: str, calls: int, limit: float) -> dict[str, float]:
     options = JudgeOptions(model="judge", url=url, timeout=limit)
     prompts = load_prompts(SPEC, "reelbench")
     began = time.perf_counter()
-    verdicts = list(JudgeRun(SPEC.judge, prompts, items, options))
+    scale = SPEC.judge
+    assert scale is not None
+    verdicts = list(JudgeRun(scale, prompts, items, options))
     seconds = time.perf_counter() - began
     return {"seconds": seconds, "judged": sum(bool(verdict.scores) for verdict in verdicts)}
 
@@ -214,6 +216,7 @@ def serving(situation: Situation) -> Iterator[str]:
     command = [sys.executable, "-m", "perf.pace", "--serve", json.dumps(asdict(situation))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
+            assert process.stdout is not None
             yield process.stdout.readline().strip()
         finally:
             process.terminate()
@@ -235,7 +238,7 @@ def measure(situation: Situation) -> None:
 
 def main() -> None:
     """Measure the situations, or serve one."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description="The pace of asking, held against the best")
     parser.add_argument("--only", default="", help="words in a situation's name")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     options = parser.parse_args()
