@@ -111,8 +111,7 @@ def judged(url: str, calls: int, limit: float) -> dict[str, float]:
     import time
 
     from reelbench.judges.judge_options import JudgeOptions
-    from reelbench.judges.judge_run import JudgeRun
-    from reelbench.judges.prompting import load_prompts
+    from reelbench.judges.judge_run import judge_items
     from reelbench.registry.records import Item
     from reelbench.tasks.curve import SPEC
 
@@ -124,11 +123,8 @@ def judged(url: str, calls: int, limit: float) -> dict[str, float]:
             Item(id=str(number), video="f", target=target, prediction="So.", question=question)
         )
     options = JudgeOptions(model="judge", url=url, timeout=limit)
-    prompts = load_prompts(SPEC, "reelbench")
     began = time.perf_counter()
-    scale = SPEC.judge
-    assert scale is not None
-    verdicts = list(JudgeRun(scale, prompts, items, options))
+    verdicts = list(judge_items(SPEC, items, options))
     seconds = time.perf_counter() - began
     return {"seconds": seconds, "judged": sum(bool(verdict.scores) for verdict in verdicts)}
 
@@ -216,8 +212,8 @@ def serving(situation: Situation) -> Iterator[str]:
     command = [sys.executable, "-m", "perf.pace", "--serve", json.dumps(asdict(situation))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
-            assert process.stdout is not None
-            yield process.stdout.readline().strip()
+            lines = iter(process.stdout or ())
+            yield next(lines).strip()
         finally:
             process.terminate()
 
