@@ -122,7 +122,7 @@ def rank_group(
     """
     scores = _scores(spec, entries)
     rows = [entry for entry in entries if entry.key in scores]
-    runs = [entry for entry in rows if entry.kind != "published"]
+    runs = [entry for entry in rows if entry.stored is not None or entry.kind == "owner"]
     ranked_rows = runs or rows
 
     def order(row: BoardEntry) -> tuple[float, str, str]:
