@@ -64,12 +64,10 @@ class AskCommandOptions:
     label: shared.Label = None
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", help="Output folder; each benchmark's result gets a folder in it."
-        ),
+        typer.Option("--output", help="Output folder, with a folder for each benchmark."),
     ] = None
     plan: Annotated[
-        bool, typer.Option("--plan", help="Count questions, videos and requests, and ask nothing.")
+        bool, typer.Option("--plan", help="Count questions, videos and requests; ask nothing.")
     ] = False
     as_json: shared.Json = False
     quiet: shared.Quiet = False

@@ -219,7 +219,7 @@ class OutputLimit:
             "--max-tokens",
             metavar="N",
             min=1,
-            help="Maximum tokens of an answer, with its reasoning.",
+            help="Most tokens of an answer, with reasoning.",
         ),
     ] = None
     thinking: Annotated[

@@ -199,7 +199,7 @@ KeepGoing = Annotated[
     bool,
     typer.Option(
         "--keep-going",
-        help="Ask on, although 20 replies came and none was an answer.",
+        help="Ask on after 20 replies without an answer.",
     ),
 ]
 
@@ -208,7 +208,7 @@ CachePatience = Annotated[
     typer.Option(
         "--cache-patience",
         metavar="S",
-        help="Seconds to wait for the reply database.",
+        help="Seconds for the reply database.",
     ),
 ]
 
