@@ -224,16 +224,14 @@ class OutputLimit:
     ] = None
     thinking: Annotated[
         bool,
-        typer.Option(
-            "--thinking", help="For a model that reasons first: 32,768 tokens, no temperature."
-        ),
+        typer.Option("--thinking", help="For a reasoning model: 32,768 tokens, no temperature."),
     ] = False
     preset_named: Annotated[
         str | None,
         typer.Option(
             "--preset",
             metavar="NAME|FILE",
-            help="Use the settings of the model's owners (`reelbench list presets`).",
+            help="Use its owners' settings (`reelbench list presets`).",
         ),
     ] = None
 
