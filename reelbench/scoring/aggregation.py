@@ -155,7 +155,8 @@ class ScoredItems:
         flags: Counter[str] = Counter()
         read_by_model = 0
         for sample in self.samples:
-            if sample.read_by is not None and (sample.parsed or {}).get("answer") is not None:
+            reader_reply = getattr(sample, "read_by", None)  # a board's samples lack it
+            if reader_reply is not None and (sample.parsed or {}).get("answer") is not None:
                 read_by_model += 1
             scored += sample.state == "scored"
             if sample.state == "unscored":

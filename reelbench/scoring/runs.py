@@ -136,12 +136,15 @@ def together(
     metrics = _mean_metrics(results, results[0].metrics.keys() - numbers.metrics.keys())
     metrics |= numbers.metrics
     parse_failed = round(fmean(result.counts.parse_failed for result in results))
+    read_by_model = round(fmean(result.counts.read_by_model for result in results))
     counts = aggregation.ScoredItems(spec, samples).counts
     result = _without_run(results[0]).model_copy(
         update={
             "metrics": {m.name: metrics[m.name] for m in spec.metrics if m.name in metrics},
             "breakdowns": numbers.breakdowns,
-            "counts": counts.model_copy(update={"parse_failed": parse_failed}),
+            "counts": counts.model_copy(
+                update={"parse_failed": parse_failed, "read_by_model": read_by_model}
+            ),
             "answers": min(result.answers for result in results),
         }
     )
