@@ -98,6 +98,7 @@ globalThis.Reelbench = (() => {
     media_missing: "without their video",
     judge_unavailable: "not judged",
     judge_unparsable: "with an unreadable judgement",
+    judge_cut_off: "whose judgement was cut off",
     judge_refused: "that the judge refused",
     judge_rejected: "that the judge’s server rejected",
     judge_budget: "beyond the judge’s budget",

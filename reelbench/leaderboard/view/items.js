@@ -23,6 +23,7 @@
     media_unreadable: "unreadable video",
     judge_unparsable: "unreadable judgement",
     judge_unavailable: "not judged",
+    judge_cut_off: "judgement cut off",
     judge_refused: "refused by the judge",
     judge_rejected: "rejected by the judge’s server",
     judge_budget: "beyond the judge’s budget",
