@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
@@ -269,8 +269,7 @@ class AskOptions:
         if self.provider is not None:
             return PROVIDERS[self.provider].own
         hostname = urlsplit(self.url).hostname
-        hosts = {urlsplit(provider.url).hostname for provider in PROVIDERS.values()}
-        return hostname not in hosts or hostname == "localhost"
+        return hostname not in _provider_hosts() or hostname == "localhost"
 
     @property
     def sent_key(self) -> str | None:
@@ -434,6 +433,12 @@ class AskOptions:
         """Return True where a reply holds a key, whole, in part or encoded."""
         keys = tuple(filter(is_like_a_key, self.secrets))
         return _traces_of(keys).are_in(reply)
+
+
+@cache
+def _provider_hosts() -> frozenset[str | None]:
+    """Return the hosts of all providers' servers."""
+    return frozenset(urlsplit(provider.url).hostname for provider in PROVIDERS.values())
 
 
 @lru_cache(maxsize=16)

@@ -8,6 +8,7 @@ sent as it was typed, so that what is kept under it stays its own; only `vllm/`,
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,7 @@ def read_model_name(
     return _at_server(model, None, keys)
 
 
+@lru_cache(maxsize=64)
 def takes_completion_limit(model: str) -> bool:
     """Return True for a provider's own model that takes `max_completion_tokens` alone.
 
