@@ -91,31 +91,39 @@ def _silence_traceback() -> None:
 
 
 @contextmanager
-def _at_its_server(model_args: object) -> Iterator[None]:
+def _checked_server(model_args: object) -> Iterator[None]:
     """Check the address of the server that is asked, while its client is made.
 
-    That holds whatever started lmms-eval. A placeholder is set for a key where there is none and
-    the server is one's own: its client demands one. A warning says where an address lacks a path:
-    lmms-eval counts each 404 as an answer that failed.
+    That holds whatever started lmms-eval. The client demands a key: where there is none and the
+    server is the user's own, it gets a placeholder.
     """
     address = re.search(r"base_url=(([a-z]+://)(?:[^@/,]*@)?([^:/,\s]+)[^,\s]*)", str(model_args))
-    if address is not None and re.fullmatch(r"[a-z]+://[^/]+/?", address[1]):
-        log.warning(
-            "base_url=%s has no path, and most servers have /v1",
-            without_credentials(address[1].rstrip("/")),
-        )
-    key = settings.OPENAI_API_KEY
-    has_key = key.is_set or "api_key=" in str(model_args)
-    if address is None or address[3] == "api.openai.com" or has_key:
+    if address is None:
         yield
         return
-    log.warning("%s is not set: %s is sent to %s in its place", key.name, _NO_KEY, address[3])
-    before = os.environ.get(key.name, "")
+    url = address[1]
+    host = address[3]
+    _warn_of_missing_path(url)
+    key = settings.OPENAI_API_KEY
+    if host == "api.openai.com" or key.is_set or "api_key=" in str(model_args):
+        yield
+        return
+    log.warning("%s is not set: %s is sent to %s in its place", key.name, _NO_KEY, host)
+    previous_key = os.environ.get(key.name, "")
     os.environ[key.name] = _NO_KEY
     try:
         yield
     finally:
-        os.environ[key.name] = before
+        os.environ[key.name] = previous_key
+
+
+def _warn_of_missing_path(url: str) -> None:
+    """Warn of an address without a path: lmms-eval counts each 404 as an answer that failed."""
+    if re.fullmatch(r"[a-z]+://[^/]+/?", url):
+        log.warning(
+            "base_url=%s has no path, and most servers have /v1",
+            without_credentials(url.rstrip("/")),
+        )
 
 
 def _wrap_all() -> None:
@@ -196,7 +204,7 @@ def _create_model(original: Callable[..., Any], cls: type, *args: Any, **kwargs:
     model_args = kwargs.get("arg_string")
     if args:
         model_args = args[0]
-    with _at_its_server(model_args):
+    with _checked_server(model_args):
         model = original(cls, *args, **kwargs)
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         atexit.unregister(_leave_group)

@@ -36,7 +36,7 @@ def entry_of(spec: BenchmarkSpec, row: rows.Row) -> Entry:
     return row["id"], row["video"], row["question"], rows.target(spec, row)
 
 
-def whose(
+def rows_owner(
     spec: BenchmarkSpec,
     split: str,
     source: "SourceRecord",
@@ -55,22 +55,44 @@ def whose(
     """
     if source.kind == "mini":
         return "owners"
-    declared = spec.splits[upstream_split(spec, split)]
-    if is_mini(split):
-        of_owners = _are_mini_rows(spec, split, entries)
-    elif spec.mapping is not None and not spec.package:
-        of_owners = _is_declared_file(spec, split, source.fingerprint)
-    elif not declared.owners_files and declared.owners_rows is None:
+    if not _is_declared(spec, split):
         return "unstated"
-    elif _is_owners_file(spec, declared.owners_files, source.fingerprint):
-        of_owners = True
-    else:
-        all_rows = _rows_of(spec, split, source, located) or ()
-        all_entries = [entry_of(spec, row) for row in all_rows]
-        of_owners = rows_sha256(all_entries or entries) == declared.owners_rows
-    if of_owners:
+    if _are_owners_rows(spec, split, source, entries, located):
         return "owners"
-    return "own" if source.kind in {"local", "files"} else "unstated"
+    is_users_file = source.kind in {"local", "files"}
+    return "own" if is_users_file else "unstated"
+
+
+def _is_declared(spec: BenchmarkSpec, split: str) -> bool:
+    """Return True where the benchmark declares what its owners' rows are."""
+    if is_mini(split) or _has_declared_file(spec):
+        return True
+    declared = spec.splits[upstream_split(spec, split)]
+    return bool(declared.owners_files) or declared.owners_rows is not None
+
+
+def _has_declared_file(spec: BenchmarkSpec) -> bool:
+    return spec.mapping is not None and not spec.package
+
+
+def _are_owners_rows(
+    spec: BenchmarkSpec,
+    split: str,
+    source: "SourceRecord",
+    entries: Iterable[Entry],
+    located: SplitData | None,
+) -> bool:
+    """Return True where the rows, or the file that they are from, are the owners'."""
+    if is_mini(split):
+        return _are_mini_rows(spec, split, entries)
+    if _has_declared_file(spec):
+        return _is_declared_file(spec, split, source.fingerprint)
+    declared = spec.splits[upstream_split(spec, split)]
+    if _is_owners_file(spec, declared.owners_files, source.fingerprint):
+        return True
+    all_rows = _rows_of(spec, split, source, located) or ()
+    all_entries = [entry_of(spec, row) for row in all_rows]
+    return rows_sha256(all_entries or entries) == declared.owners_rows
 
 
 def _are_mini_rows(spec: BenchmarkSpec, split: str, entries: Iterable[Entry]) -> bool:

@@ -215,14 +215,14 @@ class RowsOnDisk(os.PathLike[str]):
 
     def _has_own_rows(self, located: "SplitData") -> bool:
         """Return True where the rows are somebody's own; they are looked at once."""
-        from reelbench.data.ownership import entry_of, whose
+        from reelbench.data.ownership import entry_of, rows_owner
 
         if located.source.kind != "local":
             return False
         if self._is_own is None:
             spec = located.spec
             entries = (entry_of(spec, row) for row in located.rows)
-            owner = whose(spec, located.split, located.source, entries, located)
+            owner = rows_owner(spec, located.split, located.source, entries, located)
             self._is_own = owner == "own"
         return self._is_own
 

@@ -239,7 +239,7 @@ def _count(
     files = tuple(path.name for path in split.paths if path.name in public_names)
     rows = split.read()
     entries = [ownership.entry_of(spec, row) for row in rows]
-    data = ownership.whose(spec, split.split, split.source, entries)
+    data = ownership.rows_owner(spec, split.split, split.source, entries)
     return Counted(split_counts.of_split(spec, rows, labels), split.source, files, data)
 
 

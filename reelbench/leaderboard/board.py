@@ -410,8 +410,8 @@ def ranked_board(
         names=model_names,
         blind=_blind(specs, entries_in_order, models),
         shortcuts=group_shortcuts,
-        without_shortcuts=scores_without(rows_with_samples, group_shortcuts)
-        | _published_scores_without(published_rows),
+        without_shortcuts=scores_without_shortcuts(rows_with_samples, group_shortcuts)
+        | _published_scores_without_shortcuts(published_rows),
         bridges=bridges,
         other_judges=by_other_judges(bridges) | _published_other_judges(published_rows),
         overall=overall.overall(entries_in_order, ranks, main, specs, model_names, noise=noise),
@@ -461,7 +461,7 @@ def _rank_groups(
     return rankings
 
 
-def _published_scores_without(rows: Sequence[rows_only.Row]) -> dict[str, float]:
+def _published_scores_without_shortcuts(rows: Sequence[rows_only.Row]) -> dict[str, float]:
     scores = {row.key: row.without_shortcuts for row in rows}
     return {key: score for key, score in scores.items() if score is not None}
 
@@ -590,7 +590,7 @@ def shortcuts_of_groups(rows: Sequence[BoardEntry]) -> dict[RankingGroup, Shortc
     return shortcuts_of
 
 
-def scores_without(
+def scores_without_shortcuts(
     rows: Sequence[BoardEntry], group_shortcuts: Mapping[RankingGroup, Shortcuts]
 ) -> dict[str, float]:
     """Return key of a run -> its primary metric without the shortcuts.
@@ -607,16 +607,22 @@ def scores_without(
         if column_of(stored.result.settings) is not None:
             continue
         spec = stored.spec
-        samples: list[Sample] = []
-        for sample in ranked_samples(stored):
-            is_counted = sample.state == "scored" or is_left_out(sample)
-            if is_counted and sample.id not in shortcut_ids[row.group]:
-                samples.append(sample)
+        samples = _counted_samples_without(stored, shortcut_ids[row.group])
         bounded = with_unscored_at("lowest", spec, spec.primary, samples)
         score = aggregation.metric_value(spec, spec.primary, bounded)
         if score is not None:
             scores[row.key] = score
     return scores
+
+
+def _counted_samples_without(stored: StoredResult, left_out_ids: Collection[str]) -> list[Sample]:
+    """Return the samples that count for the rank, without some questions."""
+    samples: list[Sample] = []
+    for sample in ranked_samples(stored):
+        is_counted = sample.state == "scored" or is_left_out(sample)
+        if is_counted and sample.id not in left_out_ids:
+            samples.append(sample)
+    return samples
 
 
 # --- runs that lack videos ------------------------------------------------------------------------

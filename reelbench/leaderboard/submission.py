@@ -333,7 +333,9 @@ def _submission(
     row = store.checked_row(result, added.check, tables.account)
     named_result = store.with_name(result, tables.state)
     stored = store.as_stored(added.source, named_result, row, tables.known_rows)
-    entry = entries.run_entry(replace(stored, differs=tables.first.differs(stored.filed)))
+    entry = entries.run_entry(
+        replace(stored, differs=tables.first.difference_from_first(stored.filed))
+    )
     if not is_current(result):
         metrics = _stated_and_recomputed(spec, result, entry.metrics)
     rows, replaced = tables.table_of(entry)

@@ -90,7 +90,7 @@ class FirstFiled:
                 self._first.setdefault((filed.table, name), filed)
                 self._first.setdefault((filed.table, name, digest), filed)
 
-    def differs(self, filed: Filed) -> str | None:
+    def difference_from_first(self, filed: Filed) -> str | None:
         """Return the difference between a result and the first of its table, or None.
 
         It is in fixed words. A result that doesn't state what was asked is compared with the first

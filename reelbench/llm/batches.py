@@ -28,7 +28,7 @@ from reelbench.llm.client import (
     RejectedError,
     TransientError,
     one_line,
-    reply_in,
+    parsed_reply,
     server_of,
 )
 from reelbench.llm.messages import body_of
@@ -240,7 +240,7 @@ class Batches:
             response: dict[str, Any] = row.get("response") or {}
             status = response.get("status_code")
             if status == 200:  # noqa: PLR2004
-                reply = reply_in(response["body"], self.options, None)
+                reply = parsed_reply(response["body"], self.options, None)
                 return stored_now(key, self.options.model, reply)
             body: dict[str, Any] = response.get("body") or {}
             error: dict[str, Any] = row.get("error") or body.get("error") or {}

@@ -191,7 +191,7 @@ class ChatClient:
         if not 200 <= response.status < 300:  # noqa: PLR2004
             raise self._error_for_status(response.status, response.headers, content)
         try:
-            return reply_in(json.loads(content), options, time.monotonic() - began)
+            return parsed_reply(json.loads(content), options, time.monotonic() - began)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             start = one_line(options.redact(content.decode("utf-8", "replace")), 200)
             line = f"{self._server} sent something that is not a chat completion: {start!r}"
@@ -444,8 +444,8 @@ def last_days(models: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return days
 
 
-def reply_in(body: Any, options: AskOptions, seconds: float | None) -> Reply:  # noqa: ANN401 - any JSON value
-    """Return the reply that a chat completion holds; its text is never edited.
+def parsed_reply(body: Any, options: AskOptions, seconds: float | None) -> Reply:  # noqa: ANN401 - any JSON value
+    """Return the reply that a chat completion holds, with its text unedited.
 
     Raises:
         RejectedError: It repeats the key.
@@ -457,18 +457,8 @@ def reply_in(body: Any, options: AskOptions, seconds: float | None) -> Reply:  #
     choice: dict[str, Any] = choices[0] if choices else {}
     message: dict[str, Any] = choice.get("message") or {}
     text = _text_of(message.get("content"))
-    error = choice.get("error") or error
     ending = ending_text(choice, text)
-    is_broken_off = ending_of(ending).group == "broken_off"
-    if is_broken_off or (error and not (text or "").strip()):
-        words = options.redact(_error_text(error or ending))
-        reason = one_line(words)
-        refusal = refusals.kind_of(_OK, words)
-        if refusal is not None:
-            raise _refusal_error(refusal, f"{options.who} at {options.host} refused: {reason}")
-        raise TransientError(
-            f"{options.who} at {options.host} broke its reply off: {reason}", maybe_paid=True
-        )
+    _check_whole(text, ending, choice.get("error") or error, options)
     if text is not None:
         if options.is_repeated_in(text):  # it would be published
             raise RejectedError(
@@ -488,6 +478,22 @@ def reply_in(body: Any, options: AskOptions, seconds: float | None) -> Reply:  #
         reasoning_tokens=_tokens(usage, "completion_tokens_details", "reasoning_tokens"),
         cached_tokens=_tokens(usage, "prompt_tokens_details", "cached_tokens"),
         seconds=seconds,
+    )
+
+
+def _check_whole(text: str | None, ending: Any, error: Any, options: AskOptions) -> None:  # noqa: ANN401 - any JSON value
+    """Raise an error for a reply that an error took the place of, or broke off."""
+    is_broken_off = ending_of(ending).group == "broken_off"
+    has_text = bool((text or "").strip())
+    if not is_broken_off and (has_text or not error):
+        return
+    words = options.redact(_error_text(error or ending))
+    reason = one_line(words)
+    refusal = refusals.kind_of(_OK, words)
+    if refusal is not None:
+        raise _refusal_error(refusal, f"{options.who} at {options.host} refused: {reason}")
+    raise TransientError(
+        f"{options.who} at {options.host} broke its reply off: {reason}", maybe_paid=True
     )
 
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from reelbench.base.attachment import Attachment
 from reelbench.base.errors import InputError, installing
-from reelbench.llm.client import MAX_BYTES, ChatClient, TimeLimit, one_line, reply_in
+from reelbench.llm.client import MAX_BYTES, ChatClient, TimeLimit, one_line, parsed_reply
 from reelbench.llm.messages import Message
 from reelbench.llm.reply import Reply
 from reelbench.llm.structured import FIELD
@@ -102,7 +102,7 @@ class GeminiClient(ChatClient):
         except Exception as error:  # noqa: BLE001
             raise self._error_without_status(error) from None
         document = reply.model_dump(mode="json", exclude_none=True)
-        return reply_in(_as_completion(document), options, time.monotonic() - began)
+        return parsed_reply(_as_completion(document), options, time.monotonic() - began)
 
 
 def _has_video(messages: Sequence[Message]) -> bool:

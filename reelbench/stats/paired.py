@@ -281,14 +281,16 @@ def difference_of_means(sums: Array, *, bounds: Bounds = UNBOUNDED) -> TwoMeans:
         sums: Clusters x 4: the sum and the number of a's values, then b's. Each has one at least.
         bounds: The least and the most that a value can be.
     """
-    whole = sums.sum(axis=0)
-    a = float(whole[0] / whole[1])
-    b = float(whole[2] / whole[3])
+    total_a, number_a, total_b, number_b = sums.sum(axis=0)
+    mean_a = float(total_a / number_a)
+    mean_b = float(total_b / number_b)
     draws = np.concatenate(list(resampled_sums(sums)))
     # A resample may have no value; it is left out.
     with np.errstate(divide="ignore", invalid="ignore"):
         difference_draws = draws[:, 0] / draws[:, 1] - draws[:, 2] / draws[:, 3]
-    items = parts_of_ratio(sums[:, 0], sums[:, 1]).minus(parts_of_ratio(sums[:, 2], sums[:, 3]))
-    items = replace(items, n=len(sums))
-    test = paired_test(a - b, difference_draws, len(sums), items, bounds=bounds)
-    return TwoMeans(a, b, test)
+    parts_a = parts_of_ratio(sums[:, 0], sums[:, 1])
+    parts_b = parts_of_ratio(sums[:, 2], sums[:, 3])
+    # Each cluster is one observation.
+    parts = replace(parts_a.minus(parts_b), n=len(sums))
+    test = paired_test(mean_a - mean_b, difference_draws, len(sums), parts, bounds=bounds)
+    return TwoMeans(mean_a, mean_b, test)

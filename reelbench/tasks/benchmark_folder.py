@@ -98,7 +98,7 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
             something about them can't be guessed. Nothing is written then.
     """
     _check_request(request, folder)
-    source = _read(request)
+    source = _read_source(request)
     rows = [row for _, row in source.rows]
     if not rows:
         raise InputError(f"{request.rows}: no rows; expected at least one question")
@@ -367,7 +367,7 @@ def _is_answered(request: NewBenchmark, line: str) -> bool:
     return False
 
 
-def _read(request: NewBenchmark) -> _Source:
+def _read_source(request: NewBenchmark) -> _Source:
     """Return the rows of the file, and of the file that is joined to it.
 
     Raises:
@@ -383,6 +383,14 @@ def _read(request: NewBenchmark) -> _Source:
         return _Source([request.rows], list(entries))
     if request.sheet:
         raise InputError(f"--sheet {request.sheet}: a sheet's rows take no each, line or join")
+    return _read_by_keys(request)
+
+
+def _read_by_keys(request: NewBenchmark) -> _Source:
+    """Return the rows that the keys `each`, `line` and `join` make of the files.
+
+    A row that can't be read is told by `check`.
+    """
     files = [request.rows]
     keys = _parsed_keys(request)
     join = benchmark_mapping.join_of(keys)

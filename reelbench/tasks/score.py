@@ -388,7 +388,7 @@ class Evaluation:
             local_split = self.questions.here
         whose = "own"
         if not self.own_rows:
-            whose = ownership.whose(spec, split, source, self._references(), local_split)
+            whose = ownership.rows_owner(spec, split, source, self._references(), local_split)
         notes = [note for note in (self.note, *data_notes) if note]
         attribution = result_files.Attribution(
             whose,

@@ -33,7 +33,7 @@ def owners_rows():
 def whose(spec, path):
     asked = Questions(spec, spec.default_split, file=path)
     entries = [(one.id, one.video, one.question, one.target) for one in asked.references()]
-    return ownership.whose(spec, asked.split, asked.source, entries)
+    return ownership.rows_owner(spec, asked.split, asked.source, entries)
 
 
 def write(path, document):
@@ -81,7 +81,7 @@ class TestWhose:
         for name in ("curve", "dramaqa_cogme"):
             source = SourceRecord(kind="local", location="x", revision=None, fingerprint="0" * 64)
             known = discovery.get(name)
-            assert ownership.whose(known, known.default_split, source, []) == "unstated"
+            assert ownership.rows_owner(known, known.default_split, source, []) == "unstated"
 
     def test_mini_rows_are_known_and_a_part_of_them_is_too(self):
         rextime = discovery.get("rextime")
@@ -89,9 +89,9 @@ class TestWhose:
         source = SourceRecord(
             kind="files", location="mine.json", revision=None, fingerprint="rextime:0"
         )
-        assert ownership.whose(rextime, "mini", source, rows[:3]) == "owners"
+        assert ownership.rows_owner(rextime, "mini", source, rows[:3]) == "owners"
         changed = [(name, video, "another question", target) for name, video, _, target in rows]
-        assert ownership.whose(rextime, "mini", source, changed) == "own"
+        assert ownership.rows_owner(rextime, "mini", source, changed) == "own"
 
     def test_a_run_whose_rows_are_not_here_is_told_by_its_fingerprint(self, spec):
         path = spec.folder / "mini" / "test.json"
@@ -99,9 +99,9 @@ class TestWhose:
         source = SourceRecord(
             kind="samples", location="rows of the run", revision=None, fingerprint=known
         )
-        assert ownership.whose(spec, "test", source, []) == "owners"
+        assert ownership.rows_owner(spec, "test", source, []) == "owners"
         other = source.model_copy(update={"fingerprint": "f" * 16})
-        assert ownership.whose(spec, "test", other, []) == "unstated"
+        assert ownership.rows_owner(spec, "test", other, []) == "unstated"
 
 
 def test_a_result_says_whose_its_rows_were(reelbench, tmp_path):

@@ -129,11 +129,11 @@ def test_no_part_of_a_key_is_kept_of_what_a_server_says(part):
     """A server is sent the key, and what it says of its reply is published."""
     options = AskOptions(model="m", url="http://127.0.0.1:1/v1", api_key=KEY)
     body = {"model": f"m-{part}", "choices": [{"finish_reason": part, "message": {"content": "A"}}]}
-    reply = client.reply_in(body, options, None)
+    reply = client.parsed_reply(body, options, None)
     told = f"{reply.finish} {reply.returned}"
     assert "[key]" in told
     assert not any(KEY[at : at + 12] in told for at in range(len(KEY) - 11))
     assert b64encode(KEY.encode()).decode()[4:20] not in told
     body["choices"][0]["message"]["content"] = f"It is {part}."
     with pytest.raises(client.RejectedError, match="repeats the key"):
-        client.reply_in(body, options, None)
+        client.parsed_reply(body, options, None)

@@ -8,7 +8,7 @@ import pytest
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import text_of, unfinished
 from reelbench.llm.asker import Asker
-from reelbench.llm.client import TransientError, reply_in
+from reelbench.llm.client import TransientError, parsed_reply
 from reelbench.llm.endings import ending_of
 from reelbench.llm.reply import Reply
 from tests.servers.judge import Answer, JudgeServer
@@ -28,7 +28,7 @@ def reply_to(content="B", finish=None, message=None, usage=None, **choice):
         ],
         "usage": {"prompt_tokens": 9, "completion_tokens": 4} | (usage or {}),
     }
-    return reply_in(document, OPTIONS, None)
+    return parsed_reply(document, OPTIONS, None)
 
 
 def kept(raw, finish, completion_tokens=0):
