@@ -61,8 +61,8 @@ class Scored:
         breakdowns: Facet -> label -> metrics.
         counts: The number of items in each state.
         notes: Warnings and failures, one line each.
-        judge: The judge and its settings, as in `result.json`; None if there was no judge.
-        model: The model that gave the answers; if it is not known, the name of the file.
+        judge: The judge and its settings, as in `result.json`. None if there was no judge.
+        model: The model that gave the answers. If it is not known, the name of the file.
         reader: The model that read the answers that the grammar left unread, if any.
     """
 
@@ -88,7 +88,7 @@ class Scored:
         return self._table().html()
 
     def _table(self) -> "Table":
-        """Return a row a metric; below it what lacks, and the notes."""
+        """Return a row a metric. Below it what lacks, and the notes."""
         from reelbench.base.text_tables import Table
         from reelbench.scoring import metric_table
 
@@ -222,7 +222,7 @@ class Scored:
         notebook to others.
 
         Args:
-            file: The page; its name ends in .html. Default: a file in a new temporary folder.
+            file: The page. Its name ends in .html. Default: a file in a new temporary folder.
 
         Raises:
             InputError: The board, which has this page, is not installed, or the data may not be
@@ -252,7 +252,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page on disk, which prints as its path; a notebook shows it."""
+    """A page on disk, which prints as its path. A notebook shows it."""
 
     path: Path
 
@@ -305,12 +305,12 @@ def score(
         about: Further facts for the record, as a mapping or a `model.yaml`: `frames`
             (`uniform:32`), `label` (a further condition of the run), `url` (a description),
             `revision`, `parameters`, `licence`, and the other facts of `--about`.
-        overlap: Whether BLEU, CIDEr and METEOR are computed; they need a Java process.
+        overlap: Whether BLEU, CIDEr and METEOR are computed. They need a Java process.
         **source: `split` (if not the task's or the benchmark's default one), `data` (path of the
             benchmark's data, if it isn't found automatically), `errata` (`apply` or `ignore` those
             of the benchmark), and for a table `id_column` and `text_column`, if their names don't
             show it. `reader` is a model that reads the answers in which no option is read, as in
-            `--reader`; such a result has a table of its own.
+            `--reader`. Such a result has a table of its own.
 
     Raises:
         InputError: The predictions can't be read or don't fit.
@@ -473,7 +473,7 @@ def compare(
         a: A result, or its folder.
         b: Another one of the same benchmark, version and split.
         *more: Further results; then each pair has its own comparison, in their order. Its p is for
-            this pair only; a leaderboard's table corrects for all its pairs.
+            this pair only. A leaderboard's table corrects for all its pairs.
         anyway: Compare them even if different judges, or judges with different prompts, scored
             them, or different readers read their unread answers.
 
@@ -603,10 +603,10 @@ def ask(
         name: A benchmark, or one of its tasks (`rextime_mini`).
         url: Base URL of an OpenAI-compatible server. Default: the provider's, otherwise
             `REELBENCH_LLM_URL`.
-        frames: The frames, as in `reelbench ask --frames`; a number N means N equally spaced
+        frames: The frames, as in `reelbench ask --frames`. A number N means N equally spaced
             frames.
         split: The split, if not the task's or the benchmark's default one.
-        limit: Maximum number of questions; the first ones are asked.
+        limit: Maximum number of questions. The first ones are asked.
         judge: As in `score`.
         data: Path of the benchmark's data, if it isn't found automatically.
         **options: Options of the requests (`AskedOptions`).
@@ -660,14 +660,14 @@ def evaluate(
         name: A benchmark, or one of its tasks (`rextime_mini`).
         split: The split, if not the task's or the benchmark's default one.
         frames: The frames, as in `reelbench run --frames`.
-        limit: Maximum number of questions; the first ones are asked.
+        limit: Maximum number of questions. The first ones are asked.
         judge: As in `score`.
         model: The model's name, for the record. Default: the function's name.
         data: Path of the benchmark's data, if it isn't found automatically.
 
     Returns:
         The scores. A question is unscored if its video is missing (`media_missing`), or if `fn`
-        raised an exception (`model_failed`); `notes` has the errors. If the first call of all
+        raised an exception (`model_failed`). `notes` has the errors. If the first call of all
         raises an exception, it is raised.
     """
     from reelbench.methods import function

@@ -118,7 +118,10 @@ def _checked_server(model_args: object) -> Iterator[None]:
 
 
 def _warn_of_missing_path(url: str) -> None:
-    """Warn of an address without a path: lmms-eval counts each 404 as an answer that failed."""
+    """Warn of an address without a path.
+
+    There lmms-eval counts each 404 as an answer that failed.
+    """
     if re.fullmatch(r"[a-z]+://[^/]+/?", url):
         log.warning(
             "base_url=%s has no path, and most servers have /v1",
@@ -161,7 +164,7 @@ def _wrap_all() -> None:
 
 
 def _wrap_index() -> bool:
-    """Have lmms-eval index our tasks; return False where it can't be done."""
+    """Have lmms-eval index our tasks. Return False where it can't be done."""
     from lmms_eval.tasks import TaskManager
 
     from reelbench.tasks.lmms.wrapping import wrap
@@ -173,7 +176,7 @@ def _wrap_index() -> bool:
 
 
 def _wrap_loading() -> bool:
-    """Have lmms-eval leave out tasks without data; return False where it can't be done."""
+    """Have lmms-eval leave out tasks without data. Return False where it can't be done."""
     from lmms_eval.tasks import TaskManager
 
     from reelbench.tasks.lmms.wrapping import wrap
@@ -389,7 +392,7 @@ def _asked_often(loaded: Any) -> Any:
 
 
 def _load_anything(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
-    """Load what is asked for; DataUnavailableError where nothing is left of it."""
+    """Load what is asked for. DataUnavailableError where nothing is left of it."""
     left_out = self.__dict__[_LEFT_OUT] = {}
     loaded = original(self, *args, **kwargs)
     if left_out and not _has_tasks(loaded):

@@ -18,7 +18,7 @@ class Attachment:
         kind: The protocol's name of it.
         media_type: Its media type, such as `image/png`.
         data: Its bytes, or the file, which is read when it is sent.
-        extra: Further fields of the part, beside the URL; they are part of the key.
+        extra: Further fields of the part, beside the URL. They are part of the key.
     """
 
     kind: Literal["image_url", "video_url"]
@@ -38,7 +38,7 @@ class Attachment:
         return f"data:{self.media_type};base64,{encoded}"
 
     def sha256(self) -> str:
-        """Return the bytes' sha256, in hex; a file is read once in a process."""
+        """Return the bytes' sha256, in hex. A file is read once in a process."""
         if isinstance(self.data, Path):
             return sha256_once(self.data)
         return hashlib.sha256(self.data).hexdigest()

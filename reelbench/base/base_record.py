@@ -79,7 +79,7 @@ Plain = Annotated[Any, AfterValidator(_plain)]
 Free = Annotated[
     dict[str, Plain], Field(max_length=bounds.ENTRIES), AfterValidator(without_secrets)
 ]
-"""What was sent or set, by free names; keys and passwords are taken out, at any depth."""
+"""What was sent or set, by free names. Keys and passwords are taken out, at any depth."""
 
 _OMITTED = "left out of the file at its default"
 FieldT = TypeVar("FieldT")

@@ -1,7 +1,7 @@
 """Work on what strangers send, in a process of its own with bounds of time and memory.
 
 The process is ended when it takes more. The deadline holds everywhere. Memory is bounded where the
-system counts what a process has (Linux); elsewhere `MEMORY_IS_BOUNDED` is False, and who runs such
+system counts what a process has (Linux). Elsewhere `MEMORY_IS_BOUNDED` is False, and who runs such
 work says so.
 """
 
@@ -72,7 +72,7 @@ def run_bounded(
     Raises:
         OverrunError: It was not done in time.
         EndedError: It needed more memory than it may have, or its process ended by itself.
-        ReelbenchError: It failed; the message is its own error's line.
+        ReelbenchError: It failed. The message is its own error's line.
     """
     # Never a copy of this process, which has threads.
     context = get_context("forkserver") if _FORKS else get_context("spawn")

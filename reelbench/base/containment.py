@@ -33,7 +33,7 @@ def contained(folder: Path, path: Path, *, media: bool = False, also: Sequence[P
     Args:
         folder: The folder that names the file.
         path: The file's path.
-        media: The file is a video or lies beside one; REELBENCH_MEDIA is allowed, too.
+        media: The file is a video or lies beside one. REELBENCH_MEDIA is allowed, too.
         also: Further folders that the user has named.
 
     Raises:
@@ -92,7 +92,7 @@ def allowed_folders(folder: Path) -> list[Path]:
 
 
 def allow(folder: Path, outside: Path) -> None:
-    """Let a folder read from another one, from now on; InputError where that isn't there."""
+    """Let a folder read from another one, from now on. InputError where that isn't there."""
     if not outside.is_dir():
         raise InputError(f"{outside}: no such folder")
     real_folder = folder.resolve()

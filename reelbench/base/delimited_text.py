@@ -33,7 +33,7 @@ class TextForm:
 
 
 def form_of(path: Path, file: IO[bytes]) -> TextForm:
-    """Return the form of a file's text; the file is then at its start again.
+    """Return the form of a file's text. The file is then at its start again.
 
     What can't be taken for granted is told once: a code page, and columns that no comma parts.
 

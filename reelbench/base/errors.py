@@ -90,7 +90,7 @@ class ReelbenchError(Exception):
 
 
 class PendingError(ReelbenchError):
-    """Work has not failed and is not done; the same call later goes on."""
+    """Work has not failed and is not done. The same call later goes on."""
 
     exit_code: ClassVar[int] = 0
 

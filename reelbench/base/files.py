@@ -39,7 +39,7 @@ _EXCHANGE = 2  # RENAME_EXCHANGE of Linux
 _PIECE = 1 << 20  # bytes read at once
 _LONGEST_LINE = 4 * bounds.LINE  # bytes of JSON Lines: a character has 4 at most
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
-"""Names that shells give an open pipe; any other pipe is a named one."""
+"""Names that shells give an open pipe. Any other pipe is a named one."""
 
 
 def _path_aside(path: Path) -> Path:
@@ -140,7 +140,7 @@ def replacing_folder(folder: Path) -> Generator[Path]:
 
 
 def _exchange(first: Path, second: Path) -> bool:
-    """Let two folders change places in one step; False where the system can't."""
+    """Let two folders change places in one step. False where the system can't."""
     import ctypes
 
     with suppress(AttributeError, OSError, TypeError):
@@ -270,7 +270,7 @@ def inside(folder: Path, name: str, what: str = "") -> Path:
     """Return the path in `folder` of a name that a file states.
 
     Raises:
-        InputError: It is no name or leads out of the folder; the line begins with `what`.
+        InputError: It is no name or leads out of the folder. The line begins with `what`.
     """
     path = PurePosixPath(name.replace("\\", "/"))
     leads_out = path.is_absolute() or ".." in path.parts
@@ -292,7 +292,7 @@ def read_text(path: Path | str, *, most: int = bounds.FILE_BYTES) -> str:
 
     Args:
         path: The file.
-        most: Bytes that it may have; a larger one is not read.
+        most: Bytes that it may have. A larger one is not read.
 
     Raises:
         InputError: It can't be read, isn't UTF-8, or is too large.
@@ -387,7 +387,7 @@ class Decoder:
         )
 
     def read(self, text: str, number: int | None = None) -> Any:  # noqa: ANN401 - any JSON value
-        """Return the value as `decode`; InputError names file, line and column of an error."""
+        """Return the value as `decode`. InputError names file, line and column of an error."""
         try:
             return self.decode(text, number)
         except json.JSONDecodeError as error:
@@ -469,7 +469,7 @@ def read_json_or_jsonl(path: Path | str, *, unique: bool = False) -> Any:  # noq
 
 
 def is_json_lines_file(path: Path | str) -> bool:
-    """Return True where a file is JSON Lines; two of its lines are read."""
+    """Return True where a file is JSON Lines. Two of its lines are read."""
     lines: list[bytes] = []
     with open_input(path) as file:
         for line in _lines_of(file):
@@ -512,7 +512,7 @@ def json_lines(path: Path | str, *, most: int) -> Iterator[tuple[int, Any]]:
 
 
 def _lines_of(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield a file's lines; one that is too long comes in parts."""
+    """Yield a file's lines. One that is too long comes in parts."""
     yield from iter(partial(file.readline, _LONGEST_LINE + 1), b"")
 
 
@@ -533,7 +533,7 @@ def is_json_lines(text: str) -> bool:
 
 
 def read_record(path: Path | str) -> dict[str, Any] | None:
-    """Read a record that Reelbench keeps; None where it is missing or damaged."""
+    """Read a record that Reelbench keeps. None where it is missing or damaged."""
     try:
         record = read_json(path)
     except InputError:

@@ -1,4 +1,4 @@
-"""The progress of library code; its caller may pass a bar to draw, and by default none is drawn."""
+"""The progress of library code. Its caller may pass a bar to draw, and by default none is drawn."""
 
 import sys
 import threading
@@ -17,7 +17,7 @@ _MEGABYTE = 1e6
 
 
 class Show(Protocol):
-    """Shows the progress of work; called from any thread."""
+    """Shows the progress of work. Called from any thread."""
 
     def __call__(
         self, done: float, line: str, *, failed: int = 0, cost_usd: float | None = None
@@ -50,7 +50,7 @@ def no_bar(title: str, total: float | None) -> Generator[Show]:
 
 @contextmanager
 def line_bar(title: str, total: float | None) -> Generator[Show]:
-    """Show progress in one line on stderr, in a terminal or a notebook; elsewhere nothing."""
+    """Show progress in one line on stderr, in a terminal or a notebook. Elsewhere nothing."""
     stream = sys.stderr
     if stream is None or not (stream.isatty() or "ipykernel" in sys.modules):
         yield no_show

@@ -104,7 +104,7 @@ class SecretTraces:
         return bool(self._spans(text))
 
     def may_be_in_json(self, text: str) -> bool:
-        """Return False where a JSON text has no trace; True is a guess."""
+        """Return False where a JSON text has no trace. True is a guess."""
         for is_of_key, chunks in self._chunks.items():
             if not chunks:
                 continue

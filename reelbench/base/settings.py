@@ -42,11 +42,11 @@ class Setting:
     secret: bool = False
 
     def get(self) -> str:
-        """Return the value, without blanks around it; the default where it is unset or blank."""
+        """Return the value, without blanks around it. The default where it is unset or blank."""
         return os.environ.get(self.name, "").strip() or self.default
 
     def read(self, parse: Callable[[str], T]) -> T | None:
-        """Return the value as `parse` reads it; None where it is unset or blank."""
+        """Return the value as `parse` reads it. None where it is unset or blank."""
         text = self.get()
         return parse(text) if text else None
 
@@ -237,7 +237,7 @@ XDG_CACHE_HOME = _declare("XDG_CACHE_HOME", "folder of the user's cache", defaul
 PROVIDERS: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("providers.json").read_bytes()
 )
-"""Providers of models by the prefix of a model's name; `llm.model_names` reads their fields."""
+"""Providers of models by the prefix of a model's name. `llm.model_names` reads their fields."""
 
 PROVIDER_KEYS = {
     name: Setting(provider["key"], f"key of {provider['title']}, for `{name}/MODEL`", secret=True)
@@ -248,7 +248,7 @@ PROVIDER_KEYS = {
 ALL: tuple[Setting, ...] = tuple(
     ({key.name: key for key in PROVIDER_KEYS.values()} | _declared).values()
 )
-"""All settings; beside them each benchmark has `data(its id)`."""
+"""All settings. Beside them each benchmark has `data(its id)`."""
 
 
 def first(*variables: Setting) -> str | None:
@@ -268,5 +268,5 @@ def data(benchmark: str) -> Setting:
 
 
 def home() -> Path:
-    """Return `$REELBENCH_HOME`, where Reelbench keeps what it makes; it need not exist yet."""
+    """Return `$REELBENCH_HOME`, where Reelbench keeps what it makes. It need not exist yet."""
     return expanded(HOME.get()).absolute()

@@ -25,10 +25,10 @@ _PAUSE = 1.0  # seconds between two writes at least; the last state is written i
 
 
 class StatusFile:
-    """The status of one command, in a file; its methods are safe in any thread."""
+    """The status of one command, in a file. Its methods are safe in any thread."""
 
     def __init__(self, path: Path, command: str) -> None:
-        """Write that the command runs; OSError where the file can't be written."""
+        """Write that the command runs. OSError where the file can't be written."""
         self._path = path
         self._lock = threading.Lock()
         self._spent_before = 0.0

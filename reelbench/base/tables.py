@@ -1,6 +1,6 @@
 """Rows of a table file, each with its place: JSON, JSON Lines, CSV, TSV, Parquet or Excel.
 
-CSV's values are text as they stand; the others' have the types that the file gives them.
+CSV's values are text as they stand. The others' have the types that the file gives them.
 """
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -220,7 +220,7 @@ def read_excel(
 
 
 def _only_sheet(path: Path, book: Any) -> Any:  # noqa: ANN401 - openpyxl has no types
-    """Return the sheet that has rows; the first one where none has.
+    """Return the sheet that has rows. The first one where none has.
 
     Raises:
         InputError: Several have rows: which one is meant, nothing tells.
@@ -311,7 +311,7 @@ def _sheet_lines(path: Path, sheet: Any) -> Iterator[sheet_layout.Line]:  # noqa
 
 
 class _MergedCell(NamedTuple):
-    """A cell that reaches over several rows; `column` counts from 0."""
+    """A cell that reaches over several rows. `column` counts from 0."""
 
     column: int
     last_row: int
@@ -372,7 +372,7 @@ class _Amount:
     size: int = 0
 
     def add(self, rows: int = 0, cells: int = 0, size: int = 0) -> None:
-        """Count rows, cells and bytes; InputError where there are too many by now."""
+        """Count rows, cells and bytes. InputError where there are too many by now."""
         self.rows += rows
         self.cells += cells
         self.size += size
@@ -396,7 +396,7 @@ READERS: Mapping[str, Callable[[Path, Choose], Cells]] = {
     ".parquet": read_parquet,
     _WORKBOOK: read_excel,
 }
-"""Suffix -> reader; a file of any other name is JSON or JSON Lines."""
+"""Suffix -> reader. A file of any other name is JSON or JSON Lines."""
 
 NAME = "name_in_file"
 """Column of an object's name among others, where the object has an id of its own."""
@@ -514,8 +514,8 @@ def beside_rows(path: Path, rows_key: str = "") -> Beside:
     """Return the values beside the rows of a JSON document.
 
     Args:
-        path: The file; one that is no JSON document with its rows under a key has none.
-        rows_key: The key of the rows; that of the only list of objects where it is empty.
+        path: The file. One that is no JSON document with its rows under a key has none.
+        rows_key: The key of the rows. That of the only list of objects where it is empty.
     """
     if path.suffix.lower() in READERS or is_json_lines_file(path):
         return Beside("", {})

@@ -60,7 +60,7 @@ def csv_text(lines: Iterable[Iterable[object]], delimiter: str = ",", end: str =
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with lines below it; columns whose headings begin with `#` are of numbers."""
+    """A table with lines below it. Columns whose headings begin with `#` are of numbers."""
 
     title: str
     columns: Sequence[str]

@@ -10,7 +10,7 @@ EntryT = TypeVar("EntryT")
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Return True for a finite number that a float holds; `true` and `false` are none."""
+    """Return True for a finite number that a float holds. `true` and `false` are none."""
     # JSON as Python reads it has NaN and Infinity, and whole numbers that no float holds.
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
@@ -21,7 +21,7 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Return True for an integer; `true`, `false` and `3.0` are none."""
+    """Return True for an integer. `true`, `false` and `3.0` are none."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 

@@ -51,7 +51,7 @@ class Workers:
         number: Processes at once. None is as many as this process may use cores (at most 8), or
             all that the cluster has, and one where there is little to do.
         engine: `pool` are processes on this machine. `ray` is the cluster of `RAY_ADDRESS`, the
-            one that runs on this machine, or else a new one on it; every node must see the files
+            one that runs on this machine, or else a new one on it. Every node must see the files
             under the same paths.
     """
 

@@ -22,7 +22,7 @@ _TEXT_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 def read_mapping(
     text: str, where: str, *, what: str = "the file", line: int = 1, as_text: bool = False
 ) -> dict[str, Any]:
-    """Return the keys and values of a YAML text; none where it is empty.
+    """Return the keys and values of a YAML text. None where it is empty.
 
     Args:
         text: The YAML.

@@ -207,7 +207,7 @@ class _Asking:
     def __init__(
         self, names: Sequence[str], options: AskCommandOptions, budget: "Budget | None" = None
     ) -> None:
-        """Check the options; `budget` is the one of runs that share it."""
+        """Check the options. `budget` is the one of runs that share it."""
         from reelbench.registry.decoding import Candidates
         from reelbench.tasks.about import check_frames
 

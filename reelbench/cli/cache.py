@@ -63,7 +63,7 @@ def copy(
     source: Annotated[str, typer.Argument(metavar="FROM", help=f"{_PLACE}.")],
     target: Annotated[str, typer.Argument(metavar="TO", help="Likewise; its own replies stay.")],
 ) -> None:
-    """Copy replies from a file into a database, or back; skip what is already there."""
+    """Copy replies from a file into a database, or back. Skip what is already there."""
     from reelbench.llm.store import AwayError
     from reelbench.llm.store import copy as copied_over
 

@@ -32,7 +32,7 @@ def show_candidates(
     """Score several answers to a question: pass@k, mean@k, majority.
 
     pass@k (one of k answers is right) and mean@k are unbiased: averaged over all ways to choose k
-    kept answers. The majority is of the first k, for answers that are letters; a tie goes to the
+    kept answers. The majority is of the first k, for answers that are letters. A tie goes to the
     first. Open answers need --judge.
     """
     from reelbench.methods.candidates import repeat_figures

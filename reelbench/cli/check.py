@@ -139,7 +139,7 @@ class _SplitReport:
 
 
 def _report(spec: "BenchmarkSpec", split: "CheckedSplit") -> _SplitReport:
-    """Answer a split's questions; return it with all that is wrong."""
+    """Answer a split's questions. Return it with all that is wrong."""
     from reelbench.tasks.round_trip import round_trip
 
     problems = list(split.problems)

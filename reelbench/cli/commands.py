@@ -15,7 +15,7 @@ class CommandEntry:
 
     `summary` is the first sentence of the function's docstring. An example is what follows the
     command's words on the command line. `on_stop` says what stays for the next time where the
-    command is stopped; a command without it does no long work. `shown_elsewhere` are options that
+    command is stopped. A command without it does no long work. `shown_elsewhere` are options that
     the help only names, by the command whose help explains them.
     """
 

@@ -56,7 +56,7 @@ def fetch(
 ) -> None:
     """Fetch annotations, and videos with --media.
 
-    Resumable; every file is verified, and failures are listed at the end.
+    Resumable. Every file is verified, and failures are listed at the end.
     """
     from reelbench.data import fetch, loading
 

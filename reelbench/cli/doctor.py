@@ -238,7 +238,7 @@ def _attempt(look: Callable[[], object]) -> object:
 
 
 def _version(name: str) -> str | None:
-    """Return a package's version, None where it isn't installed; nothing is imported."""
+    """Return a package's version, None where it isn't installed. Nothing is imported."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:

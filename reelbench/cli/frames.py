@@ -122,7 +122,7 @@ def extract(
     engine: Engine = "pool",
     workers: Annotated[int | None, typer.Option(help="Videos decoded at once.", min=1)] = None,
 ) -> None:
-    """Decode frames into the store before a run; failures are listed at the end.
+    """Decode frames into the store before a run. Failures are listed at the end.
 
     Stored frames are not decoded again: rerun to resume.
     """

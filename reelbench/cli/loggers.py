@@ -56,7 +56,7 @@ def to_wandb(result: "Result") -> None:
     """Log a result to Weights & Biases.
 
     It goes to the process's own run where it has one, as lmms-eval does. Metrics are
-    `<benchmark>/<metric>` with `.low`, `.high` and `.n` beside them; breakdowns are one table. What
+    `<benchmark>/<metric>` with `.low`, `.high` and `.n` beside them. Breakdowns are one table. What
     was asked and answered stays here.
 
     Raises:

@@ -76,7 +76,7 @@ class _Failure(NamedTuple):
 
 
 def _failure_of(error: Exception) -> _Failure | None:
-    """Return a failure's line and exit status; None where it is a fault of ours."""
+    """Return a failure's line and exit status. None where it is a fault of ours."""
     if isinstance(error, ReelbenchError):
         return _Failure(str(error), error.exit_code)
     if isinstance(error, OSError) and not isinstance(error, ValueError):

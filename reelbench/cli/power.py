@@ -76,7 +76,7 @@ def power(
 
     By t tests over videos, at a power of 80 %.
 
-    A result says how far its own videos differ; two models on the same questions (--paired) need
+    A result says how far its own videos differ. Two models on the same questions (--paired) need
     far fewer.
     """
     from reelbench.stats import power as powers
@@ -188,7 +188,7 @@ def _assumed_pilot(
 
 
 def _published_score(spec: "BenchmarkSpec") -> float | None:
-    """Return the median of models' published scores; None where there are none."""
+    """Return the median of models' published scores. None where there are none."""
     from statistics import median
 
     scores: list[float] = []

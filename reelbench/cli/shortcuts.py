@@ -56,7 +56,7 @@ def show_shortcuts(
     Most runs without frames, or with one, answer these right.
 
     Make such runs with --frames none and --frames uniform:1. With one such run, lucky guesses
-    count; several filter most of them out. With runs of several frames, it also tells how often
+    count. Several filter most of them out. With runs of several frames, it also tells how often
     frames matter: most of those runs are right, and most runs without frames, and with one, are
     wrong.
     """

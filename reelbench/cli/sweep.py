@@ -65,7 +65,7 @@ class Printed:
 
     @property
     def of_lmms_eval(self) -> int | None:
-        """The file descriptor that lmms-eval's own table goes to; None: where ours go."""
+        """The file descriptor that lmms-eval's own table goes to. None: where ours go."""
         if self.as_json or self.quiet:
             return sys.stderr.fileno()
         return None

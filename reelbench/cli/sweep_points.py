@@ -47,7 +47,7 @@ class TaskPoints(NamedTuple):
 class Drawing:
     """The tables and pictures of a sweep's points.
 
-    `axis` is the setting in words; each label of the facet `by` has a line of its own.
+    `axis` is the setting in words. Each label of the facet `by` has a line of its own.
     """
 
     axis: str
@@ -67,7 +67,7 @@ class Drawing:
             self._draw(of_labels, task_points, lines)
 
     def _draw(self, path: Path, task_points: TaskPoints, lines: Mapping[str, MetricLine]) -> None:
-        """Draw lines over the setting; nothing is written where no line has a point."""
+        """Draw lines over the setting. Nothing is written where no line has a point."""
         from reelbench.pages import plots
 
         series = {}

@@ -35,7 +35,7 @@ class Step:
         label: The run's value of it, as the axis has it.
         title: The run in the user's messages.
         point_fields: Further fields of its points.
-        at: Its place on the axis; None is behind the run before.
+        at: Its place on the axis. None is behind the run before.
         sampling: Its frames.
         environ: Its variables.
         change: Makes its arguments of lmms-eval's.
@@ -107,7 +107,7 @@ def of_frames(spec: str | None, counts: str) -> list[Step]:
 def of_argument(text: str, sampling: FrameSampling | None) -> ArgumentSteps:
     """Return the key of `KEY=A,B,C` and a run for each value, in their order.
 
-    KEY is an argument of the adapter's; `gen_kwargs.KEY` one of generation.
+    KEY is an argument of the adapter's. `gen_kwargs.KEY` one of generation.
     """
     key, equals_sign, values_text = text.partition("=")
     values = [part.strip() for part in values_text.split(",")]

@@ -162,7 +162,7 @@ class _SplitCheck:
         )
 
     def _read_rows(self) -> None:
-        """Read the rows; add the faults of those that can't be read."""
+        """Read the rows. Add the faults of those that can't be read."""
         located = locate(self.spec.id, self.split, fetch=False)
         self.files = located.paths
         unreadable: list[str] = []
@@ -227,7 +227,7 @@ class _SplitCheck:
             self.notes += _kinds_of_faults(faults)
 
     def _look_for_videos(self) -> list[str]:
-        """Find the videos and subtitles; return a line for each video that is missing."""
+        """Find the videos and subtitles. Return a line for each video that is missing."""
         library = Library(self.spec, self.split)
         missing_videos: dict[str, Missing] = {}
         for missing in library.missing(self._one_row_a_video()):
@@ -343,7 +343,7 @@ class _Lengths:
         self._of_files: dict[str, float | None] = {}
 
     def of(self, duration: float | None, video: str) -> float | None:
-        """Return a row's length by its column, else by its video's file; None where unknown."""
+        """Return a row's length by its column, else by its video's file. None where unknown."""
         if duration or video not in self._files:
             return duration
         if video not in self._of_files:

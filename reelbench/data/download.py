@@ -30,7 +30,7 @@ TRIES = 4
 """Attempts in a row that bring no new byte before a download is given up."""
 
 PAUSE_S = 0.5
-"""Pause before the second attempt; it doubles from one attempt to the next."""
+"""Pause before the second attempt. It doubles from one attempt to the next."""
 
 _TIMEOUT_S = 30.0
 _BLOCK = 1 << 20
@@ -96,13 +96,13 @@ _PASSING_ERRORS = (_BrokeOffError, OSError, http.client.HTTPException)
 
 
 def place(url: str) -> Path:
-    """Return the path of a URL's file; two URLs never share one."""
+    """Return the path of a URL's file. Two URLs never share one."""
     name = Path(unquote(urlsplit(url).path)).name or "index"
     return home() / "downloads" / hashlib.sha256(url.encode()).hexdigest()[:12] / name
 
 
 def read_remote(path: Path) -> Remote | None:
-    """Return the server's statements about a downloaded file; None where it isn't here whole."""
+    """Return the server's statements about a downloaded file. None where it isn't here whole."""
     record = read_record(_beside(path, _RECORD))
     if record is None or not path.is_file() or path.stat().st_size != record.get("bytes"):
         return None
@@ -138,7 +138,7 @@ def download(
         url: The address.
         path: The file to write.
         sha256: The hash that the file must have.
-        again: Fetch the file though it is here; the old one stays until the new one is whole.
+        again: Fetch the file though it is here. The old one stays until the new one is whole.
         on_bytes: Told of the bytes that came.
 
     Raises:
@@ -231,7 +231,7 @@ def _check_digest(url: str, part: Path, name: str, digest: str, expected: str | 
 
 @dataclass(frozen=True)
 class _Attempt:
-    """An attempt to download what a partial file lacks; the file need not be there."""
+    """An attempt to download what a partial file lacks. The file need not be there."""
 
     url: str
     part: Path
@@ -240,7 +240,7 @@ class _Attempt:
     """True where the caller knows the file's hash."""
 
     def run(self) -> Remote:
-        """Download the rest of the file; return the server's statements about it."""
+        """Download the rest of the file. Return the server's statements about it."""
         size = _size(self.part)
         part_remote = Remote.from_record(read_record(_beside(self.part, _PART_RECORD)) or {})
         headers: dict[str, str] = {}
@@ -308,7 +308,7 @@ class _Attempt:
             )
 
     def _append(self, response: http.client.HTTPResponse, remote: Remote, size: int) -> int:
-        """Append a server's bytes to the partial file of `size` bytes; return its new size."""
+        """Append a server's bytes to the partial file of `size` bytes. Return its new size."""
         with self.part.open("ab") as file:
             for block in iter(lambda: response.read(_BLOCK), b""):
                 file.write(block)
@@ -324,7 +324,7 @@ class _Attempt:
 def _open(
     url: str, *, method: str = "GET", headers: dict[str, str] | None = None
 ) -> http.client.HTTPResponse:
-    """Send a request; raise where the answer is no file."""
+    """Send a request. Raise where the answer is no file."""
     if urlsplit(url).scheme not in {"http", "https"}:
         raise InputError(f"{url}: not an http or https address")
     all_headers = {"User-Agent": "reelbench", "Accept-Encoding": "identity"}
@@ -364,7 +364,7 @@ _RANGE = re.compile(r"bytes (?:([0-9]{1,18})-[0-9]{1,18}|\*)/(?:([0-9]{1,18})|\*
 
 
 def _statements(response: http.client.HTTPResponse) -> _Statements:
-    """Read a server's statements; the offset is None where it sends a whole file."""
+    """Read a server's statements. The offset is None where it sends a whole file."""
     headers = response.headers
     first_byte: int | None = None
     size: int | None = None

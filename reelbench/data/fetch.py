@@ -104,7 +104,7 @@ def plan(
         split: One of the owners' splits.
         media_keys: The media keys of the videos.
         limit: The number of videos, of which the first are fetched.
-        data: The user's own copy of the annotations; nothing is fetched in its place.
+        data: The user's own copy of the annotations. Nothing is fetched in its place.
         refresh: Ask upstream anew (see `sources.resolve`), also for videos on the Hub that have
             changed there.
 
@@ -348,7 +348,7 @@ def _yt_dlp() -> str:
 
 @dataclass(frozen=True)
 class FetchReport:
-    """The outcome of a run; problems of the plan come first among the failures."""
+    """The outcome of a run. Problems of the plan come first among the failures."""
 
     done: tuple[str, ...]
     skipped: tuple[str, ...]
@@ -419,7 +419,7 @@ def _lock(plan: FetchPlan, root: Path) -> "AcquireReturnProxy[FileLock]":
 
 
 class _StoppedError(BaseException):
-    """The user stopped the run; it is not caught with the faults of transfers."""
+    """The user stopped the run. It is not caught with the faults of transfers."""
 
 
 @dataclass
@@ -457,7 +457,7 @@ class _Progress:
 
 
 def _reason_of(error: Exception) -> str:
-    """Return the line that tells why a transfer failed; log what nobody foresaw."""
+    """Return the line that tells why a transfer failed. Log what nobody foresaw."""
     if isinstance(error, OSError) and is_full(error):
         place = error.filename or "where videos are kept"
         return f"the disk is full ({place}); make room and run the command again"

@@ -1,9 +1,9 @@
 """The Hugging Face Hub as a source: the one place that asks it for commits, lists and files.
 
 Every download names a commit, so results stay comparable. Where a spec knows none, `main` is
-resolved once and the commit is recorded under `$REELBENCH_HOME/revisions`; it is used from then on,
+resolved once and the commit is recorded under `$REELBENCH_HOME/revisions`. It is used from then on,
 until the user refreshes it. The client reads `HF_HOME`, `HF_ENDPOINT` and `HF_HUB_OFFLINE` when it
-is imported; here they are read at each call, so a program that sets them late is not surprised.
+is imported. Here they are read at each call, so a program that sets them late is not surprised.
 """
 # pyright: reportUnknownVariableType=false
 
@@ -259,7 +259,7 @@ def download(
         tqdm_class: A progress bar.
 
     Raises:
-        DataUnavailableError: The file can't be had; its line says what to do.
+        DataUnavailableError: The file can't be had. Its line says what to do.
     """
     from huggingface_hub import hf_hub_download
 
@@ -306,7 +306,7 @@ def _check_cached(path: Path, where: str) -> None:
 
 
 def in_cache(repo_id: str, filename: str, commit: str) -> Path | None:
-    """Return the cached file of that commit, without network; None where it isn't there."""
+    """Return the cached file of that commit, without network. None where it isn't there."""
     path = cache_dir() / _folder_name(repo_id) / "snapshots" / commit / filename
     return path if path.is_file() else None
 

@@ -28,7 +28,7 @@ _LONGEST_WAIT_S = 60
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A branch at one moment; `commit` is None where there is no repository."""
+    """A branch at one moment. `commit` is None where there is no repository."""
 
     commit: str | None
     files: Mapping[str, hub.RemoteFile]
@@ -97,7 +97,7 @@ class Repository:
         return record
 
     def open_request(self, title: str, me: str | None = None) -> int | None:
-        """Return the number of the user's newest open pull request; None without one.
+        """Return the number of the user's newest open pull request. None without one.
 
         Args:
             title: The words that its title begins with.
@@ -131,7 +131,7 @@ class Repository:
         revision: str | None = None,
         create_pr: bool = False,
     ) -> str:
-        """Change files in one commit onto `head`; return its address.
+        """Change files in one commit onto `head`. Return its address.
 
         Where somebody committed since, nothing is changed. A reply that is lost on the way is
         looked for: what was committed is never called failed.
@@ -192,7 +192,7 @@ class Repository:
         return address
 
     def _created(self, create: Mapping[str, Any]) -> str | None:
-        """Create the repository; return its first commit."""
+        """Create the repository. Return its first commit."""
         try:
             patiently(lambda: self.api.create_repo(self.id, repo_type=self.kind, **create))
         except hub.client_errors() as error:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reelbench.registry.records import SourceRecord
 
 _LAYOUT = 2
-"""Layout of the saved rows; raised when rows.py changes what is saved."""
+"""Layout of the saved rows. Raised when rows.py changes what is saved."""
 
 
 class LeftOut(NamedTuple):
@@ -41,7 +41,7 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True)
 class SplitData:
-    """A split whose files are here; they are parsed when they are needed."""
+    """A split whose files are here. They are parsed when they are needed."""
 
     spec: BenchmarkSpec
     split: str
@@ -49,7 +49,7 @@ class SplitData:
     source: "SourceRecord"
 
     task: TaskSpec | None = None
-    """Set where a task's name named the split; the task may be only a part of it."""
+    """Set where a task's name named the split. The task may be only a part of it."""
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -72,7 +72,7 @@ class SplitData:
 
     @cached_property
     def numbered_rows(self) -> Sequence[Row | None]:
-        """The rows by their place upstream; None for one that is left out."""
+        """The rows by their place upstream. None for one that is left out."""
         if not self.left_out.unreadable:
             return self.rows
         by_id = {row["id"]: row for row in self.rows}
@@ -88,7 +88,7 @@ class SplitData:
     def read(self) -> list[Row]:
         """Parse the files into normalised, checked rows.
 
-        They are plain dicts; `datasets` is not imported.
+        They are plain dicts. `datasets` is not imported.
 
         Raises:
             DataUnavailableError: The split has none of the task's questions.

@@ -152,7 +152,7 @@ class _Question:
     def __init__(
         self, spec: BenchmarkSpec, mapping: RowMapping, where: str, cells: Cells, *, split: str
     ) -> None:
-        """Read the row's kind; InputError where it can't be read."""
+        """Read the row's kind. InputError where it can't be read."""
         self.where = where
         self.moved = False
         self._spec = spec
@@ -202,7 +202,7 @@ class _Question:
 
     @cached_property
     def choice(self) -> _Choice:
-        """The options and right answers; InputError where they can't be read."""
+        """The options and right answers. InputError where they can't be read."""
         answers = self._answers() if self._has_answers else []
         if self._mapping.options_are:
             options = read_options(self._mapping.options_are, "")
@@ -237,7 +237,7 @@ class _Question:
         return cells
 
     def _letter(self, form: AnswerForm, options: Options, answer: str) -> str:
-        """Return the letter of the option that an answer names; InputError where it names none."""
+        """Return the letter of the option that an answer names. InputError where it names none."""
         place = place_of(answer, options, form)
         if place is not None:
             return LETTERS[place]
@@ -292,7 +292,7 @@ class _Question:
         return row
 
     def unanswered(self) -> rows.Row | None:
-        """Return the question and its options without the answer; None where they can't be read."""
+        """Return the question and its options without the answer. None where they can't be read."""
         if not self.asks_choice:
             return None
         row: rows.Row = {}
@@ -352,7 +352,7 @@ class _Question:
             row[facet.name] = cell_texts(value, f"{self.where}: {facet.name}")
 
     def _span(self) -> list[float]:
-        """Return the span in seconds; notes where it began a little before 0."""
+        """Return the span in seconds. Notes where it began a little before 0."""
         unit = self._mapping.span_unit
         if "span" in self._mapping.columns:
             value = self._value("span")

@@ -135,7 +135,7 @@ class _LabelledTexts(NamedTuple):
 
 
 def _labelled_texts(line: str) -> _LabelledTexts | None:
-    """Return the lettered texts that a line ends in; None where there are none."""
+    """Return the lettered texts that a line ends in. None where there are none."""
     labels = list(_INLINE_LABEL.finditer(line))
     firsts = [at for at, label in enumerate(labels) if label[1].upper() == LETTERS[0]]
     if not firsts:

@@ -183,7 +183,7 @@ def questions_sha256(
         located: The split as the caller found it, if he did.
 
     Returns:
-        The hash; None where a question or an answer isn't known.
+        The hash. None where a question or an answer isn't known.
     """
     table = _rows_of(spec, split, source, located)
     if table is not None:
@@ -214,7 +214,7 @@ def rows_questions_sha256(spec: BenchmarkSpec, split: str, table: Iterable[rows.
 
 
 def has_secret_answers(spec: BenchmarkSpec, split: str) -> bool:
-    """Return True where a split's answers are public nowhere; mini rows are ours."""
+    """Return True where a split's answers are public nowhere. Mini rows are ours."""
     if is_mini(split):
         return False
     return spec.splits[upstream_split(spec, split)].secret

@@ -13,7 +13,7 @@ UNLICENSED = frozenset({"", "other", "unknown"})
 def why_withheld(
     spec: BenchmarkSpec, split: str | None = None, *, private: bool = False
 ) -> str | None:
-    """Say in a sentence why rows may not be passed on; None where they may.
+    """Say in a sentence why rows may not be passed on. None where they may.
 
     The same holds for samples that repeat rows.
 

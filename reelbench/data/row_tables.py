@@ -176,7 +176,7 @@ def _rows_of_value(value: Any, beside: Cells, where: str) -> Iterator[Entry]:  #
 
 
 def _with_outer(beside: Cells, inner: Cells) -> Cells:
-    """Return a row's cells and those beside it; one of the same name becomes `outer_NAME`."""
+    """Return a row's cells and those beside it. One of the same name becomes `outer_NAME`."""
     cells: dict[str, Any] = {}
     for name, value in beside.items():
         if name in inner and inner[name] != value:

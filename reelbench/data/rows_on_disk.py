@@ -1,6 +1,6 @@
 """A benchmark's rows as a path that appears when it is opened, and the name that tells runs apart.
 
-lmms-eval's YAML names a dataset by path; `RowsOnDisk` is that path. Opening it (`__fspath__`)
+lmms-eval's YAML names a dataset by path. `RowsOnDisk` is that path. Opening it (`__fspath__`)
 materialises the rows, so one YAML serves simple and chat models, the command line and Python, with
 no loader of lmms-eval's to patch.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reelbench.registry.spec import TaskSpec
 
 _PLAIN = "/:,=+ "
-"""Characters that stand as they are; only a label may hold others."""
+"""Characters that stand as they are. Only a label may hold others."""
 
 _DIGITS = 16
 _INVALID = "invalid"
@@ -55,7 +55,7 @@ class DataName:
     """16 digits of the cues' sha256, where the questions had some."""
 
     language: str | None = None
-    """Language that the questions were put in; None for their own."""
+    """Language that the questions were put in. None for their own."""
 
     translations: str | None = None
     """16 digits of the sha256 of the questions in that language."""
@@ -64,7 +64,7 @@ class DataName:
     """The user's words on how the answers are made."""
 
     candidates: str | None = None
-    """Number of answers that the environment names, and their way; None for one."""
+    """Number of answers that the environment names, and their way. None for one."""
 
     answering: str | None = None
     """How the options' scores are compared, where the task has such."""
@@ -125,16 +125,16 @@ class RowsOnDisk(os.PathLike[str]):
     def __init__(self, task: str) -> None:
         self.task = task
         self.media_missing = 0
-        """Rows left out because their video is not here; set when the task is loaded."""
+        """Rows left out because their video is not here. Set when the task is loaded."""
         self.problem: str | None = None
-        """A line on why the task can't be run though its rows are here; set when it is loaded."""
+        """A line on why the task can't be run though its rows are here. Set when it is loaded."""
         self._failure: ReelbenchError | None = None
         self._located: SplitData | None = None
         self._is_own: bool | None = None
-        """True where they are somebody's own rows; None until that was looked up."""
+        """True where they are somebody's own rows. None until that was looked up."""
 
     def ready(self) -> str | None:
-        """Try anew to have the rows here; return why that fails, or None."""
+        """Try anew to have the rows here. Return why that fails, or None."""
         self._failure = None
         self.problem = None
         self._located = None
@@ -149,7 +149,7 @@ class RowsOnDisk(os.PathLike[str]):
         """Return the folder.
 
         Raises:
-            ReelbenchError: The data is not available; the same error each time.
+            ReelbenchError: The data is not available. The same error each time.
         """
         # lmms-eval tries a failing load five times and then hides the reason: remember it, so that
         # the retries cost nothing and whoever reports it can.
@@ -214,7 +214,7 @@ class RowsOnDisk(os.PathLike[str]):
         )
 
     def _has_own_rows(self, located: "SplitData") -> bool:
-        """Return True where the rows are somebody's own; they are looked at once."""
+        """Return True where the rows are somebody's own. They are looked at once."""
         from reelbench.data.ownership import entry_of, rows_owner
 
         if located.source.kind != "local":
@@ -264,7 +264,7 @@ def _value(read: Callable[[], Any]) -> Any:  # noqa: ANN401 - any value of the e
 
 
 def _name_of(value: Any) -> str | None:  # noqa: ANN401 - any value of the environment
-    """Return a value as text; a file's is the first digits of its hash."""
+    """Return a value as text. A file's is the first digits of its hash."""
     if value is None:
         return None
     if hasattr(value, "sha256"):

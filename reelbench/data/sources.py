@@ -40,7 +40,7 @@ class Resolved:
     """What a result records: a repository id, a URL, or the path that the user gave."""
 
     revision: str | None = None
-    """The commit of a repository; None for the other kinds."""
+    """The commit of a repository. None for the other kinds."""
 
 
 def resolve(
@@ -196,7 +196,7 @@ def _name_in_repository(spec: BenchmarkSpec, source: HubFile, commit: str) -> st
 
 
 def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolved | None:
-    """Find a split's annotation files without the network; None where they are not here.
+    """Find a split's annotation files without the network. None where they are not here.
 
     Raises:
         InputError: As in `resolve`.
@@ -244,7 +244,7 @@ def _present_of_url(source: UrlFile, declared: SplitSpec) -> Resolved | None:
 
 
 def _downloaded(source: UrlFile, declared: SplitSpec, *, refresh: bool) -> tuple[Path, ...]:
-    """Download a split's files unless they are here; return where they lie."""
+    """Download a split's files unless they are here. Return where they lie."""
     from reelbench.data import download
 
     paths: list[Path] = []
@@ -263,7 +263,7 @@ def _downloaded(source: UrlFile, declared: SplitSpec, *, refresh: bool) -> tuple
 
 
 def _addresses(source: UrlFile, declared: SplitSpec) -> list[str]:
-    """Return the addresses of a split's files; the further ones lie beside the first."""
+    """Return the addresses of a split's files. The further ones lie beside the first."""
     needed = [urljoin(source.url, name) for name in declared.needed]
     return [source.url, *needed]
 

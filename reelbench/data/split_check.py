@@ -24,14 +24,14 @@ class Upstream:
     now: str | None
 
     moved: bool | None
-    """None where it could not be asked; `note` then says why."""
+    """None where it could not be asked. `note` then says why."""
 
     note: str = ""
 
 
 @dataclass(frozen=True)
 class CheckReport:
-    """The state of a split; nothing was fetched for it."""
+    """The state of a split. Nothing was fetched for it."""
 
     annotations: sources.Resolved | None
 

@@ -64,7 +64,7 @@ class Transfer:
     """The file names or media keys that it brings."""
 
     size: int | None
-    """Number of bytes to transfer; None where upstream doesn't say."""
+    """Number of bytes to transfer. None where upstream doesn't say."""
 
     bring: Callable[[OnBytes], Iterator[Outcome]]
     """Transfers and verifies, tells its argument of the bytes, and yields each name's outcome."""
@@ -80,7 +80,7 @@ class VerifiedFiles:
         self._sizes: dict[str, int] = read_record(self._path) or {}
 
     def size(self, path: Path) -> int | None:
-        """Return the size a file had when it was verified; None where it never was."""
+        """Return the size a file had when it was verified. None where it never was."""
         if not path.is_relative_to(self.root):
             return None
         return self._sizes.get(path.relative_to(self.root).as_posix())
@@ -268,7 +268,7 @@ def _end_among(member: tarfile.TarInfo, keys: dict[tuple[str, ...], str]) -> tup
 def _extract(
     tar: tarfile.TarFile, member: tarfile.TarInfo, file: Path, target: Path, verified: VerifiedFiles
 ) -> str | None:
-    """Write a video of an archive to its place; return its fault, or None."""
+    """Write a video of an archive to its place. Return its fault, or None."""
     # Video is compressed already: what grows so much is not a video, and would only fill the disk.
     packed_size = file.stat().st_size
     if member.size > max(_GROWTH * packed_size, _GROWS_FREELY):
@@ -311,7 +311,7 @@ def _incoming(root: Path, name: str, *, keep_partial: bool = False) -> Generator
 
 
 def _accept(path: Path, target: Path, verified: VerifiedFiles) -> str | None:
-    """Move a whole video to its place; return why it is no good, or None."""
+    """Move a whole video to its place. Return why it is no good, or None."""
     # A video that is broken upstream is set aside: no run meets it, and a hash tells that fetching
     # it again won't help.
     fault = playable.defect(path)

@@ -100,7 +100,7 @@ def _pairs(value: Any, where: str) -> list[Sequence[Any]]:  # noqa: ANN401 - any
 
 
 def _range_of_text(text: str, where: str) -> Any:  # noqa: ANN401 - a pair, or the text
-    """Return the two times of a range; the text itself where it is none."""
+    """Return the two times of a range. The text itself where it is none."""
     if _THOUSANDTHS.fullmatch(text.strip()):
         raise InputError(
             f"{where} is {text!r}, which may be one time or two; write 1.500 for one and a half "

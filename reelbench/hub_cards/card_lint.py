@@ -6,7 +6,7 @@ from reelbench.tasks.lint.lint_file import LintRecord
 
 
 def lint(material: Material) -> str | None:
-    """Return the findings, accepted ones too; None where nobody has linted the rows.
+    """Return the findings, accepted ones too. None where nobody has linted the rows.
 
     Raises:
         InputError: `lint.json` is damaged.

@@ -86,7 +86,7 @@ def _run_command(spec: BenchmarkSpec) -> str:
 
 
 def _tasks(spec: BenchmarkSpec) -> str:
-    """Return the tasks' table; those on a part of a split share a line."""
+    """Return the tasks' table. Those on a part of a split share a line."""
     lines: list[list[str]] = []
     for task in spec.tasks:
         if not task.only and task.plain:

@@ -1,7 +1,7 @@
 """The material of a card: the spec, the datasheet, and what was counted from the data.
 
 A datasheet, `datasheet.md` beside the spec, is the prose of a card. Its front matter holds what the
-Hub asks of every dataset and no program can count; below it stand the limitations and the seven
+Hub asks of every dataset and no program can count. Below it stand the limitations and the seven
 sections of a datasheet (Gebru et al., Datasheets for Datasets), in our own words and with their
 sources. Nothing that the spec declares or that rows can be counted for is written there.
 """
@@ -59,7 +59,7 @@ class Declarations(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True)
 class Datasheet:
-    """The whole datasheet; `sections` are in the order of `SECTIONS`."""
+    """The whole datasheet. `sections` are in the order of `SECTIONS`."""
 
     declared: Declarations
     limitations: str
@@ -97,7 +97,7 @@ def read_datasheet(spec: BenchmarkSpec) -> Datasheet:
 
 
 def parse_datasheet(text: str, where: str) -> Datasheet:
-    """Parse a datasheet's text; `where` names it in errors."""
+    """Parse a datasheet's text. `where` names it in errors."""
     match = re.fullmatch(r"---\n(.*?)\n---\n(.*)", text, re.DOTALL)
     if match is None:
         raise InputError(
@@ -137,7 +137,7 @@ class Counted(NamedTuple):
 
 
 class SplitMaterial(NamedTuple):
-    """A split as declared, and as counted; None where its data is not at hand."""
+    """A split as declared, and as counted. None where its data is not at hand."""
 
     name: str
     declared: SplitSpec
@@ -159,7 +159,7 @@ class Material:
     example: Row | None
 
     repo_id: str | None
-    """The dataset repository that the card is for; None where it isn't known yet."""
+    """The dataset repository that the card is for. None where it isn't known yet."""
 
     data_splits: tuple[str, ...]
     """The splits whose rows lie in that repository, as the configuration `config`."""
@@ -167,7 +167,7 @@ class Material:
     config: str
 
     framework: str | None = None
-    """Who evaluates, for `eval.yaml`; None is us."""
+    """Who evaluates, for `eval.yaml`. None is us."""
 
     @property
     def own_rows(self) -> bool:
@@ -195,7 +195,7 @@ def gather(
     labels: split_counts.Labels | None = None,
     framework: str | None = None,
 ) -> Material:
-    """Gather a card's material from what is on this machine; never asks the network.
+    """Gather a card's material from what is on this machine. Never asks the network.
 
     Args:
         spec: The benchmark.
@@ -252,7 +252,7 @@ def _file_names(declared: SplitSpec) -> set[str]:
 def locate_splits(spec: BenchmarkSpec, data: Path | None) -> dict[str, loading.SplitData]:
     """Find the splits whose files are on this machine, without the network.
 
-    A folder may hold only some of the splits; a file is the split whose source has its name, else
+    A folder may hold only some of the splits. A file is the split whose source has its name, else
     the default one.
     """
     user_copy = user_data(spec, data)

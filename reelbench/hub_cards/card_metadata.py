@@ -9,14 +9,14 @@ from reelbench.registry.spec import BenchmarkSpec, LocalFile
 from reelbench.registry.splits import is_mini
 
 FRAMEWORK = "reelbench"
-"""Who evaluates, by the id that the Hub is to know; see docs/upstream."""
+"""Who evaluates, by the id that the Hub is to know. See docs/upstream."""
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _LARGEST = "n>1M"
 
 
 def card_metadata(material: Material) -> dict[str, Any]:
-    """Return the card's metadata in the Hub's terms; what is not known is left out."""
+    """Return the card's metadata in the Hub's terms. What is not known is left out."""
     spec = material.spec
     declared = material.sheet.declared
     languages = sorted({language_of(tag) for tag in material.languages})

@@ -228,7 +228,7 @@ def texts(material: Material, existing: str | None, where: str = README) -> Card
 
 
 def write(material: Material, folder: Path) -> tuple[str, ...]:
-    """Render a card into a folder; return notes for the user.
+    """Render a card into a folder. Return notes for the user.
 
     The folder may be a clone of the dataset's repository. A README.md that is there already is
     merged with: people's text and metadata stay.
@@ -249,7 +249,7 @@ def write(material: Material, folder: Path) -> tuple[str, ...]:
 
 
 def decode(data: bytes, where: str) -> str:
-    """Return a README's text, its line ends as they are; InputError where it isn't UTF-8."""
+    """Return a README's text, its line ends as they are. InputError where it isn't UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -268,7 +268,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def write_rows(data: Mapping[str, SplitData], folder: Path) -> list[str]:
-    """Write splits as Parquet in the normalised schema; return their paths inside `folder`."""
+    """Write splits as Parquet in the normalised schema. Return their paths inside `folder`."""
     from datasets import Dataset
 
     paths: list[str] = []

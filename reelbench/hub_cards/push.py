@@ -74,7 +74,7 @@ def push(
     Raises:
         InputError: The call is wrong: the data may not be passed on, no such repository, a README
             that can't be merged.
-        ReelbenchError: The Hub refused or broke off; nothing was changed, or only an empty
+        ReelbenchError: The Hub refused or broke off. Nothing was changed, or only an empty
             repository made.
     """
     if options.with_data:
@@ -172,7 +172,7 @@ def _target(repository: Repository, options: PushOptions) -> _Target:
 
 
 def _account(repository: Repository, options: PushOptions) -> _Account | None:
-    """Return the token's account; None without a token, which a dry run doesn't need."""
+    """Return the token's account. None without a token, which a dry run doesn't need."""
     from huggingface_hub.errors import LocalTokenNotFoundError
 
     try:

@@ -23,7 +23,7 @@ class Distribution:
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """A facet over a split; a question may have several labels, or none."""
+    """A facet over a split. A question may have several labels, or none."""
 
     title: str
     note: str
@@ -39,7 +39,7 @@ class LabelCounts:
 
 @dataclass(frozen=True)
 class SplitStatistics:
-    """All of a split's numbers; distributions and labels that no row has are left out."""
+    """All of a split's numbers. Distributions and labels that no row has are left out."""
 
     rows: int
     videos: int
@@ -56,7 +56,7 @@ def of_split(
 
     Lengths of texts are in words (characters where the script has no spaces between words), of
     spans and videos in seconds. A row's answer is measured as the reference text of an open
-    question; a question with options has the lengths of all its options.
+    question. A question with options has the lengths of all its options.
 
     Args:
         spec: The benchmark.

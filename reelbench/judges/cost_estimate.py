@@ -33,9 +33,9 @@ class CostEstimate:
         counted_by: Number of kept replies by which both are estimated. Without any, a token is
             three bytes, and a reply a bare verdict.
         cost_usd: None without prices.
-        seconds: At the concurrency asked for, as fast as kept replies came; None where none is
+        seconds: At the concurrency asked for, as fast as kept replies came. None where none is
             timed.
-        shutdown: The judge's last day (YYYY-MM-DD), as its server last said; None for none.
+        shutdown: The judge's last day (YYYY-MM-DD), as its server last said. None for none.
     """
 
     judge: str
@@ -67,7 +67,7 @@ class _Replies:
 def estimate_cost(
     spec: BenchmarkSpec, items: Sequence[Item], options: JudgeOptions
 ) -> list[CostEstimate]:
-    """Return the cost of judging the answered items, judge by judge; nothing is asked."""
+    """Return the cost of judging the answered items, judge by judge. Nothing is asked."""
     if spec.judge is None:
         return []
     answered = [item for item in items if item.reason is None and is_judged(item)]

@@ -35,16 +35,16 @@ _NEEDED = ("input_cost_per_token", "output_cost_per_token")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeOptions(AskOptions):
-    """A judge and its options; InputError if a value makes no sense.
+    """A judge and its options. InputError if a value makes no sense.
 
     Attributes:
         votes: Number of replies per criterion.
-        vote_rule: `majority` is the most frequent score; if several are equally frequent, the lower
+        vote_rule: `majority` is the most frequent score. If several are equally frequent, the lower
             median of all votes. `mean` and `median` are those of the votes. A panel's score is the
             judges' median with `median`, otherwise their mean.
         prompts: `reelbench`, `official`, or a path to a file (see `reelbench.judges.prompting`).
-        temperature: `auto` is the temperature of the prompt set (ours: 0; official: the owners'
-            setting). `none` sends no temperature; reasoning models need this.
+        temperature: `auto` is the temperature of the prompt set (ours: 0. Official: the owners'
+            setting). `none` sends no temperature. Reasoning models need this.
         structured: When a reply's schema is sent along: with each call, with a re-ask alone, or
             never. None is `retry`, and `never` for the owners' own prompts, whose re-asks have the
             same words.
@@ -96,7 +96,7 @@ class JudgeOptions(AskOptions):
         return dict(settings) | dict(self.extra)
 
     def reply_bound(self, sampling: Mapping[str, Any]) -> ReplyBound | None:
-        """Return the bound on replies; None where the settings name it."""
+        """Return the bound on replies. None where the settings name it."""
         if self.local or any(name in sampling for name in LIMITS):
             return None
         if self.max_tokens is not None:
@@ -107,7 +107,7 @@ class JudgeOptions(AskOptions):
 
     @property
     def members(self) -> list["JudgeOptions"]:
-        """The judges of the panel one by one; this one alone without others."""
+        """The judges of the panel one by one. This one alone without others."""
         if not self.others:
             return [self]
         return [replace(self, others=()), *self.others]

@@ -43,7 +43,7 @@ class JudgeRun(Panel):
         on_note: Callable[[str], None] | None = None,
         budget: Budget | None = None,
     ) -> None:
-        """Judge on a scale, which need not be a benchmark's; see `judge_items`."""
+        """Judge on a scale, which need not be a benchmark's. See `judge_items`."""
         super().__init__(scale, prompts, options, on_note, budget)
         self.verdicts = loop.run(Runner(self.askers, show).results(items, self.verdict))
 
@@ -69,7 +69,7 @@ def judge_items(
         show: Called whenever an item is done, from another thread.
         on_note: Called with each line that the user should know, as it arises and perhaps from
             another thread; by default it is logged.
-        budget: By default the options' own; it may be shared with other runs.
+        budget: By default the options' own. It may be shared with other runs.
 
     Raises:
         InputError: The benchmark is not judged, or the prompts are not there.
@@ -144,7 +144,7 @@ class LiveJudge:
     _logged: bool = field(default=False, init=False)
 
     def judge(self, item: Item) -> Verdict | None:
-        """Return the verdict on an item; this blocks and never raises.
+        """Return the verdict on an item. This blocks and never raises.
 
         None where it has no answer, or no judge was named or can be set up. Whatever goes wrong
         once the judge is set up leaves the item unscored, and is logged once.
@@ -168,7 +168,7 @@ class LiveJudge:
             return Verdict(item.id, {}, dict.fromkeys(scale.criteria, Reason.JUDGE_UNAVAILABLE))
 
     def _panel_once(self) -> Panel | None:
-        """Return the panel, set up on the first call; None where it can't be."""
+        """Return the panel, set up on the first call. None where it can't be."""
         with self._lock:
             if not self._set_up:
                 self._set_up = True
@@ -213,11 +213,11 @@ class LiveJudge:
         panel.close()
 
     def record(self) -> JudgeRecord | None:
-        """Return the judge's record, over all verdicts so far; None where it was never asked."""
+        """Return the judge's record, over all verdicts so far. None where it was never asked."""
         return self._panel.record if self._panel is not None else None
 
     def close(self) -> None:
-        """End judging; replies that arrived are kept."""
+        """End judging. Replies that arrived are kept."""
         with self._lock:
             self._closed = True
             running_loop = self._loop

@@ -48,7 +48,7 @@ class Panel:
         on_note: Callable[[str], None] | None = None,
         budget: Budget | None = None,
     ) -> None:
-        """Set up; the judges spend one budget, by default the options'."""
+        """Set up. The judges spend one budget, by default the options'."""
         budget = budget or Budget(options.budget_calls, options.budget_usd)
         self.members = [Member(scale, prompts, judge, on_note, budget) for judge in options.members]
         self.askers = [member.asker for member in self.members]
@@ -80,7 +80,7 @@ class Panel:
         return records[0].model_copy(update=fields)
 
     def close(self) -> None:
-        """Close what was opened to set up; may be called twice."""
+        """Close what was opened to set up. May be called twice."""
         for asker in self.askers:
             asker.close()
 
@@ -165,7 +165,7 @@ class Member:
         return cursors
 
     def _again(self) -> Again | None:
-        """Return the maker of a re-ask's messages; None where they are the same."""
+        """Return the maker of a re-ask's messages. None where they are the same."""
         if self._structured == "never" and self._prompts.structured == "never":
             return None
         return self._prompts.again or score_again(self._scale)

@@ -66,10 +66,10 @@ _SHORTLY_QUOTED = re.compile(r"(['`]).*\1", re.DOTALL)
 def parse_score(
     reply: str | None, low: int, high: int, *, bare_integer: bool, answer: str = ""
 ) -> int | None:
-    """Return the score in a reply's text; None where it is not plainly there.
+    """Return the score in a reply's text. None where it is not plainly there.
 
     Args:
-        reply: The text; None where the server gave none.
+        reply: The text. None where the server gave none.
         low: The lowest score.
         high: The highest score.
         bare_integer: An integer and nothing else is a score, too.
@@ -90,7 +90,7 @@ def parse_score(
 
 
 def _verdict(reply: str) -> str | None:
-    """Return a reply without its block of reasoning; None where that can't be told apart."""
+    """Return a reply without its block of reasoning. None where that can't be told apart."""
     verdict = reply
     if _OPENING.search(reply) or _CLOSING.search(reply):
         verdict = after_reasoning(reply)
@@ -153,7 +153,7 @@ def _scores_in(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any literal
 
 
 def _agreed(scores: list[Any]) -> int | None:
-    """Return the whole number that all scores are; None where there is none."""
+    """Return the whole number that all scores are. None where there is none."""
     numbers = [_whole_number(score) for score in scores]
     if len(set(numbers)) != 1:
         return None

@@ -73,7 +73,7 @@ PRESETS = _read_presets()
 
 
 def judge_preset(name: str) -> JudgePreset:
-    """Return a preset; InputError where there is none of that name."""
+    """Return a preset. InputError where there is none of that name."""
     if name not in PRESETS:
         raise InputError(f"--judge-preset: {name!r} is not one of {', '.join(PRESETS)}")
     return PRESETS[name]

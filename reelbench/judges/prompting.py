@@ -39,7 +39,7 @@ from reelbench.registry.records import Item
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
 GITHUB_RAW = settings.GITHUB_RAW.default
-"""The host of owners' prompts; `REELBENCH_GITHUB_RAW` names a mirror, checked by the sha256."""
+"""The host of owners' prompts. `REELBENCH_GITHUB_RAW` names a mirror, checked by the sha256."""
 
 _SHORT, _MARK = 8, 32  # hexadecimal digits
 _PLACE = re.compile(r"\{(question|reference|answer|criterion|mark)\}")
@@ -51,16 +51,16 @@ class PromptSet:
     """The prompts for one benchmark.
 
     Attributes:
-        name: `reelbench`, `official`, or the file's name; results by different ones are never one
+        name: `reelbench`, `official`, or the file's name. Results by different ones are never one
             column.
         sha256: Of all the bytes that shape what is sent.
-        temperature: Sent with each call; None sends none.
+        temperature: Sent with each call. None sends none.
         bare_integer: A reply that is one integer counts.
         system: Criterion -> system message, or None for none.
         user: Criterion -> template of the user message.
         style: `positional` templates are for `str.format`.
-        read: Reads the score of a reply's text; None is `parsing.parse_score`.
-        again: Messages after a reply that can't be read; None is `reasks.score_again`.
+        read: Reads the score of a reply's text. None is `parsing.parse_score`.
+        again: Messages after a reply that can't be read. None is `reasks.score_again`.
     """
 
     name: str

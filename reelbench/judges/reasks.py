@@ -76,7 +76,7 @@ class PossibleRequests:
         self._requests = [self._first]
 
     def advance(self, reply: JudgeReply) -> bool:
-        """Go on to the next attempt; return False where no request made this reply."""
+        """Go on to the next attempt. Return False where no request made this reply."""
         makers: list[PossibleRequest] = []
         for request in self._requests:
             key = reply_key(request.shape, reply.vote, reply.attempt)

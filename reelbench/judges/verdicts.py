@@ -28,7 +28,7 @@ class Verdict:
 
     Attributes:
         id: The item's id.
-        scores: Criterion -> score, where there is one; a whole number, except under mean votes.
+        scores: Criterion -> score, where there is one. A whole number, except under mean votes.
         reasons: Criterion -> the reason why it has no score.
         replies: All replies behind it, in order of criterion, vote and attempt.
         cause: Why the judge's server gave no reply, in a few words, where it gave none.
@@ -68,7 +68,7 @@ def needs_no_judge(answer: str) -> bool:
 def takes_bare_integer(prompts: str, judge: JudgeSpec) -> bool:
     """Return True where a reply that is one integer counts.
 
-    That follows from the prompt set's name; see `judges.prompting` for the names.
+    That follows from the prompt set's name. See `judges.prompting` for the names.
     """
     if prompts == "official":
         return False
@@ -87,7 +87,7 @@ def score_of_votes(cast: Sequence[int], votes: int, rule: VoteRule | str) -> flo
             median of all.
 
     Returns:
-        The score; None where no more than half of the votes could be read.
+        The score. None where no more than half of the votes could be read.
     """
     if 2 * len(cast) <= votes:
         return None

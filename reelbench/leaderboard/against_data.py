@@ -80,7 +80,7 @@ class KnownRows:
     def _with_errata(
         self, spec: BenchmarkSpec, result: Result, local_rows: dict[str, Row]
     ) -> dict[str, Row] | None:
-        """Return rows with the errata that a result states; None where those here are others."""
+        """Return rows with the errata that a result states. None where those here are others."""
         record = result.benchmark.errata
         if record is None:
             return local_rows
@@ -103,7 +103,7 @@ def problems(
 ) -> Iterator[str]:
     """Yield the items' differences from the benchmark: ids, targets, videos and labels.
 
-    A references file may hold no labels at all; labels that contradict the data's are a problem.
+    A references file may hold no labels at all. Labels that contradict the data's are a problem.
     """
     split = result.benchmark.split
     foreign = [sample.id for sample in samples if sample.id not in rows_here]
@@ -225,7 +225,7 @@ def subset(
 ) -> str | None:
     """Return the part of the benchmark that the samples are exactly, as in `locale ja-JP`.
 
-    Parts are those on which the benchmark has a task; None where the samples are none of them.
+    Parts are those on which the benchmark has a task. None where the samples are none of them.
     """
     sample_ids = {sample.id for sample in samples}
     for task in spec.tasks:

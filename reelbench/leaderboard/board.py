@@ -638,7 +638,7 @@ class _VideoRun:
 
     @property
     def account(self) -> str:
-        """The account that handed it in; empty for the maintainers."""
+        """The account that handed it in. Empty for the maintainers."""
         return (self.stored.filed_row.account or "").casefold()
 
 

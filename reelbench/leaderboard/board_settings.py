@@ -69,7 +69,7 @@ class BoardSettings(Record):
 
 
 class _Declaration(NamedTuple):
-    """A benchmark as the board knows it; `scoring` is None of a package's."""
+    """A benchmark as the board knows it. `scoring` is None of a package's."""
 
     version: int
     scoring: str | None

@@ -48,9 +48,9 @@ class FiledRow:
         key: Its key.
         model: Its model's id, as the result states it.
         order: Its place in the order of filing.
-        taken: When the board took the row first; None of one that is only checked.
-        account: Who handed its answers in; None for the maintainers.
-        files: The sha256 of each file, by name; none where the answers are secret.
+        taken: When the board took the row first. None of one that is only checked.
+        account: Who handed its answers in. None for the maintainers.
+        files: The sha256 of each file, by name. None where the answers are secret.
         answers: The hash of its ids and predictions.
         verified: What was verified of it.
         judged: The maintainers asked its judge themselves.
@@ -301,7 +301,7 @@ def _setting(key: str) -> str:
 
 
 def same_account(first: str | None, second: str | None) -> bool:
-    """Return True where two accounts are one; None is the board's maintainers."""
+    """Return True where two accounts are one. None is the board's maintainers."""
     return (first or "").casefold() == (second or "").casefold()
 
 
@@ -316,13 +316,13 @@ class BoardLedger:
     """A store's ledger, together with the state that follows from it."""
 
     def __init__(self, store: Path) -> None:
-        """Read a store's ledger; InputError where it is broken."""
+        """Read a store's ledger. InputError where it is broken."""
         self._ledger = Ledger(store)
         self.state = state_of(self._ledger.lines)
 
     @contextmanager
     def locked(self) -> Generator[None]:
-        """Hold the store against other writers; the state is then that of the whole ledger."""
+        """Hold the store against other writers. The state is then that of the whole ledger."""
         with self._ledger.locked() as new_entries:
             self.state.apply(new_entries)
             yield
@@ -339,5 +339,5 @@ class BoardLedger:
 
 
 def read(store: Path) -> BoardState:
-    """Return the state of a store's board; InputError where its ledger is broken."""
+    """Return the state of a store's board. InputError where its ledger is broken."""
     return BoardLedger(store).state

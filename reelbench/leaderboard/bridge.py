@@ -50,7 +50,7 @@ class BridgedResult:
         shift: New less old, over the answers that both scored.
         ratings: Pairs of answer and criterion that both judges scored.
         exact: Share of equal ratings, 0 to 1.
-        kappa: Cohen's kappa with quadratic weights (Cohen 1968); None where it is undefined.
+        kappa: Cohen's kappa with quadratic weights (Cohen 1968). None where it is undefined.
         old_samples: The answers that both scored, as the old judge scored them.
         new_samples: The same answers, as the new judge scored them.
         ranks: Ranks by the old and the new judge, over the answers that both scored.
@@ -90,7 +90,7 @@ class Bridge:
         old: The group by the old judge.
         new: The group by the new judge.
         results: By rank under the new judge, the best first.
-        changed: Pairs that changed places; None of more than `MOST_COMPARED` results.
+        changed: Pairs that changed places. None of more than `MOST_COMPARED` results.
         orders: Of each pair the difference, first less second, under the old and the new judge.
     """
 
@@ -102,7 +102,7 @@ class Bridge:
 
     @property
     def tau(self) -> float | None:
-        """Kendall's tau-b of the two orders; None where one has no order."""
+        """Kendall's tau-b of the two orders. None where one has no order."""
         return kendall_tau(self.orders)
 
 
@@ -246,7 +246,7 @@ class _Resamples:
         return self._resampled[key]
 
     def test(self, first: int, second: int, ids: tuple[str, ...]) -> _PairTest:
-        """Test two results, by their numbers; p is None where it can't be told."""
+        """Test two results, by their numbers. P is None where it can't be told."""
         test = self.of(first, ids).test(self.of(second, ids))
         if test is None:
             return _PairTest(0.0, None)
@@ -332,7 +332,7 @@ def relation(spec: BenchmarkSpec, bridge: Bridge, group: RankingGroup) -> str:
 
 
 def _shift_text(shifts: Sequence[float], digits: int) -> str:
-    """Return the mean shift in words, with its ends; the shifts are sorted."""
+    """Return the mean shift in words, with its ends. The shifts are sorted."""
     mean = sum(shifts) / len(shifts)
     direction = "higher" if mean > 0 else "lower"
     text = f"there they score {abs(mean):.{digits}f} {direction}"

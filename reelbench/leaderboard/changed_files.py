@@ -30,7 +30,7 @@ from reelbench.leaderboard.submission import Report
 BOUNDS = Bounds(seconds=300)
 """Time and memory of a check, where nobody says other ones."""
 LARGEST = bounds.SUBMITTED_BYTES
-"""Bytes of all files of a change; more is left to the maintainers."""
+"""Bytes of all files of a change. More is left to the maintainers."""
 _UNTRACKED = {".git", ".cache", ".base"}
 """Folders of a checkout that are no part of what it has."""
 
@@ -130,7 +130,7 @@ def checked(folder: Path, base: Path, account: str | None) -> Outcome:
     Args:
         folder: The changed copy.
         base: The copy that it is compared with, whose rows it stands among.
-        account: Who hands the change in; None where nobody knows.
+        account: Who hands the change in. None where nobody knows.
     """
     try:
         return run_bounded(_checked, folder, base, account, bounds=BOUNDS)
@@ -167,8 +167,8 @@ def report(
         changes: The files that it touches and removes.
         folder: What it offers; of it the touched results are read, and nothing else.
         base_store: The store that it is a change of (`results`).
-        account: Who hands it in; None where nobody knows.
-        is_of: Returns True where whoever hands it in is of an organisation; None where nobody
+        account: Who hands it in. None where nobody knows.
+        is_of: Returns True where whoever hands it in is of an organisation. None where nobody
             knows who that is.
     """
     problems = list(changes.problems())

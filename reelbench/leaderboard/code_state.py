@@ -48,7 +48,7 @@ def _is_counted(name: str) -> bool:
 
 
 def state_of(path: Path | str) -> list[int] | None:
-    """Return a file's size and time; None where it is not there."""
+    """Return a file's size and time. None where it is not there."""
     try:
         status = os.lstat(path)
     except OSError:

@@ -23,7 +23,7 @@ _Getter = Callable[[Board, BoardEntry], Any]
 class BoardColumn:
     """A column, as `columns.yaml` declares it.
 
-    `get` returns the value of a board's row; None where the value is one of the row's facts.
+    `get` returns the value of a board's row. None where the value is one of the row's facts.
     """
 
     id: str

@@ -86,7 +86,7 @@ def fetch(spec: BenchmarkSpec, store: Path, dataset: str | None = None) -> Commu
 
 
 def read(store: Path) -> Iterator[Community]:
-    """Yield the boards that a store keeps; InputError where a file is not one."""
+    """Yield the boards that a store keeps. InputError where a file is not one."""
     for path in sorted((store / FOLDER).glob("*.json")):
         yield read_own(
             Community,

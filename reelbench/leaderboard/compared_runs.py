@@ -48,10 +48,10 @@ class Stack:
     """Runs on the same items, in arrays with a row a run.
 
     Attributes:
-        contents: The hash of all that a run's scores follow from; empty where it isn't kept (runs).
+        contents: The hash of all that a run's scores follow from. Empty where it isn't kept (runs).
         shape: What they share.
         lowest: Their scores with unscored items at the scale's lowest.
-        highest: The same at its highest; the same object where every item of all runs is scored.
+        highest: The same at its highest. The same object where every item of all runs is scored.
         tests: The tests of all their pairs.
     """
 
@@ -77,7 +77,7 @@ class ComparedRuns:
 
     Attributes:
         keys: Their rows' keys.
-        stack: Those on the commonest items; None without any.
+        stack: Those on the commonest items. None without any.
         places: Key -> the run's place in the stack.
         alone: Key -> a run that is not in the stack.
     """
@@ -205,7 +205,7 @@ class _Runs:
 
 
 def _shape_of(run: AtBothEnds) -> Shape | None:
-    """Return a run's shape; None where it can't be tested with others at once."""
+    """Return a run's shape. None where it can't be tested with others at once."""
     lowest = run.lowest
     highest = run.highest
     if not _has_parts(lowest) or not _has_parts(highest):
@@ -228,7 +228,7 @@ def _has_parts(run: Resampled) -> bool:
 
 
 def _path_of(rows: Sequence[BoardEntry]) -> Path | None:
-    """Return the file that keeps a table's stack; None where none may be stored_stack."""
+    """Return the file that keeps a table's stack. None where none may be stored_stack."""
     for row in rows:
         if row.stored is not None and row.stored.columns is not None:
             group = row.group
@@ -259,7 +259,7 @@ def _content_of(spec: BenchmarkSpec, row: BoardEntry) -> str:
 
 
 def _read(path: Path) -> Stack | None:
-    """Return the stack that is kept; None where there is none, or a broken one."""
+    """Return the stack that is kept. None where there is none, or a broken one."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             return _stack_in(arrays)

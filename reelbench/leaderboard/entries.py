@@ -48,7 +48,7 @@ from reelbench.stats import intervals
 Kind = Literal["run", "blind", "published", "community", "baseline", "human", "owner"]
 """What a row is.
 
-`blind` is a run that showed nothing of the videos that it was asked about; `owner` is a total of a
+`blind` is a run that showed nothing of the videos that it was asked about. `owner` is a total of a
 hidden test, which its owner alone can compute.
 """
 WITH_SCHEMA = ", with a schema"
@@ -513,7 +513,7 @@ Any other is a way of asking of its own.
 
 
 def protocol(spec: BenchmarkSpec, settings: SettingsRecord) -> str | None:
-    """Return the way in which a run was asked; None of the plain way."""
+    """Return the way in which a run was asked. None of the plain way."""
     parts: list[str] = []
     for task in spec.tasks:
         if task.prompt and prompt_sha256(spec, task.prompt) == settings.prompt_sha256:
@@ -543,7 +543,7 @@ def _setting_text(value: object) -> str:
 
 
 def frame_count(frames: str) -> int | None:
-    """Return the number of frames in a setting; None where it names none.
+    """Return the number of frames in a setting. None where it names none.
 
     Settings are as `uniform:32`, `256` and `native (8)`.
     """
@@ -644,7 +644,7 @@ def _other_interval_method(result: Result) -> str | None:
 
 
 def _times_text(frames: str) -> str | None:
-    """Return the form of the frames' times; None where the frames aren't ours."""
+    """Return the form of the frames' times. None where the frames aren't ours."""
     if frames.partition(",")[0] in ("native", "none", "unknown"):
         return None
     match = re.search(r",times=(\w+)", frames)
@@ -652,7 +652,7 @@ def _times_text(frames: str) -> str | None:
 
 
 def _judge_cost(stored: StoredResult) -> float | None:
-    """Return the mean cost of judging an item, in $; None where it isn't known."""
+    """Return the mean cost of judging an item, in $. None where it isn't known."""
     total_cost = 0.0
     items = 0
     for run in stored.each:

@@ -178,7 +178,7 @@ def _of_several_leaders(board: Board, by_leaders: _LedGroups) -> str:
 
 
 def _first_overall(board: Board) -> str:
-    """Return the sentence on who is first in the overall table; empty where nobody is."""
+    """Return the sentence on who is first in the overall table. Empty where nobody is."""
     rates: dict[str, str] = {}  # of each model that has a place, its best row's
     first_models: list[str] = []
     for model in board.overall:

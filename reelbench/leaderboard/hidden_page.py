@@ -27,7 +27,7 @@ def _commit_line(commit: str) -> str:
 
 
 def refused(commit: str, why: str) -> str:
-    """Return the comment on a submission that is refused; it used up nothing."""
+    """Return the comment on a submission that is refused. It used up nothing."""
     reason = verbatim(why, _LONGEST_REASON)
     return f"{TITLE} refused\n\n{_commit_line(commit)}\n- **refused**: {reason}\n"
 

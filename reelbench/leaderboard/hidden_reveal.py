@@ -26,7 +26,7 @@ from reelbench.tasks.submissions import Questions
 class Revealed:
     """One metric of a row, as it was published and as anybody computes it now.
 
-    `recomputed` is None where the row was refused; `why` then says it.
+    `recomputed` is None where the row was refused. `why` then says it.
     """
 
     model: str
@@ -46,7 +46,7 @@ class Revealed:
 
 
 def reveal(name: str, place: Path) -> Iterator[Revealed]:
-    """Recompute and file each row of a hidden test; yield its metrics.
+    """Recompute and file each row of a hidden test. Yield its metrics.
 
     Args:
         name: The benchmark, or its folder, with the answers in its rows and a higher version.

@@ -69,7 +69,7 @@ class Disqualified(Record):
 class HiddenRules(Record):
     """The rules of one benchmark's hidden test, in a store's `settings.yaml`.
 
-    `files_per_week` is of each account. `files_per_month` is of all accounts in one phase; left
+    `files_per_week` is of each account. `files_per_month` is of all accounts in one phase. Left
     out, it is a tenth of the questions.
     """
 
@@ -89,7 +89,7 @@ class HiddenRules(Record):
         """Return the phase that takes a file now, one that is not over first.
 
         Raises:
-            InputError: None does; the line says when one did or will.
+            InputError: None does. The line says when one did or will.
         """
         phases = self.phases_of(split)
         taking = [phase for phase in phases if phase.takes(now)]

@@ -52,7 +52,7 @@ class Offered:
         commit: The commit.
         comment: The text of our comment on it, "" without one.
         key: The submission's key.
-        handed_in: The submission; None where it is refused.
+        handed_in: The submission. None where it is refused.
         refusal: Why it is refused.
     """
 
@@ -149,7 +149,7 @@ class HiddenTest(PullRequests):
             return hidden_page.refused(offered.commit, str(error))
 
     def _settled(self, offered: Offered, results: Path, turn: _Turn) -> str:
-        """Return the comment on a submission whose turn it is; InputError where it is refused."""
+        """Return the comment on a submission whose turn it is. InputError where it is refused."""
         handed_in = offered.handed_in
         if handed_in is None:
             raise InputError(offered.refusal)
@@ -238,7 +238,7 @@ class HiddenTest(PullRequests):
         )
 
     def _wait(self, offered: Offered, phase: Phase, turn: _Turn) -> str | None:
-        """Return the comment on a file that must wait; None where it is taken.
+        """Return the comment on a file that must wait. None where it is taken.
 
         Who waits for the quota of all accounts keeps his place before later files.
         """
@@ -277,7 +277,7 @@ class HiddenTest(PullRequests):
     # --- what it scores
 
     def _results_at(self, file: HiddenFile, rules: HiddenRules) -> datetime | None:
-        """Return when files of the same phase are scored; None where they are at once."""
+        """Return when files of the same phase are scored. None where they are at once."""
         for phase in rules.phases_of(self._answers.split):
             if phase.name == file.received.phase:
                 return phase.results
@@ -401,7 +401,7 @@ class _Reader(PullRequests):
         )
 
     def _read(self, changes: Changes, folder: Path) -> HandedIn:
-        """Return the one submission of a change; InputError where it is none, or more."""
+        """Return the one submission of a change. InputError where it is none, or more."""
         paths = changes.paths
         for problem in paths.problems():
             raise InputError(problem)

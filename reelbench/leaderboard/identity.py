@@ -217,7 +217,7 @@ def models_that_answered(result: Result) -> list[str]:
 
 
 def _returned_ids(result: Result) -> Mapping[str, int]:
-    """Return id of a model that answered -> replies; empty where nothing is known."""
+    """Return id of a model that answered -> replies. Empty where nothing is known."""
     record = result.provenance.asked
     if record is None:
         return {}
@@ -248,7 +248,7 @@ def stem(folder: str) -> str:
 
 
 def _folder_name(name: str, identity: str, *, unambiguous: bool = True) -> str:
-    """Return a name that is safe on every file system; two identities never share one."""
+    """Return a name that is safe on every file system. Two identities never share one."""
     safe_name = _UNSAFE.sub("_", name).strip(".")[:_LONGEST_FOLDER]
     if safe_name and safe_name == name and unambiguous:
         return safe_name

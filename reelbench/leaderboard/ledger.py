@@ -46,7 +46,7 @@ START = "0" * 64
 
 
 def _folder_below(path: str) -> str:
-    """Return a relative path; ValueError where it may lead elsewhere."""
+    """Return a relative path. ValueError where it may lead elsewhere."""
     is_plain = set(path) <= _SAFE
     if not is_plain or not all(name.strip(".") for name in path.split("/")):
         raise ValueError("is no path below the store")
@@ -54,7 +54,7 @@ def _folder_below(path: str) -> str:
 
 
 def _key(path: str) -> str:
-    """Return a row's key; ValueError where it is none."""
+    """Return a row's key. ValueError where it is none."""
     if path.count("/") != _SLASHES:
         raise ValueError("is no key of a row")
     return _folder_below(path)
@@ -69,7 +69,7 @@ class Verification(Record):
     """The facts of a result that were verified, and against which data.
 
     `answers_sha256` is over the ids and right answers of its items, by which results that state the
-    same questions are compared where nobody here has these; null where the answers are secret.
+    same questions are compared where nobody here has these. Null where the answers are secret.
     `data` is the hash of the questions that it was compared with. `failed` says what was wrong when
     it was checked again with more data: such a row is not ranked.
     """
@@ -100,7 +100,7 @@ class _Entry(Record):
 class Filed(_Entry):
     """A result was filed, or took the place of the same row's earlier one.
 
-    `files` has the sha256 of each file, by name; none where the answers are secret, as the samples
+    `files` has the sha256 of each file, by name. None where the answers are secret, as the samples
     repeat them. `answers` is over ids and predictions, which are the submitter's own. `judged` says
     that the maintainers asked its judge themselves.
     """
@@ -147,7 +147,7 @@ class Restored(_Entry):
 
 
 class Renamed(_Entry):
-    """A model got another name; results under the old one are its too."""
+    """A model got another name. Results under the old one are its too."""
 
     act: Literal["renamed"]
     model: Name
@@ -155,7 +155,7 @@ class Renamed(_Entry):
 
 
 class Moved(_Entry):
-    """A model's rows belong to another account from now on; null is the maintainers."""
+    """A model's rows belong to another account from now on. Null is the maintainers."""
 
     act: Literal["moved"]
     model: Name
@@ -199,7 +199,7 @@ class Line(Record):
     """A line of `ledger.jsonl`: an entry and its hash, and the chain after it.
 
     `entry` is null where its text was blanked. `sha256` is of the entry as JSON with sorted names
-    and no blanks; `chain` of the line before's chain (64 zeros at first) and of `sha256`.
+    and no blanks. `chain` of the line before's chain (64 zeros at first) and of `sha256`.
     """
 
     entry: Annotated[Entry, Field(discriminator="act")] | None
@@ -300,12 +300,12 @@ class Ledger:
 
     Attributes:
         lines: Its lines.
-        torn: Bytes after the last whole line, which a process that was ended left; they are cut by
+        torn: Bytes after the last whole line, which a process that was ended left. They are cut by
             the next one that appends.
     """
 
     def __init__(self, store: Path) -> None:
-        """Read the ledger; a store without one has an empty one.
+        """Read the ledger. A store without one has an empty one.
 
         Raises:
             InputError: A line is broken.
@@ -356,7 +356,7 @@ class Ledger:
             yield self.refresh()
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Append entries; only within `locked`. A torn last line is cut."""
+        """Append entries. Only within `locked`. A torn last line is cut."""
         lines = chained([(entry, entry_sha256(entry)) for entry in entries], self.chain)
         data = "".join(line.text for line in lines).encode()
         mode = "r+b" if self.path.is_file() else "w+b"

@@ -50,7 +50,7 @@ _FONT_FOLDERS = (
 
 @dataclass(frozen=True, slots=True)
 class _Lane:
-    """A benchmark's column of the picture; `x` (its left edge) and `width` are pixels."""
+    """A benchmark's column of the picture. `x` (its left edge) and `width` are pixels."""
 
     group: RankingGroup
     metric: Metric
@@ -206,7 +206,7 @@ def _ends(lane: _Lane, models: Sequence[Overall]) -> list[float]:
 
 @cache
 def _font_file(name: str) -> Path | None:
-    """Return the path of a font on this machine; None without one."""
+    """Return the path of a font on this machine. None without one."""
     for folder in _FONT_FOLDERS:
         for path in Path(folder).expanduser().rglob(name):
             return path

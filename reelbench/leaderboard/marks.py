@@ -26,7 +26,7 @@ RecordT = TypeVar("RecordT", bound=Record)
 
 
 def known_spec(result: Result) -> BenchmarkSpec | None:
-    """Return a result's benchmark; None where nobody declares it."""
+    """Return a result's benchmark. None where nobody declares it."""
     try:
         return discovery.spec_of(result.benchmark)
     except InputError:

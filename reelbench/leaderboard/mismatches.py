@@ -16,7 +16,7 @@ SHOWN = 3
 
 
 class MismatchError(InputError):
-    """A result that does not match its samples; the message names each difference.
+    """A result that does not match its samples. The message names each difference.
 
     `metrics` are those that its samples give, where the samples themselves hold.
     """

@@ -22,7 +22,7 @@ class _WrittenColumns:
 
     Attributes:
         samples_sha256: The hash of the samples that they are of.
-        sha256: Their own; None where the samples can't be read, or nothing can be written.
+        sha256: Their own. None where the samples can't be read, or nothing can be written.
     """
 
     samples_sha256: str

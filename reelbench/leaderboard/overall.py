@@ -22,7 +22,7 @@ LEAST = 3
 UNSTATED = "run"
 """The setting of a run that states none."""
 _SETTINGS_OF_ONE_TABLE = ("zero-shot", "reasoning")
-"""Settings whose rows stand in one table; those of others have tables of their own."""
+"""Settings whose rows stand in one table. Those of others have tables of their own."""
 
 ModelKey = tuple[str, str | None, str]
 """A model overall: its one name, its revision (None where it is not told by one), its setting."""
@@ -41,7 +41,7 @@ class Overall:
         key: The model.
         rank: None where it is ranked on fewer than half of the benchmarks that count.
         win_rate: Mean of its win rates, 0 to 1, over the benchmarks that it has.
-        ranks: The best and the worst rank that the data don't rule out; None where the pairs are
+        ranks: The best and the worst rank that the data don't rule out. None where the pairs are
             not known.
         covered: Benchmarks on which it is ranked, of those that count.
         of: Benchmarks that count.
@@ -275,7 +275,7 @@ def _best_rows(
     specs: Mapping[str, BenchmarkSpec],
     model_of: Mapping[str, ModelKey],
 ) -> _BestRows:
-    """Return each model's best row in each group; a ranked row is better than others."""
+    """Return each model's best row in each group. A ranked row is better than others."""
 
     def weight(entry: BoardEntry) -> tuple[bool, float]:
         primary = specs[entry.group.benchmark].primary
@@ -297,7 +297,7 @@ def _win_rates(
 ) -> _WinRates:
     """Return each model's win rate by group.
 
-    That is the share of a table's other models that it beats; those from which it can't be told
+    That is the share of a table's other models that it beats. Those from which it can't be told
     apart count half.
     """
     rates: _WinRates = defaultdict(dict)

@@ -84,7 +84,7 @@ class PublishOptions:
     Attributes:
         create_pr: Offer pull requests; to the dataset only results that are new there, or newer.
         dry_run: Change nothing.
-        private: Make new repositories private; what has no licence may go there.
+        private: Make new repositories private. What has no licence may go there.
         install: Address of the wheel that the checking Space and the mirror's workflow install,
             with its sha256.
         forget: Keys of results that are to vanish from the page though nobody withdrew them.
@@ -124,7 +124,7 @@ def publish(
     Raises:
         InputError: The call is wrong, the store and the dataset contradict each other, or the page
             shows results that this store lacks.
-        ReelbenchError: The Hub refused or broke off; each repository is as it was, or changed
+        ReelbenchError: The Hub refused or broke off. Each repository is as it was, or changed
             whole.
     """
     options = options or PublishOptions()
@@ -615,7 +615,7 @@ class _Upload:
         write_parquet(self.board, self.folder / _PARQUET)
 
     def _copy_results(self) -> None:
-        """Copy the results whose samples may be passed on; note how many may not."""
+        """Copy the results whose samples may be passed on. Note how many may not."""
         left_out: Counter[str] = Counter()
         for entry in self.board.entries:
             stored = entry.stored
@@ -670,7 +670,7 @@ class _Upload:
     def _why_known(
         self, run: StoredResult, folder: Path, head: Head, published: BoardState
     ) -> str | None:
-        """Return why a result is no part of one's request; None where it is.
+        """Return why a result is no part of one's request. None where it is.
 
         It is "" where the very result is there.
         """
@@ -703,7 +703,7 @@ class _Upload:
     def _refuse_a_readme_that_breaks_it(self, head: Head) -> None:
         """Refuse a README whose front matter keeps the page from working.
 
-        A README that people wrote stays; the message says which line to change.
+        A README that people wrote stays. The message says which line to change.
         """
         page = self.repository.page
         readme = self._readme(head)

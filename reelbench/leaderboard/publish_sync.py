@@ -40,11 +40,11 @@ def published_lines(repository: Repository, head: Head) -> list[ledger.Line]:
 
 
 def sync(place: Path, repository: Repository, head: Head, folder: Path, note: Note) -> None:
-    """Bring a store up to what is published; `folder` is for files on their way.
+    """Bring a store up to what is published. `folder` is for files on their way.
 
     Raises:
         InputError: The store and the dataset contradict each other, or a ledger is broken.
-        ReelbenchError: The Hub refused or broke off; the store is as it was.
+        ReelbenchError: The Hub refused or broke off. The store is as it was.
     """
     lines = published_lines(repository, head)
     book = BoardLedger(place)
@@ -106,7 +106,7 @@ def _paths_of(rows: list[FiledRow], head: Head) -> Iterator[str]:
 
 
 def _take(row: FiledRow, folder: Path, place: Path) -> bool:
-    """Copy a row's fetched files into the store; return False where there are none."""
+    """Copy a row's fetched files into the store. Return False where there are none."""
     if not (folder / result_files.RESULT_FILE).is_file():
         return False
     target = store.place_of(row.key, place)

@@ -1,7 +1,7 @@
 """Check a pull request to a results dataset on the Hub, and say the outcome in one comment on it.
 
 Only results are read, each from the commit that was offered, by a process that is ended when it
-takes too much; nothing of it is run. A comment names its commit, so a second look at the same
+takes too much. Nothing of it is run. A comment names its commit, so a second look at the same
 commit writes nothing, and a new commit's text takes the place of the old one.
 """
 
@@ -98,7 +98,7 @@ class PullRequests:
 
         Args:
             number: Of the pull request.
-            bounds: What a look may take; what takes longer is `not in time`.
+            bounds: What a look may take. What takes longer is `not in time`.
             last: The comment then says so, as of any look that was ended.
 
         Raises:

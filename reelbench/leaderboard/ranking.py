@@ -1,6 +1,6 @@
 """Rank the rows of a group, and compare its models with each other.
 
-Each pair has one paired test; all pairs are adjusted at once. `rules.md` is the one definition, and
+Each pair has one paired test. All pairs are adjusted at once. `rules.md` is the one definition, and
 the site prints it.
 """
 
@@ -78,7 +78,7 @@ class Noise:
         return signs
 
     def pair(self, first: str, second: str) -> PairedDifference | None:
-        """Return the first row less the second, by their keys; None where they weren't compared."""
+        """Return the first row less the second, by their keys. None where they weren't compared."""
         if (first, second) in self.pairs:
             return self.pairs[first, second]
         if (second, first) in self.pairs:
@@ -215,7 +215,7 @@ def compare_runs(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
 def _tests_of_pair(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Callable[[str, str], Tests]:
     """Return the function that tests two rows on their common items, by their keys.
 
-    It tests at either end of what is unscored; there is no test of too few videos.
+    It tests at either end of what is unscored. There is no test of too few videos.
     """
     row_of = {row.key: row for row in rows}
 

@@ -50,7 +50,7 @@ def changed_marks(place: Path, workers: Workers) -> list[ChangedMark]:
 
 
 def _verified(row: FiledRow, place: Path, known_rows: KnownRows | None = None) -> Verification:
-    """Return today's verification of a row; `failed` says why it does not hold."""
+    """Return today's verification of a row. `failed` says why it does not hold."""
     folder = place / row.key
     try:
         verified = verify(folder, known_rows=known_rows).verified

@@ -135,7 +135,7 @@ def verify(
 def _hash_of_right_answers(
     spec: BenchmarkSpec, result: Result, samples: Sequence[Sample]
 ) -> str | None:
-    """Return the hash of the ids and right answers; None where these are secret."""
+    """Return the hash of the ids and right answers. None where these are secret."""
     if ownership.has_secret_answers(spec, result.benchmark.split):
         return None
     answers_of_items = (
@@ -145,7 +145,7 @@ def _hash_of_right_answers(
 
 
 def _hash_of_samples(folder: Path, result: Result) -> str:
-    """Return the sha256 of the samples; MismatchError where the result states another."""
+    """Return the sha256 of the samples. MismatchError where the result states another."""
     samples_file = result_files.samples_of(folder)
     if not samples_file.is_file():
         raise InputError(
@@ -164,7 +164,7 @@ def _hash_of_samples(folder: Path, result: Result) -> str:
 
 
 def _bounded_samples(folder: Path) -> list[Sample]:
-    """Return the samples; InputError where they have more labels than can be shown."""
+    """Return the samples. InputError where they have more labels than can be shown."""
     path = result_files.samples_of(folder)
     samples: list[Sample] = []
     labels: dict[str, set[str]] = defaultdict(set)
@@ -201,7 +201,7 @@ def _refuse_problems(folder: Path, recomputed: "_Recomputed") -> None:
 
 
 def calibration_sha256(folder: Path) -> str | None:
-    """Return the hash of people's scores beside a result; None where there are none."""
+    """Return the hash of people's scores beside a result. None where there are none."""
     path = folder / calibration_file.FILE
     if not path.is_file():
         return None
@@ -244,7 +244,7 @@ def _spec(folder: Path, result: Result) -> BenchmarkSpec:
 
 
 def date_of(result: Result) -> datetime:
-    """Return the time when a result was made; a date without a zone is UTC.
+    """Return the time when a result was made. A date without a zone is UTC.
 
     Raises:
         ValueError: If it is not a date.
@@ -269,7 +269,7 @@ class _Recomputed:
     Attributes:
         spec: The benchmark.
         samples: The samples.
-        unverified: What can't be compared with anything; it grows while problems are read.
+        unverified: What can't be compared with anything. It grows while problems are read.
         metrics: What the samples give, once they were computed.
         items_hold: Every item is what its own words say.
     """
@@ -319,7 +319,7 @@ class _Recomputed:
     def _prompts_of_today(self) -> "PromptSet | None":
         """Return our prompts, where the judge was asked with them as they are today.
 
-        Replies to another text of our prompts can't be compared with the present one; they are a
+        Replies to another text of our prompts can't be compared with the present one. They are a
         group of their own.
         """
         judge = self._result.judge
@@ -513,7 +513,7 @@ class _Recomputed:
             yield f"parsed is null, its prediction reads {text!r}; the answer was edited"
 
     def _choice_problems(self, sample: Sample) -> Iterator[str]:
-        """Yield the contradictions in a ranker's choice; none where no ranker chose."""
+        """Yield the contradictions in a ranker's choice. None where no ranker chose."""
         ranker = self._settings.ranker
         texts = sample.candidates
         ranker_replies = sample.ranker_replies

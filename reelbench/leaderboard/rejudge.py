@@ -54,7 +54,7 @@ def write_anew(
 class Rejudged(Record):
     """The outcome of asking a judge again about some items, each with all its criteria.
 
-    Of the `scores` that both times gave `agree` are equal; `unscored` are those that asking again
+    Of the `scores` that both times gave `agree` are equal. `unscored` are those that asking again
     did not give.
     """
 

@@ -54,7 +54,7 @@ class StoredAnswers:
         source: Of the results by other judges the one that the board took first: its answers are
             judged, and its words are the new one's. Whoever files the same answers later has no
             say.
-        wanted: Ids of the answers that the new result is to have scored; none where it has scored
+        wanted: Ids of the answers that the new result is to have scored. None where it has scored
             all.
         unanswered: None of the questions drawn has an answer.
     """
@@ -119,7 +119,7 @@ class Rejudgement:
     _judge_records: dict[str, object] = field(default_factory=dict[str, object], init=False)
 
     def __post_init__(self) -> None:
-        """Find the answers; InputError where there are none."""
+        """Find the answers. InputError where there are none."""
         if self.sample is not None and self.sample < 1:
             raise InputError(f"--sample: {self.sample} is not a number from 1 up")
         self.answers = [self._answers_of(same_answers) for same_answers in self._by_answers()]
@@ -169,7 +169,7 @@ class Rejudgement:
         return ids
 
     def estimates(self) -> Iterator[CostEstimate]:
-        """Yield the cost of judging, by benchmark and judge; nothing is asked."""
+        """Yield the cost of judging, by benchmark and judge. Nothing is asked."""
         specs: dict[str, BenchmarkSpec] = {}
         items: dict[str, list[Item]] = {}
         for answers in self.answers:
@@ -233,7 +233,7 @@ class Rejudgement:
         return judge is not None and asked_of(judge) == self._judge_records[spec.id]
 
     def _items(self, answers: StoredAnswers) -> list[Item] | None:
-        """Return the answers with their questions; what is not to be judged has a reason.
+        """Return the answers with their questions. What is not to be judged has a reason.
 
         None, and a line in `refused`, where the questions are not here or are others.
         """

@@ -144,7 +144,7 @@ def problems(
     """Yield the item's judged scores that do not follow from its replies.
 
     Args:
-        judge: How the benchmark is judged; None where it is not.
+        judge: How the benchmark is judged. None where it is not.
         record: Who judged, and how.
         sample: The item.
         prompts: The prompts, where the record's are today's.

@@ -75,7 +75,7 @@ def read_today(
         spec: The benchmark.
         result: The result, whose answers another version read.
         samples: Its samples.
-        rows: The benchmark's, by id; None where they are not on this machine.
+        rows: The benchmark's, by id. None where they are not on this machine.
 
     Returns:
         The samples, or None where one needs its options and these are not on this machine.

@@ -33,7 +33,7 @@ _DOWNLOADS = 8
 
 
 def key_of_path(path: str) -> str | None:
-    """Return the key of the result that a file belongs to; None of other files."""
+    """Return the key of the result that a file belongs to. None of other files."""
     match = _OF_RESULT.fullmatch(path)
     return match[1] if match else None
 

@@ -73,7 +73,7 @@ def delete_files(key: str, place: Path) -> None:
 
 
 def restore(key: str, place: Path) -> bool:
-    """Put a withdrawn row back; return True where its files were kept here.
+    """Put a withdrawn row back. Return True where its files were kept here.
 
     Without its files there is no row: its answers can then be added again.
 
@@ -119,7 +119,7 @@ def _kept_folder(place: Path, removed: Removed) -> Path | None:
 
 
 def rename(old_name: str, new_name: str, place: Path) -> int:
-    """Give a model another name; return the number of its rows.
+    """Give a model another name. Return the number of its rows.
 
     Results that come under the old name are its too, and old addresses lead to the new one.
 
@@ -158,7 +158,7 @@ def _rows_of_model(state: BoardState, name: str) -> list[FiledRow]:
 
 
 def move(model: str, account: str | None, place: Path) -> None:
-    """Let a model's rows belong to another account; None is the board's maintainers.
+    """Let a model's rows belong to another account. None is the board's maintainers.
 
     Raises:
         InputError: No row is of that model.

@@ -110,7 +110,7 @@ class RowsOnly(Record):
 
 
 def parse(path: Path) -> RowsOnly:
-    """Read a file of withheld rows; InputError where it is not one."""
+    """Read a file of withheld rows. InputError where it is not one."""
     return read_own(
         RowsOnly, path, "what a results dataset keeps of withheld rows", "get it again from there"
     )

@@ -160,7 +160,7 @@ def _by_item(columns: Mapping[str, Sequence[Any]], mark: str, count: int) -> lis
 
 
 def _each_once(texts: Sequence[Any], value_of: Callable[[Any], ValueT]) -> list[ValueT]:
-    """Return the value of each text; equal texts share one."""
+    """Return the value of each text. Equal texts share one."""
     values = {text: value_of(text) for text in set(texts)}
     return [values[text] for text in texts]
 

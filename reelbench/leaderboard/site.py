@@ -460,7 +460,7 @@ def _pairs_are_shown(noise: Noise) -> bool:
 def pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
     """Return the ranked rows' differences, each row less each after it.
 
-    A cell is [difference, p, low, high]; null of published numbers.
+    A cell is [difference, p, low, high]. Null of published numbers.
     """
     rows = board.ranked(group)
     cells: list[list[float | None] | None] = []
@@ -551,7 +551,7 @@ def _metric(metric: Metric) -> dict[str, Any]:
 
 
 def value_and_ends(metric: MetricValue | None) -> list[float] | None:
-    """Return [value] or [value, low, high]; None without a value.
+    """Return [value] or [value, low, high]. None without a value.
 
     They have seven digits: what is shown, not the record.
     """

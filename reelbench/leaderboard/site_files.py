@@ -17,7 +17,7 @@ class SiteFiles:
 
     Attributes:
         folder: The new folder.
-        before: The folder that it replaces; None of a new site.
+        before: The folder that it replaces. None of a new site.
         samples: Names of the runs' files in `before` whose samples are known to be as they would be
             written today.
     """
@@ -39,7 +39,7 @@ class SiteFiles:
             path.write_bytes(data)
 
     def unchanged_samples(self, name: str) -> str:
-        """Return the script with a run's samples as it was; empty where that isn't known."""
+        """Return the script with a run's samples as it was. Empty where that isn't known."""
         if self.before is None or name not in self.samples:
             return ""
         own_file = self.before / "data" / "samples" / f"{name}.js"

@@ -84,7 +84,7 @@ class SiteState:
 
 
 def read(out: Path) -> SiteState | None:
-    """Return the state of a site that this machine built last; None of any other."""
+    """Return the state of a site that this machine built last. None of any other."""
     document = files.read_record(_path_of(out))
     if document is None:
         return None

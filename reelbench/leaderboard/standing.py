@@ -110,7 +110,7 @@ def usage_of(stored: StoredResult) -> Usage:
 def of_runs(several: Sequence[StoredResult]) -> StoredResult:
     """Return several runs of one model as one result.
 
-    Its numbers are theirs together; its folder is the first one's.
+    Its numbers are theirs together. Its folder is the first one's.
     """
     first = several[0]
     results = [run.result for run in several]
@@ -249,7 +249,7 @@ def _bounded(spec: BenchmarkSpec, values: Standing, samples: Sequence[Sample]) -
 
 
 def _media_text(samples: Sequence[Sample]) -> str | None:
-    """Return the part of the items that had their media; None where all had."""
+    """Return the part of the items that had their media. None where all had."""
     missing = sorted(sample.id for sample in samples if sample.reason == Reason.MEDIA_MISSING)
     if not missing:
         return None
@@ -266,7 +266,7 @@ def _videos_text(samples: Sequence[Sample]) -> str | None:
 
 
 def bound_in_words(metric: Metric, stored: StoredResult, values: Standing) -> str | None:
-    """Return the note on a lower bound; None where the value is none."""
+    """Return the note on a lower bound. None where the value is none."""
     bound = values.metrics.get(metric.name)
     filed = stored.result.metrics.get(metric.name)
     if values.lowest is None or bound is None or filed is None or filed.value is None:

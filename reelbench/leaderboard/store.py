@@ -4,7 +4,7 @@
     <org>__<model>/<revision>/<benchmark>/<settings-hash>/result.json, samples.jsonl
     .columns/<hash of samples.jsonl>.parquet            what boards need of it (`store_columns`)
     replaced/<key>/<start of a hash>/                   what a corrected run took the place of
-    removed/<key>/<start of a hash>/                    what was withdrawn; it is never published
+    removed/<key>/<start of a hash>/                    what was withdrawn. It is never published
 
 The ledger says what was checked of each result, who handed it in and when it was filed, and has the
 hashes of its files: a store whose files were changed by hand is not built from. Of a folder that is
@@ -64,7 +64,7 @@ from reelbench.tasks import about as abouts
 from reelbench.tasks import hidden_submission
 
 FILES = (result_files.RESULT_FILE, result_files.SAMPLES_FILE, calibration_file.FILE)
-"""Files of a result's folder; people's scores of some answers are not always there."""
+"""Files of a result's folder. People's scores of some answers are not always there."""
 ROWS_FOLDER = "withheld"
 """The folder of rows whose samples may not be passed on."""
 REPLACED_FOLDER = "replaced"
@@ -76,7 +76,7 @@ _EARLIER_CHECK = "check.json"
 
 Outcome = Literal["added", "same", "replaced", "older", "refused"]
 _Results = Mapping[Path, Result | None]
-"""Folder -> its result; None of one that can't be read, which its own check then says."""
+"""Folder -> its result. None of one that can't be read, which its own check then says."""
 _Work = Callable[..., "Added"]
 """What is done with one folder: called with the folder, its result and `known_rows`."""
 
@@ -135,7 +135,7 @@ class _Candidate:
         samples_sha256: The hash of its samples.
         calibration_sha256: The hash of people's scores, where it has some.
         rejudged: What came of asking its judge again.
-        columns: The columns of its samples; None where it has none.
+        columns: The columns of its samples. None where it has none.
     """
 
     result: Result
@@ -177,7 +177,7 @@ class StoredResult:
         folder: Its folder.
         result: What its result.json says.
         filed_row: What the board's ledger says of it.
-        benchmark: As `discovery.spec_of` has it; None where there is none.
+        benchmark: As `discovery.spec_of` has it. None where there is none.
         differs: How what was asked, or how it was scored, differs from what was filed first of its
             benchmark.
         rows: The benchmark's by id, where they are needed and on this machine: where another
@@ -204,7 +204,7 @@ class StoredResult:
 
     @property
     def spec(self) -> BenchmarkSpec:
-        """Its benchmark; InputError where there is none."""
+        """Its benchmark. InputError where there is none."""
         return self.benchmark or discovery.spec_of(self.result.benchmark)
 
     @property
@@ -409,7 +409,7 @@ def _with_notes_on_tables(outcomes: Sequence[Added], store: Path, state: BoardSt
     noted: list[Added] = []
     for added in outcomes:
         facts = filed.get(added.place) if added.place is not None else None
-        difference = first.differs(facts) if facts is not None else None
+        difference = first.difference_from_first(facts) if facts is not None else None
         if difference is None:
             noted.append(added)
             continue
@@ -421,7 +421,7 @@ def _with_notes_on_tables(outcomes: Sequence[Added], store: Path, state: BoardSt
 
 
 def check(*paths: Path, workers: Workers = ALLOTTED) -> list[Added]:
-    """Verify every result under the paths, and where it lies; file nothing.
+    """Verify every result under the paths, and where it lies. File nothing.
 
     This is the check of a pull request.
     """
@@ -460,7 +460,7 @@ def _check_one(folder: Path, result: Result | None, known_rows: KnownRows) -> Ad
 
 
 def _spread(work: _Work, results: _Results, workers: Workers) -> Iterator[Added]:
-    """Do each folder's work; a fault of one is said of it alone."""
+    """Do each folder's work. A fault of one is said of it alone."""
     if workers.alone(len(results)):
         known_rows = KnownRows()
         for folder, result in results.items():
@@ -568,7 +568,7 @@ def _refuse_links(path: Path, store: Path) -> None:
 
 
 def same_bytes(folder: Path, result: Result, store: Path, state: BoardState) -> Path | None:
-    """Return the folder of the store with these very bytes; None without one."""
+    """Return the folder of the store with these very bytes. None without one."""
     row = row_of(result, state)
     if row is None:
         return None
@@ -620,7 +620,7 @@ def public(result: Result) -> Result:
 def _file(
     folder: Path, store: Path, board: BoardLedger, candidate: _Candidate, filing: Filing
 ) -> Added:
-    """File a result that holds; the store is locked."""
+    """File a result that holds. The store is locked."""
     state = board.state
     result = candidate.result
     discovery.spec_of(result.benchmark)  # before its name is part of a path
@@ -724,7 +724,7 @@ class _Refiling:
         folder: Its folder.
         store: The store.
         row: The row.
-        old_result: The row's result; None where it can't be read.
+        old_result: The row's result. None where it can't be read.
         result: The new result, as it would be filed.
         candidate: The new result, as it was verified.
     """
@@ -755,7 +755,7 @@ class _Refiling:
 
 
 def _kept_outcome(work: _Refiling, board: BoardLedger, filing: Filing) -> Added | None:
-    """Return the outcome where the row stays; None where it is to be replaced.
+    """Return the outcome where the row stays. None where it is to be replaced.
 
     Raises:
         InputError: Other answers are filed under the key, or another model's.
@@ -856,7 +856,7 @@ def _has(folder: Path, files: Mapping[str, bytes]) -> bool:
 
 
 def keep_earlier(place: Path, kind: str) -> Path | None:
-    """Copy a row's folder to where earlier or withdrawn answers are; return that folder."""
+    """Copy a row's folder to where earlier or withdrawn answers are. Return that folder."""
     result_file = place / result_files.RESULT_FILE
     if not result_file.is_file():
         return None
@@ -925,7 +925,7 @@ def read(
         store: The store.
         workers: They read the files.
         left_out: Called with the key of each result that can't be read, and why.
-        benchmarks: Ids; only results on these are read.
+        benchmarks: Ids. Only results on these are read.
 
     Raises:
         InputError: If there is no store, its ledger is broken, or a result can't be read and there
@@ -956,19 +956,23 @@ def read(
     first = FirstFiled((result.filed for result in stored), board_settings.read(store))
     columns = StoreColumns(store)
     return [
-        replace(result, differs=first.differs(result.filed), columns=known_columns(result, columns))
+        replace(
+            result,
+            differs=first.difference_from_first(result.filed),
+            columns=known_columns(result, columns),
+        )
         for result in stored
     ]
 
 
 def known_columns(stored: StoredResult, columns: StoreColumns) -> ColumnsFile | None:
-    """Return the columns of a result's samples that this machine wrote; None without any."""
+    """Return the columns of a result's samples that this machine wrote. None without any."""
     samples_sha256 = hash_for_columns(stored)
     return None if samples_sha256 is None else columns.of(samples_sha256)
 
 
 def hash_for_columns(stored: StoredResult) -> str | None:
-    """Return the hash of a result's samples; None where it may have no columns.
+    """Return the hash of a result's samples. None where it may have no columns.
 
     That is where its answers are secret, and where today's rules read them otherwise.
     """

@@ -23,7 +23,7 @@ log = logging.getLogger("reelbench")
 FOLDER = ".columns"
 _INDEX_FOLDER = "stores"
 _VERSION = 1
-"""Of the columns; a change to what they hold raises it, and all are made again."""
+"""Of the columns. A change to what they hold raises it, and all are made again."""
 _UNUSED_S = 3600
 """Seconds after which a file of no row is taken for a leftover, not for one that is being filed."""
 
@@ -41,7 +41,7 @@ class ColumnsFile:
     sha256: str
 
     def read(self) -> bytes | None:
-        """Return the file's bytes; None where they are not those that were written."""
+        """Return the file's bytes. None where they are not those that were written."""
         try:
             data = self.path.read_bytes()
         except OSError:
@@ -61,7 +61,7 @@ class StoreColumns:
         self._new: dict[str, str] = {}
 
     def _read_index(self) -> dict[str, str]:
-        """Return hash of samples -> hash of their columns; nothing of a broken index."""
+        """Return hash of samples -> hash of their columns. Nothing of a broken index."""
         document = files.read_record(self._index) or {}
         columns = document.get("columns")
         if document.get("version") != _VERSION or not is_object(columns):
@@ -69,7 +69,7 @@ class StoreColumns:
         return {name: str(digest) for name, digest in columns.items()}
 
     def of(self, samples_sha256: str) -> ColumnsFile | None:
-        """Return the columns of samples, by the hash of these; None of unknown ones."""
+        """Return the columns of samples, by the hash of these. None of unknown ones."""
         digest = self._known.get(samples_sha256)
         if digest is None or self.folder.is_symlink():
             return None
@@ -79,7 +79,7 @@ class StoreColumns:
         return self.folder / f"{samples_sha256}.parquet"
 
     def write(self, samples_sha256: str, data: bytes) -> bool:
-        """Write the columns of samples; False where the store can't be written to."""
+        """Write the columns of samples. False where the store can't be written to."""
         if self.folder.is_symlink():
             log.warning("%s: is a link; nothing is written there", self.folder)
             return False

@@ -70,7 +70,7 @@ class Near:
         key: Its key.
         model: Its model.
         value: Its primary metric.
-        paired: The submission minus it on the questions that both answered; None without any.
+        paired: The submission minus it on the questions that both answered. None without any.
     """
 
     place: Place
@@ -92,7 +92,7 @@ class SubmittedResult:
         why: The reason of the verdict.
         result: The result.
         spec: Its benchmark.
-        entry: Its row; the row's group says among which it would stand.
+        entry: Its row. The row's group says among which it would stand.
         metrics: As stated and as its samples give them.
         rank: Its place, and of how many.
         near: Rows of its table that have answers, too.
@@ -120,7 +120,7 @@ class SubmittedResult:
         return f"{self.spec.title}, {self.entry.group.label}"
 
     def as_json(self) -> dict[str, Any]:
-        """Return the document for scripts; values are unrounded, and null where absent."""
+        """Return the document for scripts. Values are unrounded, and null where absent."""
         result = self.result
         entry = self.entry
         rank, ranked = self.rank or (None, None)
@@ -154,7 +154,7 @@ class SubmittedResult:
 class Report:
     """All results of a submission.
 
-    `problems` are of the change as a whole, and refuse it; `notes` are no fault of the
+    `problems` are of the change as a whole, and refuse it. `notes` are no fault of the
     submission's.
     """
 
@@ -191,14 +191,14 @@ def read(
     is_of: Callable[[str], bool] | None = None,
     account: str | None = None,
 ) -> tuple[SubmittedResult, ...]:
-    """Return the report on results that were checked; refused ones first.
+    """Return the report on results that were checked. Refused ones first.
 
     Args:
         checked: The results.
         against: A store with whose rows they are compared.
         below: The folder from which on their folders are named.
         left_out: Called with the key of each row that can't be read, and why.
-        is_of: Returns True where whoever hands them in is of an organisation; None where nobody
+        is_of: Returns True where whoever hands them in is of an organisation. None where nobody
             knows who that is.
         account: Who hands them in.
 
@@ -267,7 +267,7 @@ class _Tables:
             group_rows.append(row)
 
     def refuses(self, added: Added, result: Result) -> str | None:
-        """Return the reason why this submitter may not hand a result in; None without one."""
+        """Return the reason why this submitter may not hand a result in. None without one."""
         if self._path is None:
             return None
         if store.same_bytes(added.source, result, self._path, self.state) is not None:
@@ -279,7 +279,7 @@ class _Tables:
         return self._refusals.get(result.model.id)
 
     def leave_out_unreadable(self) -> bool:
-        """Leave out the rows whose samples can't be read; return True where there is one."""
+        """Leave out the rows whose samples can't be read. Return True where there is one."""
         stored: list[StoredResult] = []
         for rows in self._rows.values():
             stored += [row.stored for row in rows if row.stored is not None]
@@ -438,7 +438,7 @@ def _paired(
     row: BoardEntry,
     noise: Noise,
 ) -> Difference | None:
-    """Return the entry less a row; None where no question was answered by both."""
+    """Return the entry less a row. None where no question was answered by both."""
     if row.stored is None:
         return None
     try:

@@ -16,13 +16,13 @@ from reelbench.registry.records import MetricValue
 from reelbench.registry.spec import BenchmarkSpec
 
 LONGEST = 60_000
-"""Characters of a comment; GitHub takes 65,536."""
+"""Characters of a comment. GitHub takes 65,536."""
 
 TITLE = "### Reelbench:"
 """What every text begins with."""
 
 COMMIT = re.compile(rf"{TITLE}[^\n]*\n\nCommit: `([0-9a-f]{{40}})`\n")
-"""The first lines of a text, with the commit; nothing of a stranger's stands in them."""
+"""The first lines of a text, with the commit. Nothing of a stranger's stands in them."""
 
 _LONGEST_NAME = 80
 """Characters shown of a stranger's name."""

@@ -143,7 +143,7 @@ def _hashes(benchmark: BenchmarkRecord) -> dict[str, str]:
 
 
 def _targets(filed: Filed) -> dict[str, object]:
-    """Return the right answers by id; None of items without media."""
+    """Return the right answers by id. None of items without media."""
     targets: dict[str, object] = {}
     for sample in result_files.read_samples(filed.folder):
         targets[sample.id] = sample.target

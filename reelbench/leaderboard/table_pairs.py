@@ -31,7 +31,7 @@ class PairedDifference(NamedTuple):
 
     Attributes:
         difference: In the primary metric's unit.
-        p: Of no difference, adjusted by Holm for all pairs of the table; None of too few videos.
+        p: Of no difference, adjusted by Holm for all pairs of the table. None of too few videos.
         ci95: Of the same test at the pair's step in Holm: it excludes 0 exactly where the two are
             told apart.
         p_alone: As if this were the table's only pair.
@@ -203,7 +203,7 @@ class TablePairs(Mapping[RowPair, PairedDifference]):
 
 
 def _value_of(runs: ComparedRuns, key: str) -> float:
-    """Return a run's value, with unscored items at the lowest; NaN where it has none."""
+    """Return a run's value, with unscored items at the lowest. NaN where it has none."""
     if key in runs.alone:
         value = runs.alone[key].lowest.value
         return math.nan if value is None else value
@@ -234,7 +234,7 @@ class _Tests:
             self._alone[pair] = test_pair(keys[first[pair]], keys[second[pair]])
 
     def p(self) -> Array:
-        """Return each pair's `comparison.p_of`; NaN where there is no test."""
+        """Return each pair's `comparison.p_of`. NaN where there is no test."""
         p_values = np.full(self._count, np.nan)
         if self._stack is not None:
             p_values[self._stacked] = self._stacked_p(self._stack)
@@ -262,7 +262,7 @@ class _Tests:
         return np.where(changes_sign, 1.0, p_values)
 
     def interval(self, pair: int, level: float) -> tuple[float, float]:
-        """Return the ends of a pair's interval; NaN where there is no test."""
+        """Return the ends of a pair's interval. NaN where there is no test."""
         if pair in self._alone:
             return comparison.interval_of(self._alone[pair], level) or (math.nan, math.nan)
         places = np.searchsorted(self._stacked, [pair])
@@ -270,7 +270,7 @@ class _Tests:
         return float(starts[0]), float(ends[0])
 
     def intervals(self, levels: Array) -> tuple[Array, Array]:
-        """Return the ends of each pair's interval; NaN where there is no test."""
+        """Return the ends of each pair's interval. NaN where there is no test."""
         starts = np.full(self._count, np.nan)
         ends = np.full(self._count, np.nan)
         if self._stack is not None:

@@ -133,7 +133,7 @@ class Turns:
         return newest
 
     def take(self, lane: int) -> Turn | None:
-        """Return the next pull request of a lane; None where none can be looked at.
+        """Return the next pull request of a lane. None where none can be looked at.
 
         Its submitter is then behind all others.
         """
@@ -232,7 +232,7 @@ class Server:
     async def _add_by_author(self, number: int) -> None:
         """Let a pull request wait among its author's.
 
-        A webhook does not always say who that is; the Hub does.
+        A webhook does not always say who that is. The Hub does.
         """
         if number not in self._authors:
             author = await self._tried(self._pull_requests.author, number)
@@ -295,7 +295,7 @@ class Server:
                 await self._changed.wait()
 
     def _note_outcome(self, turn: Turn, outcome: Done | None) -> None:
-        """Note what came of a look; one that failed is tried again later."""
+        """Note what came of a look. One that failed is tried again later."""
         number = turn.number
         if outcome is not None:
             self._failures.pop(number, None)
@@ -348,7 +348,7 @@ def prepare_looks() -> None:
 
 
 def serve(pull_requests: PullRequests, secret: str, *, host: str, port: int, note: Note) -> None:
-    """Serve until stopped; port 0 takes a free one, which is noted."""
+    """Serve until stopped. Port 0 takes a free one, which is noted."""
     prepare_looks()
     if not bounded.MEMORY_IS_BOUNDED:
         note(

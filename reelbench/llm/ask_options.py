@@ -46,47 +46,47 @@ _COMPLETIONS = "/chat/completions"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskOptions:
-    """A language model and how to ask it; InputError where a value makes no sense.
+    """A language model and how to ask it. InputError where a value makes no sense.
 
     Attributes:
         model: Model asked, as the server knows it; on Azure the deployment. Keys are made of it.
-        file_as: The name under which it is filed; None is `model`, of a path its telling part.
-        url: Base URL of an OpenAI-compatible server; None is OpenAI itself. A query in it (Azure's
+        file_as: The name under which it is filed. None is `model`, of a path its telling part.
+        url: Base URL of an OpenAI-compatible server. None is OpenAI itself. A query in it (Azure's
             `api-version`) is sent with every call.
-        api_key: Never shown, logged or stored; None sends a placeholder, which local servers take.
+        api_key: Never shown, logged or stored. None sends a placeholder, which local servers take.
         key_from: Variable that the key is of, to be named to the user.
         allow_http_key: The key may go over plain HTTP to another machine.
-        provider: Name of the provider that is asked, in `model_names.PROVIDERS`; None where a
+        provider: Name of the provider that is asked, in `model_names.PROVIDERS`. None where a
             server was named.
-        concurrency: Maximum concurrent calls; fewer where the server would have a long line, or
+        concurrency: Maximum concurrent calls. Fewer where the server would have a long line, or
             asks for fewer.
-        extra: Sent with every request as it is (`reasoning_effort`, `chat_template_kwargs`, …);
-            part of the key. One that is None is not sent, and neither is a setting of its name.
-        max_tokens: Most tokens of an answer, thinking included; None is the caller's own limit, or
+        extra: Sent with every request as it is (`reasoning_effort`, `chat_template_kwargs`, …).
+            Part of the key. One that is None is not sent, and neither is a setting of its name.
+        max_tokens: Most tokens of an answer, thinking included. None is the caller's own limit, or
             none.
         thinking: The model thinks before it answers: `THINKING_TOKENS` unless `max_tokens` says
             otherwise, and no temperature.
         budget_calls: Replies paid for at most in this run.
-        budget_usd: Dollars at most in this run; needs both prices.
+        budget_usd: Dollars at most in this run. Needs both prices.
         usd_per_million_prompt: Price of a million prompt tokens, in dollars.
         usd_per_million_completion: Price of a million completion tokens, in dollars.
-        usd_per_million_cached: Of a million prompt tokens that the server had in its cache; None is
+        usd_per_million_cached: Of a million prompt tokens that the server had in its cache. None is
             as others.
-        usd_per_million_reasoning: Of a million completion tokens that were reasoning; None is as
+        usd_per_million_reasoning: Of a million completion tokens that were reasoning. None is as
             others.
         batch: Hand requests over to the server's Batch API, and collect replies from there.
         retry_unread: Ask again, up to `defaults.ATTEMPTS` times more, where all replies in the
             cache can't be read.
         outdated: Says of a reply in the cache that it is not taken, but asked for once more.
-        timeout: Seconds in which the server has to finish something; None is `time_limit`'s.
+        timeout: Seconds in which the server has to finish something. None is `time_limit`'s.
         keep_going: Ask on where nothing but failures came back.
         tries: Calls at most for one reply where the server fails (429, 503 and 529 are not
             counted).
-        backoff: Seconds before the first retry at most; doubled for each further one.
+        backoff: Seconds before the first retry at most. Doubled for each further one.
         patience: Seconds without a single reply, under 429, 503 or 529, after which asking stops;
             also the longest `Retry-After` that is waited for.
         cache: Where replies are kept: a file, or the address of a PostgreSQL database
-            (`postgresql://…`); None is `REELBENCH_CACHE`, else `judge.sqlite` in `$REELBENCH_HOME`,
+            (`postgresql://…`). None is `REELBENCH_CACHE`, else `judge.sqlite` in `$REELBENCH_HOME`,
             which all askers share.
         cache_patience: Seconds for which a database that can't be reached is waited for.
     """
@@ -96,7 +96,7 @@ class AskOptions:
     who: ClassVar[str] = "the model"
     """Its name in a sentence to the user."""
     name_option: ClassVar[str | None] = None
-    """The command-line option of `file_as`; None where a command has none."""
+    """The command-line option of `file_as`. None where a command has none."""
     key_variable: ClassVar[str] = settings.LLM_API_KEY.name
 
     model: str
@@ -138,7 +138,7 @@ class AskOptions:
     filed_name: str = field(init=False, repr=False, compare=False)
     """The model's name in all that is filed."""
     unsent_key: str | None = field(init=False, repr=False, compare=False)
-    """Why the key that there is isn't sent; None where it is, or there is none."""
+    """Why the key that there is isn't sent. None where it is, or there is none."""
     secrets: tuple[str, ...] = field(init=False, repr=False, compare=False)
     """Texts that must never be shown: the key, and the values in the URL's query."""
 
@@ -303,7 +303,7 @@ class AskOptions:
         return 2 * self.time_limit
 
     def _checked_host(self) -> str:
-        """Return the server's host and port; InputError where the URL can't be used."""
+        """Return the server's host and port. InputError where the URL can't be used."""
         where = self.url_option
         try:
             parts = urlsplit(self.url or OPENAI_URL)
@@ -334,7 +334,7 @@ class AskOptions:
 
         Args:
             what: `batch`, `video`, `images`, or `whole videos`, of which the server chooses the
-                frames; a provider that accepts a video of ours accepts these too.
+                frames. A provider that accepts a video of ours accepts these too.
             number: The number of images; of any other kind, whether it is used at all.
         """
         if self.provider is None or not number:
@@ -364,7 +364,7 @@ class AskOptions:
         cached_tokens: int = 0,
         reasoning_tokens: int = 0,
     ) -> float | None:
-        """Return the cost of tokens, in dollars; None where no price was given.
+        """Return the cost of tokens, in dollars. None where no price was given.
 
         Cached tokens are among the prompt's, reasoning tokens among the completion's.
         """
@@ -393,7 +393,7 @@ class AskOptions:
         the server refuses (`llm.parameters`).
 
         Args:
-            settings: The caller's settings; the options' ones replace them.
+            settings: The caller's settings. The options' ones replace them.
         """
         settings = dict(settings)
         limit = self.max_tokens
@@ -405,7 +405,7 @@ class AskOptions:
         return settings | dict(self.extra)
 
     def reply_bound(self, sampling: Mapping[str, Any]) -> "ReplyBound | None":
-        """Return the bound on replies outside their keys; None for none.
+        """Return the bound on replies outside their keys. None for none.
 
         Args:
             sampling: The settings of each call, which may have a limit of their own.
@@ -425,7 +425,7 @@ class AskOptions:
     def redact(self, text: str) -> str:
         """Return a line without the secrets, which a server may echo.
 
-        It is for error lines, logs and records; a reply is never edited.
+        It is for error lines, logs and records. A reply is never edited.
         """
         return _traces_of(self.secrets).masked(text, "[key]")
 

@@ -28,7 +28,7 @@ NOT_READ = "it could not be read"
 
 T = TypeVar("T")
 Read = Callable[[str], T | None]
-"""Reads a reply's text; returns None, or raises an `UnreadableError`, where it can't be read."""
+"""Reads a reply's text. Returns None, or raises an `UnreadableError`, where it can't be read."""
 Again = Callable[[Sequence[Message], str | None, str], Sequence[Message]]
 """(messages, the reply, why it was not read) -> the messages of the next attempt."""
 Outdated = Callable[[StoredReply], bool]
@@ -60,7 +60,7 @@ class CachedReply:
         key: Its key.
         attempt: The number of the attempt.
         reply: The reply.
-        value: The value that was read from it; None where it can't be read.
+        value: The value that was read from it. None where it can't be read.
         at: When it came, in seconds since 1970.
         by_schema: True where it was asked for once more, with a schema.
     """
@@ -116,7 +116,7 @@ def unfinished(reply: Reply) -> Literal["cut_off", "refused"] | None:
 
 
 def text_of(reply: Reply) -> str | None:
-    """Return the text that a reply says something with; None where it has none.
+    """Return the text that a reply says something with. None where it has none.
 
     A blank one for which the server counts no token is none either.
     """

@@ -4,7 +4,7 @@ Its rules are:
 
 - A reply is kept before it counts, so nothing is paid twice: not in a rerun, by two processes, or
   for equal requests.
-- A failure is a reason beside the question; only a cache that can't be written ends the work with
+- A failure is a reason beside the question. Only a cache that can't be written ends the work with
   an error.
 - Nothing is sent that nobody asked for.
 """
@@ -96,10 +96,10 @@ _log = logging.getLogger("reelbench.llm")
 class RetryCursor(Generic[T]):
     """A question's place among its attempts.
 
-    Attempts in the cache are read; the next one is to be asked for.
+    Attempts in the cache are read. The next one is to be asked for.
 
     Attributes:
-        key: Key of the reply that is to be asked for next; None where nothing is.
+        key: Key of the reply that is to be asked for next. None where nothing is.
         request: The request to send for it.
         read: Reads a reply's text.
         replies: The replies that were read.
@@ -117,7 +117,7 @@ class RetryCursor(Generic[T]):
         outdated: Outdated | None = None,
         attempts: int = ATTEMPTS,
     ) -> None:
-        """Read what the cache has; nothing is sent or counted.
+        """Read what the cache has. Nothing is sent or counted.
 
         Args:
             asker: Asks for the replies that the cache does not have.
@@ -284,7 +284,7 @@ class _KeyedRequest:
 class Asker:
     """Asks one language model.
 
-    A `RetryCursor` may be made in any thread; `ask` belongs to one event loop. aiohttp is imported
+    A `RetryCursor` may be made in any thread. `ask` belongs to one event loop. aiohttp is imported
     by the first reply that is not in the cache.
     """
 
@@ -303,12 +303,12 @@ class Asker:
 
         Args:
             options: The model and how to ask it.
-            sampling: Sent with each call beside model and messages (`temperature`, …); part of the
+            sampling: Sent with each call beside model and messages (`temperature`, …). Part of the
                 key.
             on_note: Called with each line that the user should know, perhaps from another thread;
                 by default logged.
             budget: Shared with other askers; by default the options' own.
-            as_it_stands: Read a reply that was cut short too (see `ask_result`); a reply without
+            as_it_stands: Read a reply that was cut short too (see `ask_result`). A reply without
                 text is a failed one all the same.
             notes_end: After the first reply that is paid for, note the day on which the server says
                 that it ends the model, if any, and keep it in the cache.
@@ -319,7 +319,7 @@ class Asker:
         self.sampling = options.sampling(sampling or {})
         self._parameters = Parameters(options.host, options.model, options.extra)
         self.bound = options.reply_bound(self.sampling)
-        """The bound on replies, which is no part of their keys; None for none."""
+        """The bound on replies, which is no part of their keys. None for none."""
         self.as_it_stands = as_it_stands
         self.notes: list[str] = []
         self.takes_text_alone = False
@@ -327,7 +327,7 @@ class Asker:
         self.statement = ServerStatement()
         """The server's statement of itself (see `served_model`)."""
         self.giver: str | None = None
-        """The giver of the replies, kept beside each; None says nothing."""
+        """The giver of the replies, kept beside each. None says nothing."""
         self.tally = Tally(spent_usd=options.cost_usd(0, 0), filed_id=options.filed_id)
         self._unknown_endings: Counter[str] = Counter()
         self._textless: Counter[str] = Counter()
@@ -374,7 +374,7 @@ class Asker:
 
     @property
     def sent_instead(self) -> dict[str, str | None]:
-        """Setting that the server refuses -> the one that goes out; None for nothing."""
+        """Setting that the server refuses -> the one that goes out. None for nothing."""
         return self._parameters.instead(self.sampling)
 
     @property
@@ -427,7 +427,7 @@ class Asker:
         The arguments are a `RetryCursor`'s.
 
         Raises:
-            ReelbenchError: The cache can't be written; the replies in it are kept.
+            ReelbenchError: The cache can't be written. The replies in it are kept.
         """
         async with self._followed:
             cursor = await self.cache.aside(
@@ -468,7 +468,7 @@ class Asker:
         return self.count_result(cursor, reason)
 
     def _request(self, key: bytes, cursor: RetryCursor[T]) -> "asyncio.Task[str | None]":
-        """Return the task that fetches a cursor's next reply; equal requests share one."""
+        """Return the task that fetches a cursor's next reply. Equal requests share one."""
         task = self.cache.in_flight.get(key)
         if task is None:
             task = asyncio.ensure_future(self._fetch(key, cursor.request, cursor.read))
@@ -511,7 +511,7 @@ class Asker:
         Where so many fail and none is an answer, asking ends, with one line.
 
         Args:
-            failure: Why it is no answer, as a word in a list; None where it is one.
+            failure: Why it is no answer, as a word in a list. None where it is one.
             text: The reply.
         """
         if failure is None:
@@ -711,7 +711,7 @@ class Asker:
         return self.bound.is_outgrown_by(stored, self._bound_of(messages))
 
     def _bound_of(self, messages: Sequence[Message]) -> int | None:
-        """Return the bound on the reply to a question; None for none."""
+        """Return the bound on the reply to a question. None for none."""
         if self.bound is None:
             return None
         return self.bound.of_prompt(messages, self.statement.context)
@@ -770,7 +770,7 @@ class Asker:
         await asyncio.shield(self._asking_for_statement)
 
     async def _ask_for_statement(self) -> None:
-        """Ask the server for its statement; nothing depends on it."""
+        """Ask the server for its statement. Nothing depends on it."""
         with suppress(TransientError, NotServedError):
             await self.served_model()
 
@@ -785,7 +785,7 @@ class Asker:
             self.pacer.pace.state_slots(self.statement.slots)
 
     async def ask_again(self, messages: Sequence[Message]) -> Reply | None:
-        """Ask a question once more whose reply is kept; the new reply is not kept.
+        """Ask a question once more whose reply is kept. The new reply is not kept.
 
         None where there is no new reply.
         """
@@ -808,7 +808,7 @@ class Asker:
     # --- in the event loop
 
     async def _fetch(self, key: bytes, request: Request, read: Read[Any]) -> str | None:
-        """Get a reply into the cache; return the reason where there is none."""
+        """Get a reply into the cache. Return the reason where there is none."""
         claimed = False
         await self._load_known()
         await self._learn_statement()
@@ -863,7 +863,7 @@ class Asker:
         return None
 
     async def _call_until_answered(self, keyed: "_KeyedRequest", turn: Turn) -> str | None:
-        """Call until a reply is kept; return the reason where tries are over."""
+        """Call until a reply is kept. Return the reason where tries are over."""
         began = asyncio.get_running_loop().time()
         failures = 0
         tries = 0
@@ -974,7 +974,7 @@ class Asker:
                 return state
 
     def _ready(self) -> ChatClient:
-        """Return the client; StoppedError where the server does not serve us.
+        """Return the client. StoppedError where the server does not serve us.
 
         It is opened before the first claim: importing aiohttp takes a while on a busy machine, and
         a claim would lapse meanwhile.

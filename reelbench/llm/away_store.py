@@ -94,7 +94,7 @@ class PatientStore:
         return value
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
-        """Return the replies kept under `keys`; those that came meanwhile are in the spool."""
+        """Return the replies kept under `keys`. Those that came meanwhile are in the spool."""
         spooled: dict[bytes, StoredReply] = {}
         for key in keys:
             reply = self._spool.held.get(key)
@@ -133,7 +133,7 @@ class PatientStore:
         return 0
 
     def close(self) -> None:
-        """Hand over the spool, and close; the next process hands over what is left."""
+        """Hand over the spool, and close. The next process hands over what is left."""
         self._closed.set()
         try:
             self._flush()
@@ -290,7 +290,7 @@ class Spool:
 
 
 def _reply(line: bytes) -> StoredReply | None:
-    """Read the reply of a line; None of one that was not written whole."""
+    """Read the reply of a line. None of one that was not written whole."""
     try:
         document = json.loads(line)
         reply = Reply(**document.pop("reply"))

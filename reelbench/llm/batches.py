@@ -37,7 +37,7 @@ from reelbench.llm.store import SqlStore, StoredBatch, StoredReply
 MOST_REQUESTS = 50_000
 """Requests in one batch, the server's limit."""
 MOST_BYTES = 100_000_000
-"""Bytes of one batch's file; the server's limit is 200 MB."""
+"""Bytes of one batch's file. The server's limit is 200 MB."""
 ENDPOINT = "/v1/chat/completions"
 
 _OPEN = {"validating", "in_progress", "finalizing", "cancelling"}
@@ -50,7 +50,7 @@ _GROUP = 500  # replies kept in one transaction
 
 @dataclass(eq=False, repr=False)
 class Batches:
-    """The batches of one model on one server; use it from one thread."""
+    """The batches of one model on one server. Use it from one thread."""
 
     options: AskOptions
     store: SqlStore
@@ -91,7 +91,7 @@ class Batches:
             settings_of: Returns the settings that go out with a request.
 
         Raises:
-            ReelbenchError: The server does not take them; nothing is under way then.
+            ReelbenchError: The server does not take them. Nothing is under way then.
         """
         options = self.options
         if options.budget_calls is not None and len(requests) > options.budget_calls:
@@ -210,7 +210,7 @@ class Batches:
 
         Args:
             file_id: The file.
-            failures: Reason -> requests without a reply; counted up.
+            failures: Reason -> requests without a reply. Counted up.
 
         Returns:
             How many replies there were.
@@ -309,4 +309,4 @@ def _server_errors() -> tuple[type[Exception], ...]:
 
 
 class _FailedRequestError(Exception):
-    """A request of a batch has no reply; the message is the reason."""
+    """A request of a batch has no reply. The message is the reason."""

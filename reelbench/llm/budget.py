@@ -25,18 +25,18 @@ class Tally:
         items: Finished, as the caller counts them.
         questions: Questions that were asked in this run.
         unread: Questions of these whose replies came, and none could be read.
-        failed: Questions of these that have no answer, unread ones too; those in a batch do not
+        failed: Questions of these that have no answer, unread ones too. Those in a batch do not
             count yet.
         replies: Replies behind the answers.
         calls: Replies that this run asked for and got.
         requests: Requests sent, failed ones too.
         prompt_tokens: Behind the answers, whenever they were paid.
         completion_tokens: Likewise.
-        reasoning_tokens: Of these, reasoning; None where no server said.
-        cached_tokens: Prompt tokens that servers had in caches of their own; None where none said.
-        spent_usd: What this run's calls cost; None without prices.
+        reasoning_tokens: Of these, reasoning. None where no server said.
+        cached_tokens: Prompt tokens that servers had in caches of their own. None where none said.
+        spent_usd: What this run's calls cost. None without prices.
         returned: Model id that the server returned, as it is filed -> replies.
-        kept_from: When the first of the replies came that were there before, in seconds since 1970;
+        kept_from: When the first of the replies came that were there before, in seconds since 1970.
             None for none.
         kept_to: When the last of them came.
         other_hosts: Host -> replies reused that another host than the one asked gave.
@@ -81,7 +81,7 @@ class Tally:
 
     @classmethod
     def total(cls, tallies: Sequence["Tally"]) -> "Tally":
-        """Return the sum of several tallies; dollars only where each has some."""
+        """Return the sum of several tallies. Dollars only where each has some."""
         if len(tallies) == 1:
             return tallies[0]
         whole = cls(started=min((tally.started for tally in tallies), default=time.monotonic()))
@@ -186,7 +186,7 @@ class Budget:
             option: The asker's option (`--judge`).
 
         Yields:
-            The call; None where there is no room.
+            The call. None where there is no room.
         """
         if self.limit.usd is None:
             estimate = 0.0
@@ -209,7 +209,7 @@ class Budget:
                 self._settle(reserved, cost, counts=call.counts)
 
     def _reserve(self, estimate: float) -> float | None:
-        """Set aside one call's dollars; None where there is no room."""
+        """Set aside one call's dollars. None where there is no room."""
         with self._lock:
             if self.limit.calls is not None and self._calls >= self.limit.calls:
                 return None
@@ -267,7 +267,7 @@ def shown_dates(first: str | None, last: str | None) -> str:
     """Return the dates of kept replies, as text behind their number.
 
     Args:
-        first: When the first came, in ISO 8601; None where none is kept.
+        first: When the first came, in ISO 8601. None where none is kept.
         last: When the last came.
     """
     minutes = [day[:16].replace("T", " ") for day in (first, last) if day is not None]
@@ -277,7 +277,7 @@ def shown_dates(first: str | None, last: str | None) -> str:
 
 
 def add_known(total: int | None, more: int | None) -> int | None:
-    """Return a sum of counts of which some are not known; None while none is."""
+    """Return a sum of counts of which some are not known. None while none is."""
     if more is None:
         return total
     return (total or 0) + more

@@ -2,11 +2,11 @@
 
 A reply's key is the sha256 of everything that shapes it: model asked, messages, sampling settings,
 vote, attempt. The server's address is not in the key, so a server that comes back on another port
-is not paid again; the host is kept beside the reply and a run says when it reuses replies of
+is not paid again. The host is kept beside the reply and a run says when it reuses replies of
 another host.
 
 Each reply is kept the moment it arrives, so that a killed process loses only the replies in flight.
-A process *claims* a reply before it asks for it; all others then wait for it instead of paying for
+A process *claims* a reply before it asks for it. All others then wait for it instead of paying for
 it too. A claim is a lease: it lapses by itself when its owner dies.
 
 A reply has a checksum, against disks that forget and not against forgers. A reply that does not
@@ -63,7 +63,7 @@ class Gathered(Generic[ItemT, ResultT]):
 
     Attributes:
         work: Returns the result of each item.
-        threads: Where the work is done; None is in the event loop itself.
+        threads: Where the work is done. None is in the event loop itself.
     """
 
     work: Callable[[Sequence[ItemT]], Sequence[ResultT]]
@@ -185,7 +185,7 @@ class ReplyCache:
         return await asyncio.shield(result)
 
     async def look(self, *keys: bytes) -> None:
-        """Read the replies under keys ahead; the next `get` of each key takes its reply."""
+        """Read the replies under keys ahead. The next `get` of each key takes its reply."""
         missing = [key for key in keys if self._ahead.get(key) is None]
         replies = await asyncio.gather(*map(self._looks.do, missing))
         self._ahead |= dict(zip(missing, replies, strict=True))
@@ -262,7 +262,7 @@ class ReplyCache:
             self._tasks.append(asyncio.ensure_future(self._beat()))
 
     async def end_asking(self) -> None:
-        """Wait until all replies that came are kept; the last asker ends the cache's tasks."""
+        """Wait until all replies that came are kept. The last asker ends the cache's tasks."""
         self._asking -= 1
         if not self._asking:
             tasks = self._tasks
@@ -314,7 +314,7 @@ class ReplyCache:
         return [claims[key] for key in keys]
 
     def _put_all(self, replies: Sequence[StoredReply]) -> list[bool]:
-        """Keep replies; return True for each that is known to be stored now."""
+        """Keep replies. Return True for each that is known to be stored now."""
         all_new = self.store.put(replies) == len(replies)
         return [all_new] * len(replies)
 

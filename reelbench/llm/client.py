@@ -44,7 +44,7 @@ TimeLimit = AbstractAsyncContextManager[object]
 
 PLACEHOLDER_KEY = "no-key"  # the client wants one, local servers ignore it
 MAX_BYTES = 4_000_000
-"""Bytes of the longest reply, decompressed; a longer one is cut off while it arrives."""
+"""Bytes of the longest reply, decompressed. A longer one is cut off while it arrives."""
 
 _LOOK_UP = 5.0  # seconds for the list of models, on which nothing depends
 _ENDS = ("shutdown_date", "expiration_date", "deprecation")  # of OpenAI, OpenRouter, Mistral
@@ -96,7 +96,7 @@ class RefusedParameterError(RejectedError):
 
 
 class TransientError(Exception):
-    """The call failed and may succeed later; the message is one line.
+    """The call failed and may succeed later. The message is one line.
 
     Attributes:
         limited: True under 429, 503, 529: the server asks for less, it is not broken.
@@ -130,7 +130,7 @@ class ChatClient:
     """
 
     def __init__(self, options: AskOptions) -> None:
-        """Prepare a session; nothing is sent.
+        """Prepare a session. Nothing is sent.
 
         Raises:
             NotServedError: There is no key.
@@ -159,7 +159,7 @@ class ChatClient:
         sampling: Mapping[str, Any],
         limit: TimeLimit | None = None,
     ) -> Reply:
-        """Send one request, once; arguments and errors are those of `send`."""
+        """Send one request, once. Arguments and errors are those of `send`."""
         return await self.send(partial(body_of, self._options.model, messages, sampling), limit)
 
     async def send(self, body: Callable[[], bytes], limit: TimeLimit | None = None) -> Reply:
@@ -217,7 +217,7 @@ class ChatClient:
         return [model for model in json.loads(content or b"{}")["data"] if is_object(model)]
 
     async def page(self, path: str, body: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - any JSON
-        """Return the JSON of a page beside the server's `/v1`; None where there is none.
+        """Return the JSON of a page beside the server's `/v1`. None where there is none.
 
         Args:
             path: The page's path, from the place where `/v1` stands.
@@ -328,7 +328,7 @@ def _refusal_error(refusal: refusals.Kind, line: str) -> NotServedError | Reject
 
 
 def _completions_url(server: "Server", options: AskOptions) -> str:
-    """Return the address of chat completions; InputError for an Azure URL without a version."""
+    """Return the address of chat completions. InputError for an Azure URL without a version."""
     base = server.base
     if server.is_azure:
         if "api-version" not in server.query:
@@ -482,7 +482,7 @@ def parsed_reply(body: Any, options: AskOptions, seconds: float | None) -> Reply
 
 
 def _check_whole(text: str | None, ending: Any, error: Any, options: AskOptions) -> None:  # noqa: ANN401 - any JSON value
-    """Raise an error for a reply that an error took the place of, or broke off."""
+    """Raise an error for a reply that is an error, or that one broke off."""
     is_broken_off = ending_of(ending).group == "broken_off"
     has_text = bool((text or "").strip())
     if not is_broken_off and (has_text or not error):
@@ -621,7 +621,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _seconds_of(value: str, unit: float) -> float | None:
-    """Return the seconds of a number, or until a date; None of any other text."""
+    """Return the seconds of a number, or until a date. None of any other text."""
     try:
         return float(value) * unit
     except ValueError:

@@ -35,7 +35,7 @@ _SETTINGS = {
 }
 """A setting of a call -> Gemini's name of it.
 
-Beside them there is `fps`, the frames of a second that the server takes; it goes with the video.
+Beside them there is `fps`, the frames of a second that the server takes. It goes with the video.
 """
 
 
@@ -48,7 +48,7 @@ class GeminiClient(ChatClient):
         sampling: Mapping[str, Any],
         limit: TimeLimit | None = None,
     ) -> Reply:
-        """Send one request, once; the errors are those of `ChatClient.send`.
+        """Send one request, once. The errors are those of `ChatClient.send`.
 
         Raises:
             InputError: A setting is not accepted with a whole video.

@@ -29,7 +29,7 @@ class _Loop:
 
 @contextmanager
 def asking() -> Generator[asyncio.AbstractEventLoop]:
-    """Hold the loop while the block runs; the last to leave ends it."""
+    """Hold the loop while the block runs. The last to leave ends it."""
     with _sharing:
         shared = _loops.get(os.getpid())
         if shared is None:

@@ -57,7 +57,7 @@ class PromptFiles:
             self.files |= self._files_of_user(folder)
 
     def _files_of_user(self, folder: Path) -> "dict[str, Traversable | Path]":
-        """Return the prompts in the user's folder; InputError where there is none."""
+        """Return the prompts in the user's folder. InputError where there is none."""
         if not folder.is_dir():
             raise InputError(
                 f"--prompts: {folder} is not a folder; give one that holds {self._file_names}"
@@ -107,7 +107,7 @@ class PromptFiles:
             name: The prompt file: the system message, with its places filled in. Where it has
                 places for the material, it is the user message, alone, and shows only the material
                 that it has places for.
-            material: (tag, text) of each piece, in order; the texts are nobody's orders.
+            material: (tag, text) of each piece, in order. The texts are nobody's orders.
             attachments: Pictures or clips, shown after the material.
             parts: Further names under which a prompt may have places for the material, or for a
                 part of it.

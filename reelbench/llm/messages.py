@@ -13,7 +13,7 @@ from typing import Any
 from reelbench.base.attachment import Attachment
 
 Message = dict[str, Any]
-"""`role` and `content`; the content is a str, or a list of str and `Attachment`."""
+"""`role` and `content`. The content is a str, or a list of str and `Attachment`."""
 
 TOKENS_PER_ATTACHMENT = 1024
 """Tokens that a budget sets aside for one image before the first bill.

@@ -1,7 +1,7 @@
 """The server of a model, from its name: `provider/model`, or a name of one provider alone.
 
 The providers are data (`registry/providers.json`). Where a server's address is given, a name is
-sent as it was typed, so that what is kept under it stays its own; only `vllm/`, `sglang/` and
+sent as it was typed, so that what is kept under it stays its own. Only `vllm/`, `sglang/` and
 `ollama/` are removed.
 """
 
@@ -28,14 +28,14 @@ class Provider:
 
     Attributes:
         title: Its name in a sentence.
-        url: Base URL of its OpenAI-compatible server; `{VARIABLE}` stands for that variable's
+        url: Base URL of its OpenAI-compatible server. `{VARIABLE}` stands for that variable's
             value.
         key: Variable of its key: it gets this one alone.
         source: Where its own documentation prints the address.
         media: Where it documents the media that it accepts, if not there.
         takes: The media that it accepts beside words: `images`, `video`, `whole videos` alone,
             `batch`.
-        most_images: Pictures of one request at most; None where it states no number.
+        most_images: Pictures of one request at most. None where it states no number.
         names: Pattern of the beginnings of names that are its own without its prefix.
         checkpoints: Pattern of the beginnings of names that, behind its prefix, are a checkpoint's
             on the Hub as well.
@@ -189,7 +189,7 @@ def _keys_for(model: str, keys: Sequence[settings.Setting]) -> list[settings.Set
 
 
 def _at_provider(option: str, model: str, name: str, provider: Provider) -> dict[str, Any]:
-    """Return the fields of a provider's model; InputError where a variable is missing."""
+    """Return the fields of a provider's model. InputError where a variable is missing."""
     url = provider.url
     for variable in re.findall(r"\{(\w+)\}", url):
         setting = next(setting for setting in settings.ALL if setting.name == variable)

@@ -36,7 +36,7 @@ class Pace:
     Attributes:
         most: The most calls in flight that somebody allows.
         time_limit: Seconds in which the server has to finish something.
-        slots: Calls that the server works on at a time, as it says; None where it doesn't say.
+        slots: Calls that the server works on at a time, as it says. None where it doesn't say.
     """
 
     def __init__(self, most: int = 1, time_limit: float = 120.0) -> None:
@@ -56,7 +56,7 @@ class Pace:
         self._busy = 0.0
         self._busy_since: float | None = None
         self.per_second: float | None = None
-        """Replies a busy second, of the last two rounds; None before the first."""
+        """Replies a busy second, of the last two rounds. None before the first."""
 
     @property
     def limit(self) -> int:

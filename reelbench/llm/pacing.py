@@ -270,7 +270,7 @@ class Pacer:
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
 
     def _wake(self, *, held_over: bool = False) -> None:
-        """Let in calls that wait; `held_over` says that a server's hold has ended."""
+        """Let in calls that wait. `held_over` says that a server's hold has ended."""
         if held_over:
             self._timer = None
         while self._waiting and self._free():
@@ -389,7 +389,7 @@ class Turn:
         return self
 
     async def result(self) -> bytes | None:
-        """Return the body; None where it was not made, and once the turn was left."""
+        """Return the body. None where it was not made, and once the turn was left."""
         if self._making is None:
             return None
         with suppress(Exception):

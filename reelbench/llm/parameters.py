@@ -20,7 +20,7 @@ _IN_PLACE: dict[str, str | None] = {
     "temperature": None,
     "response_format": None,
 }
-"""Parameter that a server may refuse -> the one that says the same; None: it is left out."""
+"""Parameter that a server may refuse -> the one that says the same. None: it is left out."""
 
 _NEUTRAL: dict[str, object] = {"temperature": 0, "response_format": {"type": "text"}}
 """Parameter that may be left out -> its value by default, which alone may."""
@@ -120,7 +120,7 @@ class Parameters:
 
     @property
     def schema_form(self) -> str | None:
-        """The form in which the server takes a schema; None for none."""
+        """The form in which the server takes a schema. None for none."""
         for form, place in zip(structured.FORMS, _FORM_PLACES, strict=True):
             if place not in self._refused:
                 return form
@@ -131,7 +131,7 @@ class Parameters:
         return name == structured.FIELD and name not in self._typed and value != _NEUTRAL[name]
 
     def instead(self, sampling: Mapping[str, Any]) -> dict[str, str | None]:
-        """Return parameter -> the one that goes out in its place; None for nothing."""
+        """Return parameter -> the one that goes out in its place. None for nothing."""
         replaced: dict[str, str | None] = {}
         for name, value in without_removed(sampling).items():
             if name in self._refused and self._has_other_form(name, value):
@@ -151,7 +151,7 @@ class Parameters:
             sampling: The parameters of the request, in the common form.
 
         Returns:
-            One line on what goes out from now on; None where there is no other form.
+            One line on what goes out from now on. None where there is no other form.
         """
         sent = self.sent(sampling)
         for name in sorted(refused):

@@ -51,7 +51,7 @@ _PORTS = re.compile(r"[\d,]*")
 _PASSING = re.compile(
     "too many|slots are reserved|starting up|not yet accepting|shutting down|recovery mode"
 )
-"""In the message of a server that takes no connection for now; the client keeps no code of it."""
+"""In the message of a server that takes no connection for now. The client keeps no code of it."""
 _LOCK = int.from_bytes(b"reelbnch")  # of PostgreSQL's advisory locks
 _STATEMENTS = statements("postgres")
 _TIMES = {"lease": LEASE, "silence": SILENCE, "grace": GRACE, "handing_over": HANDING_OVER}
@@ -64,7 +64,7 @@ class PostgresStore(SqlStore):
     is_remote = True
 
     def __init__(self, psycopg: _Module, psycopg_pool: _Module, name: str, address: str) -> None:
-        """Describe a database; `open` opens it.
+        """Describe a database. `open` opens it.
 
         Args:
             psycopg: The module of that name.
@@ -115,7 +115,7 @@ class PostgresStore(SqlStore):
         return store
 
     def _check_tables(self) -> None:
-        """Make the tables where there are none; InputError where they are newer than ours."""
+        """Make the tables where there are none. InputError where they are newer than ours."""
         try:
             with self._psycopg.connect(self._address, autocommit=True) as connection:
                 if not _has_tables(connection):

@@ -85,7 +85,7 @@ class _Prompt:
 
     Attributes:
         name: The question's id.
-        media: The name of its pictures; None where it has none.
+        media: The name of its pictures. None where it has none.
         tokens: Those that the server counted, and those that it says it had kept.
         began: When it was sent, in seconds since 1970.
         ended: When the reply was here.
@@ -119,7 +119,7 @@ class PromptCounts:
     """The counts of prompt tokens of one run, and the prompts at fault by them.
 
     Attributes:
-        context: Tokens of the server's context, as it says; None where it doesn't say.
+        context: Tokens of the server's context, as it says. None where it doesn't say.
     """
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ class PromptCounts:
             messages: The prompt.
             reply: The reply. One of a server that counts no tokens tells nothing.
             at: When it came, in seconds since 1970.
-            media: The name of the prompt's pictures; None where it has none.
+            media: The name of the prompt's pictures. None where it has none.
         """
         if not reply.prompt_tokens:
             self.uncounted_pictures += number_of_pictures(messages)
@@ -206,7 +206,7 @@ class PromptCounts:
             self._same_counts.setdefault(count, _SameCount()).add(prompt.name, size)
 
     def _note_whole(self, prompt: _Prompt) -> None:
-        """Note a prompt that was counted whole; low counts beside it may be no fault."""
+        """Note a prompt that was counted whole. Low counts beside it may be no fault."""
         self._whole.append(prompt)
         for low in list(self._low):
             if low.may_be_kept_from(prompt):

@@ -31,7 +31,7 @@ class LocalClient(ChatClient):
     """
 
     def __init__(self, options: AskOptions) -> None:
-        """Load the model; InputError where it or transformers is not here."""
+        """Load the model. InputError where it or transformers is not here."""
         try:
             import torch
 
@@ -134,7 +134,7 @@ class LocalClient(ChatClient):
 
 
 PROVIDERS: dict[str, type[ChatClient]] = {LOCAL: LocalClient}
-"""Prefix of a model's name -> its client; all other models are at OpenAI-compatible servers."""
+"""Prefix of a model's name -> its client. All other models are at OpenAI-compatible servers."""
 
 
 def open_client(options: AskOptions) -> ChatClient:

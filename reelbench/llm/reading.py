@@ -25,7 +25,7 @@ from reelbench.base.values import is_object
 MAX_CHARACTERS = 200_000
 """Longest reply that is read."""
 MAX_BRACKETS = 200
-"""Most opening brackets in a Python dictionary; they keep its parser from the recursion limit."""
+"""Most opening brackets in a Python dictionary. They keep its parser from the recursion limit."""
 MAX_DEPTH = 60
 """Deepest nesting of a JSON object."""
 
@@ -45,7 +45,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 class UnreadableError(ValueError):
-    """A reply that can't be read; its one line can be sent to the model."""
+    """A reply that can't be read. Its one line can be sent to the model."""
 
 
 def read_model(reply: str | None, model: type[ModelT]) -> ModelT:
@@ -164,7 +164,7 @@ def dictionary(text: str) -> dict[Any, Any] | None:
 class ObjectPlace(NamedTuple):
     """An object in a text, by its place.
 
-    The end is None where the object was cut short; the value where it can't be read.
+    The end is None where the object was cut short, and the value where it can't be read.
     """
 
     start: int
@@ -252,7 +252,7 @@ def _start_of(text: str, place: int) -> int | None:
 
 
 def _end_of(text: str, start: int) -> int | None:
-    """Return the end of the bracket that opens at `start`; None where it has none."""
+    """Return the end of the bracket that opens at `start`. None where it has none."""
     level = 0
     for token in _tokens(text, start):
         level += _step(token[0])
@@ -293,7 +293,7 @@ def _unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
 
 
 def _python_literal(text: str) -> Any:  # noqa: ANN401 - any literal
-    """Return the value of a Python literal; None of any other text.
+    """Return the value of a Python literal. None of any other text.
 
     None too where a dictionary has a key twice.
     """

@@ -56,7 +56,7 @@ def kind_of(status: int, text: str) -> Kind | None:
     """Return the kind of a refusal, or None where its words are unknown.
 
     Args:
-        status: The status of the response; one of success where an error came in its place.
+        status: The status of the response. One of success where an error came in its place.
         text: The server's words.
     """
     if status in _OTHERWISE_TOLD:

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import get_type_hints
 
 LONGEST_NAME = 1000
-"""Characters of a model's name that a result's record holds; the client keeps fewer."""
+"""Characters of a model's name that a result's record holds. The client keeps fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,16 +15,16 @@ class Reply:
     """A model's reply as it came.
 
     Attributes:
-        raw: Its text; None where the server gave none.
+        raw: Its text. None where the server gave none.
         finish: The server's finish reason.
         returned: Model id that the server says answered.
         prompt_tokens: As the server counts; 0 where it does not say.
         completion_tokens: As the server counts; 0 where it does not say.
         host: Host of the server.
-        reasoning_tokens: Completion tokens that were reasoning; None where the server does not say.
-        cached_tokens: Prompt tokens that the server had in its own cache; None where it does not
+        reasoning_tokens: Completion tokens that were reasoning. None where the server does not say.
+        cached_tokens: Prompt tokens that the server had in its own cache. None where it does not
             say.
-        seconds: From sending to the last byte; None where that was not measured.
+        seconds: From sending to the last byte. None where that was not measured.
     """
 
     raw: str | None

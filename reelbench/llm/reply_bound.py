@@ -52,7 +52,7 @@ class ReplyBound:
             self.tokens = max(self.tokens, REASONING_TOKENS)
 
     def of_prompt(self, messages: Sequence[Message], context: int | None) -> int | None:
-        """Return the bound that goes out with a prompt; None for none.
+        """Return the bound that goes out with a prompt. None for none.
 
         Args:
             messages: The prompt.
@@ -75,7 +75,7 @@ class ReplyBound:
 
 
 def giver_of_cut(reply: Reply, bound: int | None) -> str | None:
-    """Return the note of the bound that cut a reply off; None where none did."""
+    """Return the note of the bound that cut a reply off. None where none did."""
     if bound is None or unfinished(reply) != "cut_off":
         return None
     return json.dumps({_BOUND: bound})

@@ -52,7 +52,7 @@ class Runner:
         """Set up, without asking anything.
 
         Args:
-            askers: Those that the work uses; the same one may be there for several roles.
+            askers: Those that the work uses. The same one may be there for several roles.
             show: Called whenever an item is done, with how many are, and with the tally in words.
             at_once: Items at work at most; by default two for each call in flight, so that the next
                 is ready.

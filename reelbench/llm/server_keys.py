@@ -22,8 +22,8 @@ class ServerKey:
     """The key of a server.
 
     Attributes:
-        value: The key; None where there is none.
-        variable: The variable that it stands in; None where the caller gave the key.
+        value: The key. None where there is none.
+        variable: The variable that it stands in. None where the caller gave the key.
     """
 
     value: str | None = None
@@ -44,11 +44,11 @@ def first_key(keys: Sequence[settings.Setting]) -> ServerKey:
 
 
 def refused_over_http(option: str, url: str | None, key: ServerKey) -> str | None:
-    """Return the reason for which a key isn't sent; None where it is.
+    """Return the reason for which a key isn't sent. None where it is.
 
     Args:
         option: The option that names the server, for the error.
-        url: The server's address; None is OpenAI's.
+        url: The server's address. None is OpenAI's.
         key: The key.
 
     Raises:

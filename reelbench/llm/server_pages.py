@@ -16,7 +16,7 @@ from typing import Any
 from reelbench.base.values import is_array, is_object
 
 GetPage = Callable[[str, Mapping[str, Any] | None], Awaitable[Any]]
-"""(path, body to post or None) -> the page's JSON; None where there is none."""
+"""(path, body to post or None) -> the page's JSON. None where there is none."""
 
 _MOST = 2**40
 """A number above it is none that a server means."""
@@ -34,7 +34,7 @@ _NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class ServerStatement:
-    """A server's statement of itself and of one model; None is unstated.
+    """A server's statement of itself and of one model. None is unstated.
 
     Attributes:
         software: The server's name.
@@ -49,7 +49,7 @@ class ServerStatement:
     takes_pictures: bool | None = None
 
     def record_fields(self) -> dict[str, str | int | bool] | None:
-        """Return the stated fields, as records have them; None where there are none."""
+        """Return the stated fields, as records have them. None where there are none."""
         fields: dict[str, str | int | bool] = {}
         if self.software is not None:
             fields["software"] = self.software

@@ -50,7 +50,7 @@ class SqliteStore(SqlStore):
     is_remote = False
 
     def __init__(self, path: Path, on_note: Callable[[str], None]) -> None:
-        """Describe the file; `open` opens it.
+        """Describe the file. `open` opens it.
 
         Args:
             path: The file.
@@ -314,7 +314,7 @@ def _open_file(place: Path | str, *, timeout: float = 5.0, uri: bool = False) ->
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Change the file's mode; once changed it stays.
+    """Change the file's mode. Once changed it stays.
 
     SQLite does not wait for another process that changes it too.
     """
@@ -393,7 +393,7 @@ def _readable_rows(path: Path) -> Iterator[tuple[Any, ...]]:
 
 
 def _rows_between(connection: sqlite3.Connection, prefix: bytes) -> list[tuple[Any, ...]] | None:
-    """Return the rows whose keys begin with a prefix; None where they can't be read."""
+    """Return the rows whose keys begin with a prefix. None where they can't be read."""
     next_prefix = int.from_bytes(prefix) + 1
     end = b"\xff" * 33  # behind all keys
     if next_prefix < 256 ** len(prefix):

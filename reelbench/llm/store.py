@@ -1,7 +1,7 @@
 """The store of replies. It is a file (`llm.sqlite_store`) or a server (`llm.postgres_store`).
 
 A store knows rows, leases and transactions. Their meaning, and messages to the user, belong to
-`llm.cache`. Both kinds share the code here; each has its SQL in two files, one with the tables and
+`llm.cache`. Both kinds share the code here. Each has its SQL in two files, one with the tables and
 one with named statements.
 """
 
@@ -60,8 +60,8 @@ class StoredReply:
         model: Model asked.
         at: When it came, in seconds since 1970.
         reply: The reply.
-        checksum: Of it when it came; None where none was made.
-        giver: Who gave it, as its asker says (JSON); None where nothing was said, as of a judge's.
+        checksum: Of it when it came. None where none was made.
+        giver: Who gave it, as its asker says (JSON). None where nothing was said, as of a judge's.
     """
 
     key: bytes
@@ -86,7 +86,7 @@ class StoredBatch(NamedTuple):
 
     Attributes:
         token: Our name of it, which goes with it to the server.
-        id: The server's name of it; None until it is known.
+        id: The server's name of it. None until it is known.
         at: When it was written down, in seconds since 1970.
         elsewhere: True while another process hands it over.
     """
@@ -98,7 +98,7 @@ class StoredBatch(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """The most that may be spent, in calls and in dollars; None is no limit."""
+    """The most that may be spent, in calls and in dollars. None is no limit."""
 
     calls: int | None
     usd: float | None
@@ -121,7 +121,7 @@ class ModelReplies(NamedTuple):
 
 
 class AwayError(ReelbenchError):
-    """A server of replies can't be reached now; it may be back in a moment."""
+    """A server of replies can't be reached now. It may be back in a moment."""
 
 
 class SqlStore(ABC):
@@ -167,7 +167,7 @@ class SqlStore(ABC):
         """
 
     def _packed(self, text: str | None) -> object:
-        """Return a text of others as a column holds it; `_unpacked` reads it."""
+        """Return a text of others as a column holds it. `_unpacked` reads it."""
         return text
 
     def _unpacked(self, value: Any) -> Any:  # noqa: ANN401 - whatever a damaged file holds
@@ -219,7 +219,7 @@ class SqlStore(ABC):
             after = rows[-1][0]
 
     def drop(self, reply: StoredReply) -> None:
-        """Remove a reply as it was read; a later one in its place stays."""
+        """Remove a reply as it was read. A later one in its place stays."""
         values = {"key": reply.key, "at": reply.at, "checksum": reply.checksum}
         self._write([Step("drop_reply", values)])
 
@@ -389,7 +389,7 @@ class SqlStore(ABC):
             estimate: The call's estimated dollars.
 
         Returns:
-            The dollars that were set aside; None where there is no room.
+            The dollars that were set aside. None where there is no room.
         """
         whose = self._packed(job)
         reservation = {

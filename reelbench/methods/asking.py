@@ -78,7 +78,7 @@ def questions(
 ) -> QuestionSet:
     """Return the questions of a benchmark or a task.
 
-    Frames go as pictures, with `as=clip` as one video that holds exactly them; `native` sends the
+    Frames go as pictures, with `as=clip` as one video that holds exactly them. `native` sends the
     video as it is. Where answers are times, pictures go with theirs, unless `times=none` is asked
     for. With `only` these questions, or with `per` so many for each label of a field, the result is
     of a part, as with a limit.
@@ -119,9 +119,9 @@ def ask(
 
     The options' `note` is told what the user should know, their `bar` how far asking has come;
     where they have an earlier result, some of that one's questions are asked again, and no others.
-    Of several candidates the first is scored and all are kept: samples only; a question that lacks
+    Of several candidates the first is scored and all are kept: samples only. A question that lacks
     one of them is unscored, until the same call has them all. The budget may be shared with other
-    runs; `run` is the number of one that has answers of its own.
+    runs. `run` is the number of one that has answers of its own.
 
     Returns:
         The scores. A question that the server did not answer is unscored (`model_failed`), and so

@@ -3,7 +3,7 @@
     lmms-eval --tasks rextime --model reelbench_baseline --model_args kind=whole_video
 
 It reads the row and never the video: what it scores, a model must beat. The kinds differ in what
-they do where a question has options or a span; an open question gets a text in every kind.
+they do where a question has options or a span. An open question gets a text in every kind.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ KINDS = ("whole_video", "first_option", "echo", "random")
 def _answer(kind: str, doc: Mapping[str, Any], draw: random.Random) -> str:
     """Return the answer to a row's question.
 
-    `whole_video` is the whole video and option A, `first_option` option A and no span; an open
+    `whole_video` is the whole video and option A, `first_option` option A and no span. An open
     question gets itself. `echo` is the question whatever is asked for: text that is on the topic
     and answers nothing. `random` is an option and a span drawn evenly; for an open question its
     words in random order.

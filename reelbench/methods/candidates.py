@@ -37,7 +37,7 @@ from reelbench.tasks.submissions import Inputs, PredictionSet, Questions, Words,
 
 @dataclass(frozen=True, slots=True)
 class CandidateSet:
-    """A question's candidates; `question` is empty where it isn't known."""
+    """A question's candidates. `question` is empty where it isn't known."""
 
     id: str
     candidates: tuple[str, ...]
@@ -151,7 +151,7 @@ def limit_candidates(cases: Sequence[CandidateSet], k: int | None) -> list[Candi
 
 
 def _check_number(cases: Sequence[CandidateSet], k: int) -> int:
-    """Return the most candidates of a question; InputError where k are more."""
+    """Return the most candidates of a question. InputError where k are more."""
     most = max(len(case.candidates) for case in cases)
     if k > most:
         raise InputError(f"--k {k}: no question has so many candidates; there are {most}")
@@ -165,7 +165,7 @@ def read_candidates(path: Path) -> list[CandidateSet]:
     that LAVIS writes. A line may have its `question` too.
 
     Raises:
-        InputError: A row is wrong; the error names it.
+        InputError: A row is wrong. The error names it.
     """
     document = read_json_or_jsonl(path)
     rows = document
@@ -222,7 +222,7 @@ class CandidateTable:
     def _scored_column(
         self, answers: Answers, cases: Sequence[CandidateSet], options: Options, index: int
     ) -> dict[str, Sample]:
-        """Score each question's candidate of an index; the first column has all items."""
+        """Score each question's candidate of an index. The first column has all items."""
         texts: dict[str, str] = {}
         for case in cases:
             if index < len(case.candidates):
@@ -271,7 +271,7 @@ class CandidateTable:
         return first.model_copy(update={"scores": mean_scores})
 
     def oracle(self) -> dict[str, int] | None:
-        """Return the index of each question's best candidate; None where none has a score."""
+        """Return the index of each question's best candidate. None where none has a score."""
         choices = {name: best(self.values(name)) for name in self._counts}
         has_score = any(choices[name].unparsed < count for name, count in self._counts.items())
         if not has_score:
@@ -324,8 +324,8 @@ class RepeatedFigures:
     Attributes:
         k: The number of answers.
         pass_at: Share of the questions, 0 to 100, of which at least one of k answers is right.
-        mean_at: The first metric, in its unit, of one of k answers; the same for every k.
-        majority_at: The first metric of the answer that most of the first k give; None where
+        mean_at: The first metric, in its unit, of one of k answers. The same for every k.
+        majority_at: The first metric of the answer that most of the first k give. None where
             answers are no letters.
     """
 

@@ -42,7 +42,7 @@ class Keeping:
     """Take them, whoever gave them, and though no server can be asked."""
 
     fresh: bool = False
-    """Ask all anew; what is kept stays, and counts no more for this model."""
+    """Ask all anew. What is kept stays, and counts no more for this model."""
 
     recheck: bool = True
     """Ask some once more, where the temperature is 0."""
@@ -59,7 +59,7 @@ class _KeptAnswer(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """The reading of an answer; its value is None where it says nothing."""
+    """The reading of an answer. Its value is None where it says nothing."""
 
     value: object
 
@@ -77,7 +77,7 @@ class KeptAnswers:
     """
 
     def __init__(self, asker: Asker, keeping: Keeping, revision: str | None, what: str) -> None:
-        """Set up; `what` names the questions."""
+        """Set up. `what` names the questions."""
         self._asker = asker
         self._keeping = keeping
         self._what = what
@@ -170,7 +170,7 @@ class KeptAnswers:
         return "; ".join(differences) or None
 
     def note_answer(self, row: Row, text: str, at: float) -> None:
-        """Note an answer that can be read; a kept one may be asked for again."""
+        """Note an answer that can be read. A kept one may be asked for again."""
         if at < self._began:
             self._kept_answers[row["id"]] = _KeptAnswer(row, text)
 
@@ -196,7 +196,7 @@ class KeptAnswers:
             await self._recheck(read, question_of, whose)
 
     async def _recheck(self, read: Read, question_of: QuestionOf, whose: str) -> None:
-        """Ask drawn questions once more; ReelbenchError where another model answers."""
+        """Ask drawn questions once more. ReelbenchError where another model answers."""
 
         def before(name: str) -> _Reading:
             answer = self._kept_answers[name]
@@ -230,7 +230,7 @@ class KeptAnswers:
         return hashlib.sha256(f"{self._what} {name}".encode()).digest()
 
     async def _read_again(self, read: Read, question_of: QuestionOf, row: Row) -> _Reading | None:
-        """Ask a question once more, and return the new answer's reading; None without a reply."""
+        """Ask a question once more, and return the new answer's reading. None without a reply."""
         reply = await self._asker.ask_again(question_of(row))
         if reply is None or reply.raw is None:
             return None

@@ -75,7 +75,7 @@ class Sight:
 
     @property
     def tokens_a_picture(self) -> float | None:
-        """The tokens that a further picture costs; None where the server counts none."""
+        """The tokens that a further picture costs. None where the server counts none."""
         if not self.to_one.tokens or not self.to_several.tokens:
             return None
         growth = self.to_several.tokens - self.to_one.tokens
@@ -102,7 +102,7 @@ class PictureCheck:
     cost one question.
 
     Attributes:
-        sight: What the model answered; None where it was not asked, or gave no answer.
+        sight: What the model answered. None where it was not asked, or gave no answer.
         calls: Calls that were made for it.
     """
 
@@ -174,7 +174,7 @@ class PictureCheck:
             )
 
     async def _look(self) -> Sight | None:
-        """Return the model's answers, as kept; those that showed no pictures are asked anew."""
+        """Return the model's answers, as kept. Those that showed no pictures are asked anew."""
         asker = self._asker
         async with _probing(asker) as probing:
             sight = await _sight(probing, _is_of_another(asker))
@@ -201,7 +201,7 @@ def _is_of_another(asker: Asker) -> Outdated:
 
 
 def probe(options: AskOptions) -> dict[str, object]:
-    """Ask a served model two questions with pictures; return what arrives, in words.
+    """Ask a served model two questions with pictures. Return what arrives, in words.
 
     The two are asked anew each time.
     """

@@ -40,7 +40,7 @@ class QuestionMedia:
         return {row.id: row for row in self.library.missing(self.rows)}
 
     def missing_line(self) -> str | None:
-        """Return a line on the questions whose video is not here; None if all are.
+        """Return a line on the questions whose video is not here. None if all are.
 
         It says where the videos were looked for.
         """
@@ -64,7 +64,7 @@ class QuestionMedia:
         return notes
 
     def subtitles_line(self) -> str | None:
-        """Return a line on subtitles that are not here; None if all are."""
+        """Return a line on subtitles that are not here. None if all are."""
         return self.library.check_subtitles(self.rows, self.sampling)
 
     def show(self, row: Row) -> Shown | None:

@@ -31,9 +31,9 @@ class QuestionSet:
     Attributes:
         questions: The benchmark, its split, and the rows.
         sampling: What is shown of each video.
-        limit: The number of questions, from the first; None for all.
+        limit: The number of questions, from the first. None for all.
         frames: The sampling as the result states it.
-        only: The ids of those that are asked; None for all.
+        only: The ids of those that are asked. None for all.
         translations: The questions in another language; by default the environment's.
     """
 

@@ -52,9 +52,9 @@ class Repeats:
 
     @property
     def verdict(self) -> Literal["same", "another"] | None:
-        """The test's word on the model that answers; None where it is undecided.
+        """The test's word on the model that answers. None where it is undecided.
 
-        Without a firm difference it is the same model; fewer than 8 questions decide nothing else.
+        Without a firm difference it is the same model. Fewer than 8 questions decide nothing else.
         """
         if not self.firm:
             return "same"
@@ -79,7 +79,7 @@ async def repeat(
     Args:
         ids: The questions in the order in which they are asked; at most `MOST` are.
         before: The reading of a kept answer.
-        ask: Asks questions, all of them at once; None where there is no reply.
+        ask: Asks questions, all of them at once. None where there is no reply.
         alike: True of two readings of one answer.
     """
     repeats = Repeats()

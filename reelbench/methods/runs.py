@@ -28,7 +28,7 @@ RUNS_FILE = "runs.json"
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The number of runs, and the seed that the first one sends; None sends none."""
+    """The number of runs, and the seed that the first one sends. None sends none."""
 
     number: int = 1
     seed: int | None = None
@@ -116,7 +116,7 @@ def together(
 
     Of each metric the value of each run, their mean, the standard deviation between them
     (`spread`), and the mean's 95 % interval over videos and runs, in the metric's unit. `items` are
-    those that every run scored, on which all of it rests; a metric of all answers at once (BLEU) is
+    those that every run scored, on which all of it rests. A metric of all answers at once (BLEU) is
     each run's own and has no interval.
     """
     mean_result, mean_samples = runs.together(spec, results, samples)

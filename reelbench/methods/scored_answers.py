@@ -36,7 +36,7 @@ def score_answers(
 
     Args:
         question_set: The questions.
-        predictions: The answers, by the question's id; a question without one was not asked.
+        predictions: The answers, by the question's id. A question without one was not asked.
         shown_media: What was shown of the question's video, by the question's id.
         options: The options of scoring.
         model: The model that answered.

@@ -163,7 +163,7 @@ def _cell_colour(value: float, row_values: Sequence[float]) -> str:
 # -------------------------------------------------------------------------------------------------
 
 Values = Sequence[float | None]
-"""One value for each series; None where it has none, and its polygon leaves the label out."""
+"""One value for each series. None where it has none, and its polygon leaves the label out."""
 
 _RADIUS = 105
 _PANEL = 400

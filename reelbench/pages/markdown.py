@@ -72,7 +72,7 @@ def prose(text: str) -> str:
     """Return foreign Markdown that still marks up its text, and neither loads nor runs.
 
     Emphasis, lists, tables and links to https stay. HTML, pictures, other addresses, definitions of
-    links and fences show as they are written; a heading is never above the fourth level.
+    links and fences show as they are written. A heading is never above the fourth level.
     """
     return "\n".join(map(_prose_line, text.split("\n")))
 

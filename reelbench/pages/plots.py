@@ -32,7 +32,7 @@ _ROUNDING = 1e-9
 # -------------------------------------------------------------------------------------------------
 
 _PANELS = 3
-"""Panels of bars side by side; more stand under them."""
+"""Panels of bars side by side. More stand under them."""
 _PANEL_HEAD = 20
 _BAR_LABELS = 200
 _BAR_ROW = 20

@@ -10,7 +10,7 @@ from html import escape
 INK = "#17181c"
 """The colour of words."""
 SOFT = "#5b6070"
-"""The colour of what stands behind words; dark enough on white."""
+"""The colour of what stands behind words. Dark enough on white."""
 GRID = "#e6e7ee"
 """The colour of lines behind marks."""
 COLOURS = ("#4f46e5", "#c2410c", "#0f766e", "#be185d", "#0369a1", "#4d7c0f")

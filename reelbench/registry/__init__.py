@@ -2,7 +2,7 @@
 
 `registry.get("rextime")` gives a benchmark's spec, `registry.specs()` all of them.
 
-This room imports `base` alone. It reads declarations and checks values by them; it never fetches,
+This room imports `base` alone. It reads declarations and checks values by them. It never fetches,
 decodes or scores.
 """
 

@@ -63,7 +63,7 @@ class Block:
         return re.sub(r"^splits\.[^.]+", "splits.*", self.full(key))
 
     def text(self, key: str) -> str | None:
-        """Return a key's text, in the form that `KEYS` declares; None where it has none."""
+        """Return a key's text, in the form that `KEYS` declares. None where it has none."""
         value = self.values.get(key)
         if value is None:
             return None
@@ -89,14 +89,14 @@ class Block:
         return self.error(f"{self.full(key)} is {value!r}, expected {expected}", key)
 
     def required_text(self, key: str) -> str:
-        """Return a key's text; InputError where it has none."""
+        """Return a key's text. InputError where it has none."""
         text = self.text(key)
         if text is None:
             raise self.error(f"{self.full(key)} is missing", key)
         return text
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a key's list of texts; a text by itself is a list of one."""
+        """Return a key's list of texts. A text by itself is a list of one."""
         value = self.values.get(key)
         if value is None:
             return ()
@@ -107,7 +107,7 @@ class Block:
         return tuple(values)
 
     def block(self, key: str) -> "Block":
-        """Return the mapping under a key; an empty one where there is none."""
+        """Return the mapping under a key. An empty one where there is none."""
         value = self.values.get(key)
         if isinstance(value, Block):
             return value
@@ -119,7 +119,7 @@ class Block:
 
 
 def parse(path: Path) -> Block:
-    """Read a file's YAML as a block; InputError names the line of an error."""
+    """Read a file's YAML as a block. InputError names the line of an error."""
     import yaml  # here: 20 ms that only who has such files pays
 
     from reelbench.base.yaml_text import LOADER, check

@@ -92,7 +92,7 @@ def read(path: Path | str, *, installed: bool = False) -> BenchmarkSpec:
         installed: It came with a package of the user's choice, and may name any variable of his.
 
     Raises:
-        InputError: It is wrong; the line is named.
+        InputError: It is wrong. The line is named.
     """
     file = file_of(path)
     top = parse(contained(file.parent, file))
@@ -170,7 +170,7 @@ class _Declaration:
         return path
 
     def _errata_file(self) -> str:
-        """Return the file of errata; empty where there is none."""
+        """Return the file of errata. Empty where there is none."""
         name = self._top.text("errata")
         if not name:
             return ""
@@ -354,7 +354,7 @@ class _Declaration:
         )
 
     def _media_root(self, block: Block, root: str) -> str | None:
-        """Return a folder of videos; None where its variable is not set.
+        """Return a folder of videos. None where its variable is not set.
 
         A variable is one of ours without a secret, and names nothing that a path may not.
         """
@@ -378,7 +378,7 @@ class _Declaration:
         )
 
     def _tasks(self, splits: Mapping[str, SplitSpec]) -> Iterator[TaskSpec]:
-        """Yield the tasks; the first split's has the benchmark's name by default."""
+        """Yield the tasks. The first split's has the benchmark's name by default."""
         split_by_task = self._split_by_task(splits)
         first_task = next(iter(split_by_task))
         for task, split in split_by_task.items():

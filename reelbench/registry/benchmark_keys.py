@@ -35,7 +35,7 @@ class Key:
             (one of `words`), `kind` (one of `words`, or a mapping), or a name in `FORMS`.
         about: Its meaning.
         example: An example of its value.
-        words: The texts that it may be; empty where they are free.
+        words: The texts that it may be. Empty where they are free.
     """
 
     form: str
@@ -337,7 +337,7 @@ KEYS: dict[str, Key] = {
         example="Nobody, Films of a kitchen, 2026",
     ),
 }
-"""All keys by their paths; `splits.*` stands for each split."""
+"""All keys by their paths. `splits.*` stands for each split."""
 
 REQUIRED = ("id", "kind", "source", "columns")
 """Keys that every file must have."""

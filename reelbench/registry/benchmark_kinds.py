@@ -209,7 +209,7 @@ class RowKinds:
     """The kind of a file's rows, or the kinds where they are not alike.
 
     Attributes:
-        kind: The benchmark's kind; `mixed` for rows of two kinds.
+        kind: The benchmark's kind. `mixed` for rows of two kinds.
         by_value: Of mixed rows, value of `column` (name of a split without one) -> kind.
         column: Of mixed rows, the column that names the kind.
         in_words: Of mixed rows, the kind beside `choice`: `exact` or `open`.

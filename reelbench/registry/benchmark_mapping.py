@@ -35,7 +35,7 @@ def steps(block: Block) -> tuple[str, ...]:
 
 
 def join_of(top: Block) -> Join | None:
-    """Read the key `join`; None where it isn't there."""
+    """Read the key `join`. None where it isn't there."""
     block = top.block("join")
     if not block.values:
         return None
@@ -235,6 +235,6 @@ def _read_group(top: Block) -> Group | None:
 
 
 def prompt_places(text: str) -> list[str]:
-    """Return the names of a prompt's places, in order; doubled braces are none."""
+    """Return the names of a prompt's places, in order. Doubled braces are none."""
     bare_text = text.replace("{{", "").replace("}}", "")
     return PLACE.findall(bare_text)

@@ -25,7 +25,7 @@ SECTIONS = tuple(name for name in _QUESTIONS if name != LIMITATIONS)
 def as_text(
     written: Mapping[str, str], *, categories: Sequence[str], creators: Sequence[str]
 ) -> str:
-    """Return a datasheet; a section that nobody has written says what belongs there.
+    """Return a datasheet. A section that nobody has written says what belongs there.
 
     Args:
         written: Section -> its text.

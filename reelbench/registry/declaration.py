@@ -39,7 +39,7 @@ _NAME = re.compile(r"[^\W_][\w .-]*")
 
 
 def declaration(spec: BenchmarkSpec) -> dict[str, Any] | None:
-    """Return a benchmark as JSON; None for a package's, which is known by its name."""
+    """Return a benchmark as JSON. None for a package's, which is known by its name."""
     if spec.package:
         return None
     fields = asdict(spec)

@@ -42,7 +42,7 @@ def _type_name(kind: Any) -> str:  # noqa: ANN401 - any annotation
 
 
 def _field_value(value: Any, kind: Any) -> Any:  # noqa: ANN401 - any value and annotation
-    """Return the value as a field of that type holds it; TypeError where it can't.
+    """Return the value as a field of that type holds it. TypeError where it can't.
 
     A list becomes a tuple, a whole number a float, and an object a spec.
     """

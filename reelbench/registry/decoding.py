@@ -29,7 +29,7 @@ class Candidates:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `beam:5` or `sample:5,t=0.7`; InputError for anything else."""
+        """Read `beam:5` or `sample:5,t=0.7`. InputError for anything else."""
         match = _CANDIDATES.fullmatch(text.strip())
         is_beam = match is not None and match["how"] == "beam"
         has_temperature = match is not None and match["t"] is not None

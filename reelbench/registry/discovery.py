@@ -1,7 +1,7 @@
 """The benchmarks that there are, declared in Python or in a file.
 
 - By the entry-point group `reelbench.benchmarks`, ours and other packages': an entry `NAME =
-  PACKAGE:SPEC` loads a `BenchmarkSpec`; the package's folder holds the benchmark's code, prompts,
+  PACKAGE:SPEC` loads a `BenchmarkSpec`. The package's folder holds the benchmark's code, prompts,
   mini data and the YAML of its tasks.
 - By a `benchmark.yaml` in a folder of `REELBENCH_BENCHMARKS`, or in a folder within one.
 - By a `benchmark.yaml` that the user names by its path, for as long as his command runs.
@@ -95,7 +95,7 @@ class _Loader:
         self._owner_by_name: dict[str, str] = {}
 
     def add(self, spec: object, owner: str) -> None:
-        """Add a benchmark; InputError where it is none, or another one has its name."""
+        """Add a benchmark. InputError where it is none, or another one has its name."""
         if not isinstance(spec, BenchmarkSpec):
             raise InputError(f"{owner}: SPEC is a {type(spec).__name__}, expected a BenchmarkSpec")
         names = _names(spec)
@@ -206,7 +206,7 @@ def specs() -> Mapping[str, BenchmarkSpec]:
 
 
 def get(name: str) -> BenchmarkSpec:
-    """Return the benchmark called `name`; InputError suggests close names."""
+    """Return the benchmark called `name`. InputError suggests close names."""
     spec = specs().get(name)
     if spec is not None:
         return spec
@@ -261,7 +261,7 @@ def spec_of(record: "BenchmarkRecord") -> BenchmarkSpec:
 
 
 def _reads_alike(first: BenchmarkSpec, second: BenchmarkSpec) -> bool:
-    """Return True where two benchmarks make the same numbers and labels; titles may differ."""
+    """Return True where two benchmarks make the same numbers and labels. Titles may differ."""
     return _read_by(first) == _read_by(second)
 
 

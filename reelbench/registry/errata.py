@@ -49,7 +49,7 @@ class Erratum:
         where: Its place.
         id: The row.
         split: The row's split.
-        changes: Columns of the row -> right values; empty where the row is left out.
+        changes: Columns of the row -> right values. Empty where the row is left out.
     """
 
     where: str
@@ -149,10 +149,10 @@ def _row_of(item: "Item") -> Row:
 
 
 def read_errata(spec: BenchmarkSpec, split: str) -> Errata | None:
-    """Return the errata of a split; None where it has none.
+    """Return the errata of a split. None where it has none.
 
     Raises:
-        InputError: The file is wrong; the line is named.
+        InputError: The file is wrong. The line is named.
     """
     if not spec.errata:
         return None

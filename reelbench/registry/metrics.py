@@ -57,7 +57,7 @@ class Mean(Declared):
     """Weighted mean over items of one column of per-item scores, times `scale`.
 
     `weight_by` names a facet: an item then counts once for each of its labels (MovieCORE's official
-    aggregation), and within a breakdown by that facet once per label. `weights` are by label; a
+    aggregation), and within a breakdown by that facet once per label. `weights` are by label. A
     label's default is 1.
     """
 
@@ -69,7 +69,7 @@ class Mean(Declared):
 
 
 class MeanOf(Declared):
-    """Unweighted mean of other metrics; it is scored only if all of them are."""
+    """Unweighted mean of other metrics. It is scored only if all of them are."""
 
     how: Literal["mean_of"] = "mean_of"
     metrics: tuple[str, ...]
@@ -96,7 +96,7 @@ class Grouped(Declared):
 
 
 class Corpus(Declared):
-    """An overlap score over all answers together; there is no mean per item."""
+    """An overlap score over all answers together. There is no mean per item."""
 
     how: Literal["corpus"] = "corpus"
     scorer: Literal["bleu4", "cider", "meteor"]

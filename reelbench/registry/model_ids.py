@@ -86,7 +86,7 @@ def other_ids(requested: str, returned: Mapping[str, int]) -> list[str]:
 def filed_name(name: str) -> str | None:
     """Return the name under which a model is filed.
 
-    Of a path it is the last part that names a model; None where no part does. A part that is a
+    Of a path it is the last part that names a model. None where no part does. A part that is a
     user's name, directly below `/home`, never does.
     """
     if _PATH.fullmatch(name) is None:
@@ -104,7 +104,7 @@ def filed_name(name: str) -> str | None:
 
 
 def filed_part(name: str) -> str:
-    """Return a path's last part, whatever it says; another name as it is."""
+    """Return a path's last part, whatever it says. Another name as it is."""
     if _PATH.fullmatch(name) is None:
         return name
     parts = _parts_of_path(name)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from reelbench.base.errors import BLANK
 
 LONGEST = 200
-"""Characters of a name; the Hub's repositories have at most 96."""
+"""Characters of a name. The Hub's repositories have at most 96."""
 
 _UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 """Unicode categories of characters that can't be seen."""
@@ -92,7 +92,7 @@ def unseen_character(text: str) -> str | None:
 
 
 def _script_fault(word: str) -> str:
-    """Return the reason why a word passes for another; empty where it doesn't.
+    """Return the reason why a word passes for another. Empty where it doesn't.
 
     Its letters are A to Z, with marks or without, or of another script or of those that are written
     together. They are never of both, and never look-alikes alone.

@@ -41,7 +41,7 @@ class Parity(Record):
 
 
 def parity(spec: BenchmarkSpec) -> str | None:
-    """Return the comparison in a sentence; None where there is none.
+    """Return the comparison in a sentence. None where there is none.
 
     Raises:
         InputError: The file is not of that form, too large, or a link that leads out.

@@ -1,9 +1,9 @@
 """Files on a benchmark's questions: the ids to ask, cues beside them, and translations.
 
 Cues are what a model gets beside a question, by JSON Lines `{"id", "cue"}` of `REELBENCH_CUES`:
-only the questions in the file are asked; an empty cue asks without one. `REELBENCH_LANGUAGE` is the
+only the questions in the file are asked. An empty cue asks without one. `REELBENCH_LANGUAGE` is the
 language that all questions are put in, by JSON Lines `{"id", "language", "question"}` of
-`REELBENCH_TRANSLATIONS`; one that is in it by itself stays as it is.
+`REELBENCH_TRANSLATIONS`. One that is in it by itself stays as it is.
 """
 
 import logging
@@ -34,7 +34,7 @@ _JSON = frozenset({".json", ".jsonl", ".ndjson"})
 
 @dataclass(frozen=True, slots=True)
 class QuestionIds:
-    """Some of a benchmark's questions; never none."""
+    """Some of a benchmark's questions. Never none."""
 
     ids: frozenset[str]
 
@@ -91,11 +91,11 @@ def _read_texts(path: Path | str, *keys: str, blank: bool = False) -> dict[tuple
 
     Args:
         path: The file.
-        *keys: Keys of each object; the first is a question's id.
+        *keys: Keys of each object. The first is a question's id.
         blank: The last key's text may be blank.
 
     Raises:
-        InputError: A line is wrong; it is named.
+        InputError: A line is wrong. It is named.
     """
     texts: dict[tuple[str, ...], str] = {}
     for number, line in read_jsonl(path):
@@ -135,7 +135,7 @@ class QuestionCues:
 
     @classmethod
     def read(cls, path: Path | str) -> Self:
-        """Read a file; InputError names the line that is wrong."""
+        """Read a file. InputError names the line that is wrong."""
         texts = _read_texts(path, "id", "cue", blank=True)
         if not texts:
             raise InputError(f"{path}: no cues in it, so nothing would be asked")
@@ -155,7 +155,7 @@ def read_translations(path: Path) -> dict[tuple[str, str], str]:
     """Read a file as (question id, language) -> the question.
 
     Raises:
-        InputError: A line is wrong; it is named.
+        InputError: A line is wrong. It is named.
     """
     texts = _read_texts(path, "id", "language", "question")
     return {(question_id, tag): text for (question_id, tag), text in texts.items()}
@@ -168,7 +168,7 @@ class Translations:
     Attributes:
         language: A BCP-47 tag.
         by_id: Question id -> the question in it.
-        sha256: Of the file; None where no file was needed.
+        sha256: Of the file. None where no file was needed.
     """
 
     language: str
@@ -177,7 +177,7 @@ class Translations:
 
     @classmethod
     def from_environment(cls) -> Self | None:
-        """Return the environment's translations; None where it names no language.
+        """Return the environment's translations. None where it names no language.
 
         Raises:
             InputError: As `read_translations`.

@@ -31,7 +31,7 @@ from reelbench.base.errors import InputError
 from reelbench.registry.reasons import Reason
 
 RESULT_SCHEMA = 1
-"""Version of both records, of release 0.3.0; a change that a reader must know about raises it."""
+"""Version of both records, of release 0.3.0. A change that a reader must know about raises it."""
 
 State = Literal["scored", "unscored"]
 
@@ -148,7 +148,7 @@ class About(Record):
 
 
 class ModelRecord(Record):
-    """The model whose answers these are; `adapter` is lmms-eval's name for how it was run."""
+    """The model whose answers these are. `adapter` is lmms-eval's name for how it was run."""
 
     id: Name
     revision: Name | None = None
@@ -216,7 +216,7 @@ class PresetRecord(Record):
     )
 
     def get(self, name: str) -> Any:  # noqa: ANN401 - as the value is
-        """Return the preset's value; None where it has none or the user gave another."""
+        """Return the preset's value. None where it has none or the user gave another."""
         if name not in self.values or name in (self.changed or ()):
             return None
         return self.values[name].value
@@ -225,7 +225,7 @@ class PresetRecord(Record):
         """Return the preset with those of its values marked as changed that the user gave.
 
         Args:
-            user_values: The user's values by name; None where the user gave none.
+            user_values: The user's values by name. None where the user gave none.
         """
         changed = set(self.changed or ())
         for name, value in user_values.items():
@@ -235,7 +235,7 @@ class PresetRecord(Record):
 
 
 class SettingsRecord(Record):
-    """The settings that shape the answers; equal settings make two results comparable."""
+    """The settings that shape the answers. Equal settings make two results comparable."""
 
     frames: str = Field(
         default="native", description="Frame sampling asked for; `native` leaves it to the model."
@@ -310,7 +310,7 @@ class SettingsRecord(Record):
     def sound(self) -> Audio:
         """The sound of the videos: as stated, or as it follows from the frames.
 
-        Clips of ours have no sound unless that is stated; elsewhere it is unknown.
+        Clips of ours have no sound unless that is stated. Elsewhere it is unknown.
         """
         if self.audio is not None:
             return self.audio
@@ -407,7 +407,7 @@ class JudgeRecord(Record):
 
 
 class Counts(Record):
-    """The numbers of items by their outcome; `scored` plus all of `unscored` is `items`."""
+    """The numbers of items by their outcome. `scored` plus all of `unscored` is `items`."""
 
     items: Count
     scored: Count
@@ -465,7 +465,7 @@ class RepeatCounts(NamedTuple):
 Doubt = Literal["uncounted", "misnamed", "reordered"]
 """Why it is doubtful what a served model saw of its pictures.
 
-The server counts no tokens; the model names the colours of small test pictures wrongly, or in
+The server counts no tokens. The model names the colours of small test pictures wrongly, or in
 another order.
 """
 
@@ -622,7 +622,7 @@ class Result(Record):
 
 
 def check_result_version(document: Mapping[str, Any], file: Path) -> None:
-    """Refuse a `result.json` that was written before the first release; InputError."""
+    """Refuse a `result.json` that was written before the first release. InputError."""
     # Those state the same `schema_version`, but not how their intervals were made.
     if "statistics" not in document:
         raise InputError(f"{file}: written by an earlier, unreleased version; score it again")
@@ -685,7 +685,7 @@ class Answer(Record):
     """A question's answer and its reference: what an item and its sample share.
 
     `target` and `parsed` are plain data by kind: `{"text"}` for open answers, `{"answer"}` for a
-    choice, `{"spans"}` (list of [start, end] in seconds) for a span; `parsed` has `answer` and
+    choice, `{"spans"}` (list of [start, end] in seconds) for a span. `parsed` has `answer` and
     `span`. A set `reason` means unscored.
     """
 
@@ -807,7 +807,7 @@ class Sample(Answer):
         options: tuple[str, ...] = (),
         **changes: Any,  # noqa: ANN401 - as the fields are
     ) -> Item:
-        """Return the item that this sample was, to be scored again; `changes` replace fields.
+        """Return the item that this sample was, to be scored again. `changes` replace fields.
 
         It shares the sample's values, which were checked when the sample was made.
         """

@@ -43,7 +43,7 @@ UNTIMED: Timing = (None, None)
 
 
 def timing(row: Row | None) -> Timing:
-    """Return the times that a row states of its video; none without a row."""
+    """Return the times that a row states of its video. None without a row."""
     if not row:
         return UNTIMED
     return row.get(DURATION.name), row.get(FPS.name)
@@ -79,7 +79,7 @@ _TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "float64": (int, float)
 
 
 def _element_type(dtype: str) -> str | None:
-    """Return the type of a list's elements; None for a type that is no list."""
+    """Return the type of a list's elements. None for a type that is no list."""
     if not dtype.startswith("list<"):
         return None
     return dtype.removeprefix("list<").removesuffix(">")
@@ -99,7 +99,7 @@ def check_rows(spec: BenchmarkSpec, split: str, rows: Iterable[Row], where: str)
     """Yield a reader's rows, each checked by the schema and with its split.
 
     Raises:
-        InputError: A row is wrong; it is named.
+        InputError: A row is wrong. It is named.
     """
     reader_columns = {column.name: column for column in columns(spec) if column is not SPLIT}
     several = several_right(spec)
@@ -163,7 +163,7 @@ def text_of(entry: Mapping[str, Any], field: str, where: str, expected: str) -> 
     """Return a text of an owners' file, or a number as text.
 
     Raises:
-        InputError: It is not there; the line says what was expected.
+        InputError: It is not there. The line says what was expected.
     """
     value = entry.get(field)
     if is_number(value):
@@ -250,7 +250,7 @@ def made_of_span(spec: BenchmarkSpec, row: Row) -> dict[str, list[str]]:
 
 
 def _labels_made(facet: Facet, row: Row) -> list[str] | None:
-    """Return the labels that are made of another column; None where there are none."""
+    """Return the labels that are made of another column. None where there are none."""
     if facet.made_of in RANGES:
         ends = row.get("span")
         if not ends:

@@ -3,7 +3,7 @@
 | spec | frames |
 |---|---|
 | `uniform:N`, `N` | `numpy.linspace(0, n - 1, N, dtype=int)` over the n frames in order |
-| `fps:F[,max=N]` | the frame on screen at 0, 1/F, 2/F, … seconds; `uniform:N` if more than N |
+| `fps:F[,max=N]` | the frame on screen at 0, 1/F, 2/F, … seconds. `uniform:N` if more than N |
 | `keyframe:N` | N of the video's K keyframes, `numpy.linspace(0, K - 1, N, dtype=int)` of them |
 | `window:START-END,N` | as `uniform:N`, over the frames with START ≤ t ≤ END seconds |
 | `all` | every frame |
@@ -52,7 +52,7 @@ ALLOWED = (
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _WINDOW = re.compile(rf"({_NUMBER})-({_NUMBER})")
 MOST_FRAMES = 100_000
-"""The largest number of frames that can be asked for; `settings.FRAMES_CAP_GB` bounds the disk."""
+"""The largest number of frames that can be asked for. `settings.FRAMES_CAP_GB` bounds the disk."""
 _SMALLEST_SIDE = 16
 _CHOICES = {
     "as": ("clip", "images"),
@@ -116,7 +116,7 @@ def _number(value: float) -> str:
 
 @dataclass(frozen=True)
 class FrameSampling:
-    """The choice, size and delivery of frames; `parse` makes one, and `str()` is its spec.
+    """The choice, size and delivery of frames. `parse` makes one, and `str()` is its spec.
 
     Equal samplings have equal specs, so the spec can stand in a settings hash. `form_given` and
     `times_given` are the words of `as=` and `times=`, if they are there: some deliver pictures
@@ -141,7 +141,7 @@ class FrameSampling:
         """Read a spec.
 
         Raises:
-            InputError: It is none; the line has all that is allowed.
+            InputError: It is none. The line has all that is allowed.
         """
         head, *options = (part.strip() for part in spec.strip().split(","))
         kind, colon, argument = _full_head(head).partition(":")
@@ -307,7 +307,7 @@ class FrameSampling:
         return positions
 
     def frames_asked(self, timeline: Timeline) -> int:
-        """Return the number of frames that the spec asks for; a short video gives fewer."""
+        """Return the number of frames that the spec asks for. A short video gives fewer."""
         if self.kind == "fps" and self.fps is not None:
             frames = max(1, math.ceil(timeline.duration * self.fps - _SLACK))
             if self.frames is not None:
@@ -358,7 +358,7 @@ class FrameSampling:
 
 
 def _positions_at_rate(timeline: Timeline, fps: float) -> "np.ndarray":
-    """Return the positions of the frames on screen at multiples of 1/fps; one at least."""
+    """Return the positions of the frames on screen at multiples of 1/fps. One at least."""
     import numpy as np
 
     # A frame is picked where a multiple of 1/fps falls into [its time, the next one's): counted per

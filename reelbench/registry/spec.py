@@ -38,7 +38,7 @@ Kind = Literal[
     "ranked_spans",
     "covered",
 ]
-"""A kind of scoring; each is a module of `reelbench.scoring`, and the judge a room.
+"""A kind of scoring. Each is a module of `reelbench.scoring`, and the judge a room.
 
 `moment` is a span without options. `any_choice` and `all_choices` have several right options, and
 `mixed` rows options or a word. `union_spans` and `ranked_spans` take all windows of an answer.
@@ -62,7 +62,7 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
     "ranked_spans": ("map", "map_at_0.5", "map_at_0.75"),
     "covered": ("iop", "iop_at_0.3", "iop_at_0.5", "correct_at_iop_0.5"),
 }
-"""Kind -> its columns of an item's scores, for metrics; a judge's are its criteria."""
+"""Kind -> its columns of an item's scores, for metrics. A judge's are its criteria."""
 
 
 class HubFile(Declared):
@@ -143,7 +143,7 @@ class ImageFolders(Declared):
 class MediaSource(Declared):
     """The source of the videos, and their paths on disk.
 
-    `{video}` in a path is the row's media key; `{name}` in a layout is the key's last part.
+    `{video}` in a path is the row's media key. `{name}` in a layout is the key's last part.
     """
 
     title: str
@@ -163,8 +163,8 @@ class MediaSource(Declared):
 class Facet(Declared):
     """A way to break a result down: a row's column of labels.
 
-    `metrics` are the metrics given per label; empty means every top-level `Mean` metric. `labels`
-    lists a closed vocabulary; None means that the labels come from the data.
+    `metrics` are the metrics given per label. Empty means every top-level `Mean` metric. `labels`
+    lists a closed vocabulary. None means that the labels come from the data.
     """
 
     name: str
@@ -204,7 +204,7 @@ class JudgeSpec(Declared):
 
     @property
     def suggested_in_words(self) -> str:
-        """That judge's relation to the paper's; empty where no paper names one."""
+        """That judge's relation to the paper's. Empty where no paper names one."""
         if not self.default_model:
             return ""
         if self.successor is None:
@@ -227,7 +227,7 @@ class Group(Declared):
 
     Attributes:
         by: Columns that name a group.
-        rules: Value of `column` -> rule; under "" the rule of all.
+        rules: Value of `column` -> rule. Under "" the rule of all.
         column: Column that names the rule.
         levels: Column with the levels of a chain.
     """
@@ -248,10 +248,10 @@ class RowMapping(Declared):
     """Ours -> theirs: a column, several, or a template over columns (`{film}/{clip}.mp4`)."""
 
     answer_is: AnswerForm | None = None
-    """The name of the right option; None: as all rows allow it to be read."""
+    """The name of the right option. None: as all rows allow it to be read."""
 
     span_unit: SpanUnit = "seconds"
-    """The unit of spans, which become seconds; `seconds` reads a clock (`1:02:03.5`), too."""
+    """The unit of spans, which become seconds. `seconds` reads a clock (`1:02:03.5`), too."""
 
     answer_spans: AnswerSpans = "stated"
     """The spans of an answer with several that count: the first, the only one stated, or all."""
@@ -269,7 +269,7 @@ class RowMapping(Declared):
 
     line: str = ""  # a template by which a line of a text file is parted
     each: tuple[str, ...] = ()
-    """Keys that lead to the rows; `{name}` is for all keys of a mapping or places of a list."""
+    """Keys that lead to the rows. `{name}` is for all keys of a mapping or places of a list."""
 
     join: Join | None = None
     kinds: dict[str, str] = field(default_factory=dict[str, str])
@@ -317,7 +317,7 @@ class Column(Declared):
 
 
 class PublishedResult(Declared):
-    """A published number; it is marked as one that can't be recomputed."""
+    """A published number. It is marked as one that can't be recomputed."""
 
     model: str
     split: Split
@@ -404,7 +404,7 @@ class BenchmarkSpec(Declared):
     summary: str = ""
     homepage: str = ""
     organisation: str = ""
-    """The owners' name on the Hub; nobody else hands in results under it."""
+    """The owners' name on the Hub. Nobody else hands in results under it."""
     license: str = ""  # of the annotations, as the Hub writes it; empty where nobody states one
     license_note: str = ""
     open_data: bool = True  # False: agreement-gated; never fetched, never pushed
@@ -415,7 +415,7 @@ class BenchmarkSpec(Declared):
     default_split: Split
     mini_note: str = "a dozen rows written for Reelbench, with clips made on first use"
     package: str = ""
-    """Import name of the package of its code, prompts and mini data; empty for a file's."""
+    """Import name of the package of its code, prompts and mini data. Empty for a file's."""
     file: str = ""  # the `benchmark.yaml` that declares it; prompts and mini rows lie beside it
     mapping: RowMapping | None = None  # of a file's, in place of a reader
     reader: str = ""
@@ -478,14 +478,14 @@ class BenchmarkSpec(Declared):
         return self.metrics[0]
 
     def metric(self, name: str) -> Metric:
-        """Return the metric called `name`; KeyError where there is none."""
+        """Return the metric called `name`. KeyError where there is none."""
         for metric in self.metrics:
             if metric.name == name:
                 return metric
         raise KeyError(name)
 
     def facet(self, name: str) -> Facet:
-        """Return the facet called `name`; KeyError where there is none."""
+        """Return the facet called `name`. KeyError where there is none."""
         for facet in self.facets:
             if facet.name == name:
                 return facet

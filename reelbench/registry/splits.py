@@ -34,7 +34,7 @@ def upstream_split(spec: BenchmarkSpec, split: str) -> str:
 
 
 def split_spec(spec: BenchmarkSpec, split: str) -> SplitSpec:
-    """Return a split's declaration; InputError names the splits that there are."""
+    """Return a split's declaration. InputError names the splits that there are."""
     if split not in spec.splits:
         raise InputError(f"{spec.id} has no split {split!r}; it has {', '.join(spec.splits)}, mini")
     return spec.splits[split]
@@ -48,7 +48,7 @@ class UserData(NamedTuple):
 
 
 def user_data(spec: BenchmarkSpec, data: Path | None) -> UserData | None:
-    """Return the user's own data; None where the user names none."""
+    """Return the user's own data. None where the user names none."""
     if data is not None:
         return UserData(settings.expanded(data), "--data")
     variable = settings.data(spec.id)

@@ -38,7 +38,7 @@ class Strata:
             labels: Their labels.
 
         Raises:
-            InputError: They don't have the field; the line names their fields.
+            InputError: They don't have the field. The line names their fields.
         """
         fields: dict[str, None] = {}
         for labels_by_field in labels.values():
@@ -70,7 +70,7 @@ class Strata:
     def draw_rows(
         self, spec: BenchmarkSpec, rows: Iterable[Row], seed: int = 0, tags: Labels | None = None
     ) -> list[Row]:
-        """Return the drawn rows, in their order; `tags` are labels that the rows don't have."""
+        """Return the drawn rows, in their order. `tags` are labels that the rows don't have."""
         rows = list(rows)
         labels: dict[str, Mapping[str, Sequence[str]]] = {}
         for row in rows:

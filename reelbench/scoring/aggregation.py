@@ -1,6 +1,6 @@
-"""From answered items to a result's numbers; every benchmark is scored in this way.
+"""From answered items to a result's numbers. Every benchmark is scored in this way.
 
-`score` gives each item its per-item columns (by kind) and its state; metrics, breakdowns and counts
+`score` gives each item its per-item columns (by kind) and its state. Metrics, breakdowns and counts
 over all of them follow. `aggregate` recomputes the numbers from samples on disk. Both are pure:
 nothing is read and nothing is run, except that overlap metrics start Java on a cache miss.
 """
@@ -37,7 +37,7 @@ KeyT = TypeVar("KeyT")
 
 
 def reason_before_judging(sample: Sample) -> Reason | None:
-    """Return a sample's reason from before judging; None where its answer could be scored."""
+    """Return a sample's reason from before judging. None where its answer could be scored."""
     if sample.reason in UNANSWERED:
         return sample.reason
     return None
@@ -98,7 +98,7 @@ class SampleOfRuns(Sample):
 
 
 def each_run(samples: Sequence[Sample]) -> list[list[Sample]]:
-    """Return the samples as each of several runs has them; nothing for a single run."""
+    """Return the samples as each of several runs has them. Nothing for a single run."""
     number_of_runs = 0
     for sample in samples:
         if isinstance(sample, SampleOfRuns):
@@ -107,7 +107,7 @@ def each_run(samples: Sequence[Sample]) -> list[list[Sample]]:
 
 
 def _in_run(samples: Sequence[Sample], run: int) -> list[Sample]:
-    """Return the samples with one run's scores; a score that it lacks is the mean."""
+    """Return the samples with one run's scores. A score that it lacks is the mean."""
     samples_in_run: list[Sample] = []
     for sample in samples:
         run_scores: dict[str, float] = {}
@@ -127,7 +127,7 @@ class Numbers(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoredItems:
-    """The result of scoring; counts and numbers are computed on first use.
+    """The result of scoring. Counts and numbers are computed on first use.
 
     Attributes:
         spec: The benchmark.
@@ -187,7 +187,7 @@ def is_failure(text: str) -> bool:
 
 
 def item_columns(spec: BenchmarkSpec, item: Item) -> dict[str, float]:
-    """Return the item's own scores, by column; empty where there is no answer to score."""
+    """Return the item's own scores, by column. Empty where there is no answer to score."""
     if item.reason in UNANSWERED:
         return {}
     columns: dict[str, float] = {}
@@ -307,7 +307,7 @@ def group_score(items: Sequence[tuple[str, str, float]]) -> float:
 
     `quadratic` and `chain` are the rules of Video-MME-v2's evaluator (`cal_relevance`,
     `cal_logic`). `all`: 1 where every item is right. `quadratic`: the square of the mean. `chain`:
-    an item of level d is worth 2d - 1; a level counts item by item, and the next one only where all
+    an item of level d is worth 2d - 1. A level counts item by item, and the next one only where all
     of it is right.
 
     Args:
@@ -414,7 +414,7 @@ def metric_value(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample])
 
 
 def score_of(spec: BenchmarkSpec, sample: Sample) -> float | None:
-    """Return the primary metric of one item; None where it has no score."""
+    """Return the primary metric of one item. None where it has no score."""
     if not sample.scores:
         return None
     return metric_value(spec, spec.primary, [sample])
@@ -461,7 +461,7 @@ def aggregate(
 ) -> Numbers:
     """Compute every metric and breakdown from samples, independent of their order.
 
-    A metric that the samples can't support (answers only, windows only) is absent; a judged metric
+    A metric that the samples can't support (answers only, windows only) is absent. A judged metric
     without any judged sample has the value None.
 
     Args:
@@ -472,7 +472,7 @@ def aggregate(
             (`stats.intervals`).
         bar: Shows the progress of text overlap.
         before_intervals: Called with the numbers before intervals and text overlap are computed,
-            which take the time; it may raise.
+            which take the time. It may raise.
     """
     samples = _by_id(samples)
     means = _means(spec, samples)

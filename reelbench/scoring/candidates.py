@@ -147,7 +147,7 @@ def shuffled_order(question: str, candidates: int, vote: int = 0) -> list[int]:
 
 
 def similarity(candidates: Sequence[str]) -> float | None:
-    """Return the similarity of candidates, 0 to 1; None of a single one.
+    """Return the similarity of candidates, 0 to 1. None of a single one.
 
     It is the mean over all pairs of the Jaccard index of their words, ignoring case: 1 where they
     use the same words. Two texts without words are alike.

@@ -18,9 +18,9 @@ Span = Sequence[float]
 """Start and end in seconds."""
 
 MINIMUM = 0.1
-"""Seconds; no certificate is shorter."""
+"""Seconds. No certificate is shorter."""
 GAP = 5.0
-"""Seconds; two sub-clips that lie closer are one, what lies between them included."""
+"""Seconds. Two sub-clips that lie closer are one, what lies between them included."""
 
 
 @dataclass(frozen=True, slots=True)

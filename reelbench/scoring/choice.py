@@ -29,7 +29,7 @@ def score_item(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str
 
 
 def columns(item: Item, *, any_of: bool = False) -> dict[str, float]:
-    """Return the item's columns; none where the answers have no letters (no key `answer`).
+    """Return the item's columns. None where the answers have no letters (no key `answer`).
 
     Args:
         item: The item.

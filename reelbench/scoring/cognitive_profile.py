@@ -134,7 +134,7 @@ def read_tags(path: Path | str) -> TagsFile:
 
 
 def _question_id(row: Any, where: str) -> str:  # noqa: ANN401 - any JSON value
-    """Return the question's id of a line; InputError where the line has other fields."""
+    """Return the question's id of a line. InputError where the line has other fields."""
     fields = ("qid", *COMPONENTS)
     expected = ", ".join(fields)
     if not is_object(row):
@@ -202,7 +202,7 @@ def tags_of(row: dict[str, Any], where: str) -> Tags:
 
 
 def _labels(row: dict[str, Any], name: str, where: str) -> tuple[str, ...]:
-    """Return a component's labels; InputError where they are not allowed."""
+    """Return a component's labels. InputError where they are not allowed."""
     field = f'{where}, field "{name}"'
     labels = row[name]
     if not is_array(labels):

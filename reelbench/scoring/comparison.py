@@ -50,7 +50,7 @@ class McNemar:
     Attributes:
         only_a: Items that only a has right.
         only_b: Items that only b has right.
-        p: Two-sided, binomial; None of a comparison under ten videos, as every p.
+        p: Two-sided, binomial. None of a comparison under ten videos, as every p.
     """
 
     only_a: int
@@ -69,8 +69,8 @@ class Difference:
         b: The value of b.
         difference: a minus b.
         ci95: 95 % interval of the difference over videos, of the same test as p: it excludes 0
-            exactly where p is at most 0.05; None under ten videos.
-        p: Two-sided, of no difference, by a t test over videos (`paired.PairedTest`); never 0.
+            exactly where p is at most 0.05. None under ten videos.
+        p: Two-sided, of no difference, by a t test over videos (`paired.PairedTest`). Never 0.
             None under ten videos.
         mcnemar: For a mean of zeros and ones only.
     """
@@ -94,13 +94,13 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
-    """Two models on one benchmark; it prints as a table, also in a notebook.
+    """Two models on one benchmark. It prints as a table, also in a notebook.
 
     Attributes:
         both: Items that both answered (that have a score in common).
         only_a: Items that only a answered.
         only_b: Items that only b answered.
-        metrics: Metric -> difference; BLEU, CIDEr and METEOR, which no item has alone, are not
+        metrics: Metric -> difference. BLEU, CIDEr and METEOR, which no item has alone, are not
             here.
         unscored: Items without a score of one of the two, so few that a board ranks both: p and
             interval of the main metric hold with each of them at the scale's lowest and at its
@@ -122,7 +122,7 @@ class Comparison:
         return self.table().html()
 
     def table(self, title: str | None = None) -> Table:
-        """Return a row per metric; below it the left-out items, and missing intervals.
+        """Return a row per metric. Below it the left-out items, and missing intervals.
 
         A column that says the same in each row is left out, so that the rest fits a terminal of 80
         columns: one without values, and those whose values the title has.
@@ -197,7 +197,7 @@ def _cells(name: str, difference: Difference) -> dict[str, str]:
 def judging_apart(
     a: JudgeRecord | None, b: JudgeRecord | None, *, twins: bool = False
 ) -> str | None:
-    """Return the difference in the judging of two results; None where there is none.
+    """Return the difference in the judging of two results. None where there is none.
 
     A judge is the model that answered. A name and the same name with a date are one judge, two
     dates are two. Nothing differs where a result has no judge.
@@ -226,7 +226,7 @@ def judging_apart(
 
 
 def reading_apart(a: ReaderRecord | None, b: ReaderRecord | None) -> str | None:
-    """Return the difference in who read unread answers; None where there is none."""
+    """Return the difference in who read unread answers. None where there is none."""
     if a == b:
         return None
     name_a = a.model if a else "nobody"
@@ -307,7 +307,7 @@ class AtBothEnds:
     Attributes:
         items: The hash of the items' ids.
         lowest: The metric with each item that lacks a score at the scale's lowest.
-        highest: The same at its highest; the same object where all items are scored.
+        highest: The same at its highest. The same object where all items are scored.
     """
 
     items: str
@@ -353,7 +353,7 @@ def tests_at_both_ends(a: AtBothEnds, b: AtBothEnds) -> list[PairedTest]:
     """Test two runs on the same items at either end of their unscored ones.
 
     Returns:
-        One test where all items are scored, else two; none on too few videos.
+        One test where all items are scored, else two. None on too few videos.
     """
     test_at_lowest = a.lowest.test(b.highest)
     if test_at_lowest is None:
@@ -464,7 +464,7 @@ def metric_difference(
 
 
 def _mcnemar_of(metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> McNemar | None:
-    """Return McNemar's test of a mean of zeros and ones; None of other metrics."""
+    """Return McNemar's test of a mean of zeros and ones. None of other metrics."""
     if not isinstance(metric.aggregate, Mean) or metric.judged:
         return None
     column = metric.aggregate.column
@@ -494,7 +494,7 @@ def compare_by_video(
     Returns:
         As JSON `metric` (a column that both have), `videos`, both means over these videos' means,
         `a` and `b`, their `difference` with its `ci95` over videos (None under ten), and
-        `a_higher`, the share of videos on which a is higher; a tie is half. `right` has of each the
+        `a_higher`, the share of videos on which a is higher. A tie is half. `right` has of each the
         percentage of answers that a yes-or-no judge would call right, where 4 or 5 of 5 is right,
         and what the paper's conversion makes of it (percent x 5 / 100).
 

@@ -40,7 +40,7 @@ def matches(prediction: str, reference: str, locale: str | None = None) -> bool:
     Args:
         prediction: Of more than `texts.TAIL` characters the end is read.
         reference: The true answer, read in the same way.
-        locale: A BCP-47 tag such as `ja-JP`; it decides on number words and on the decimal sign.
+        locale: A BCP-47 tag such as `ja-JP`. It decides on number words and on the decimal sign.
     """
     predicted = normalize(texts.tail(prediction), locale)
     if not predicted:  # two texts of punctuation alone agree in nothing
@@ -159,7 +159,7 @@ def _without_sign(char: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _number_words(digits: str, locale: str) -> str:
-    """Return a whole number in the locale's words; the digits themselves where there are none."""
+    """Return a whole number in the locale's words. The digits themselves where there are none."""
     from num2words import CONVERTER_CLASSES, num2words
 
     # 007 is not seven.

@@ -31,7 +31,7 @@ class _Metric(evaluate.Metric):
     Attributes:
         about: The description.
         inputs: The description of the arguments.
-        formats: The possible types of an example; `evaluate` uses the first that fits the first
+        formats: The possible types of an example. `evaluate` uses the first that fits the first
             example.
     """
 

@@ -2,7 +2,7 @@
 
 Both come from pycocoevalcap's jars. pycocoevalcap starts them itself, but only with a `java` on
 PATH, writing into its own installed folder, under the user's locale (a decimal comma ends METEOR),
-and without a way out when one hangs or dies. Here they are started with those traps closed; the
+and without a way out when one hangs or dies. Here they are started with those traps closed. The
 jars, and so the numbers, are pycocoevalcap's.
 """
 
@@ -25,7 +25,7 @@ from reelbench.base.errors import ReelbenchError
 START_TIMEOUT_S = 600.0
 """Longest wait for a JVM to start and load its tables (6 to 10 s on a laptop's core)."""
 ITEM_TIMEOUT_S = 2.0
-"""Longest wait per text on top of that; a text takes some milliseconds."""
+"""Longest wait per text on top of that. A text takes some milliseconds."""
 
 # Numbers with a decimal point and text in UTF-8 whatever the user's locale.
 _OPTIONS = ("-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8")

@@ -66,7 +66,7 @@ def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[Place, float]:
     Its columns are `id`, `score` and, where there are several criteria, `criterion`.
 
     Raises:
-        InputError: A column is missing, a score is off the scale, or an item occurs twice; the
+        InputError: A column is missing, a score is off the scale, or an item occurs twice. The
             message names the line.
     """
     path = Path(path)
@@ -121,7 +121,7 @@ def compare_ratings(
     """Compare the ratings of two judges, or of a judge and people.
 
     Args:
-        samples: Of either; they have the videos and labels.
+        samples: Of either. They have the videos and labels.
         a: The ratings of one.
         b: The ratings of the other.
         spec: The benchmark.

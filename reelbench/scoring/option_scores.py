@@ -69,7 +69,7 @@ def _likelihood(logprobs: Sequence[float], words: str) -> Likelihood:
 
 
 def value(score: OptionScore, answering: Answering) -> float:
-    """Return the value by which an option is compared; higher is likelier."""
+    """Return the value by which an option is compared. Higher is likelier."""
     part = score.option
     if answering.over == "sentence":
         part = score.sentence
@@ -101,7 +101,7 @@ def parse(
     Args:
         scores: The options' scores.
         prediction: What the model wrote when it was asked for a span.
-        answering: The way of answering; it says whether a span was asked for.
+        answering: The way of answering. It says whether a span was asked for.
     """
     parsed: dict[str, Any] = {"answer": likeliest(scores, answering)[0]}
     if answering.span == "predicted":

@@ -36,11 +36,11 @@ def with_agreement(
 
 
 def marks_of(samples: Iterable[Sample], judge: str | None = None) -> Marks | None:
-    """Return a judge's marks by request; None where all are of first replies.
+    """Return a judge's marks by request. None where all are of first replies.
 
     Args:
         samples: The samples.
-        judge: Of a panel, the judge; None of a single judge.
+        judge: Of a panel, the judge. None of a single judge.
     """
     counts: Counter[str] = Counter()
     for sample in samples:

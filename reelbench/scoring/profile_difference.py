@@ -33,7 +33,7 @@ class _LabelRates:
         a: The per cent right of the former.
         b: The per cent right of the latter.
         difference: a minus b, in points.
-        weak_a: True where the label is weak by a; None where its rate is undefined.
+        weak_a: True where the label is weak by a. None where its rate is undefined.
         weak_b: The same by b.
     """
 
@@ -49,13 +49,13 @@ class _LabelRates:
 def profile_difference(
     samples: Sequence[Sample], a: Mapping[str, Tags], b: Mapping[str, Tags]
 ) -> dict[str, Any]:
-    """Count one result under two tag files; the outcome is JSON.
+    """Count one result under two tag files. The outcome is JSON.
 
     Returns:
         `answers` that are right or wrong, and tagged in both files: all figures are about them.
         `labels`, `component.Label` -> the answers that a and b gave it, the per cent right of
         these, `difference` (a minus b, in points, its interval paired over videos), and whether it
-        is weak by either; None where undefined. Of these labels `mean_absolute` difference, the
+        is weak by either. None where undefined. Of these labels `mean_absolute` difference, the
         `largest` one's name, `spearman` (the rank correlation of their rates; None under three
         labels or without spread), and the names of the weak ones.
 

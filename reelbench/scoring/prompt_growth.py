@@ -21,7 +21,7 @@ def no_growth_line(
     result_b: Result,
     samples_b: Sequence[Sample],
 ) -> str | None:
-    """Return a line where more frames had no more tokens; None where they had.
+    """Return a line where more frames had no more tokens. None where they had.
 
     It accuses nobody: an honest server may have a budget of pixels for all pictures of a prompt.
     None too where the two are of different models, or tokens or frames are unknown.

@@ -102,7 +102,7 @@ def write(
 ) -> records.Result:
     """Write both files to `folder` (made if needed) and return the result.
 
-    Both are whole before the first is put in its place; a process that is ended leaves the old two
+    Both are whole before the first is put in its place. A process that is ended leaves the old two
     or the new two.
 
     Raises:
@@ -188,7 +188,7 @@ def _put_both(folder: Path, samples: Path, samples_sha256: str, result: str) -> 
 
 
 def samples_of(folder: Path) -> Path:
-    """Return the path of a result's samples; nothing is renamed or repaired.
+    """Return the path of a result's samples. Nothing is renamed or repaired.
 
     It is `samples.jsonl`. Where a process was ended before it could put them there, they lie
     beside it, under their hash, which the result states and their bytes have. Any other file of
@@ -492,7 +492,7 @@ def as_text(result: records.Result) -> str:
 
 
 def read_questions(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the questions by id; none where the file is not there.
+    """Return the questions by id. None where the file is not there.
 
     Raises:
         InputError: A line is not a question.

@@ -26,7 +26,7 @@ def group_repeats(
     """Return results with the runs of one model in one setting together.
 
     Args:
-        results: Anything that has a result; one that is not of several runs is alone.
+        results: Anything that has a result. One that is not of several runs is alone.
         record: Returns its result.
 
     Returns:

@@ -3,7 +3,7 @@
 They are found from runs that showed no frame, and runs that showed one. Each way of showing too
 little is a column with a tally for every question: how many runs answered it, and how many were
 right by the benchmark's primary metric. A question is a shortcut where more than half of them were.
-From a single run these are its own right answers, guesses among the options too; several models, or
+From a single run these are its own right answers, guesses among the options too. Several models, or
 one that was asked with several seeds, leave few guesses.
 """
 
@@ -47,10 +47,10 @@ class Shortcuts:
     """A benchmark's tallies.
 
     Attributes:
-        tallies: Column -> question -> tally; a column without a run is absent.
+        tallies: Column -> question -> tally. A column without a run is absent.
         videos: Question -> its video.
         runs: Column -> number of runs.
-        watched: Question -> tally of the runs that showed several frames; empty unless these were
+        watched: Question -> tally of the runs that showed several frames. Empty unless these were
             requested.
         watching: The number of these runs.
     """
@@ -203,7 +203,7 @@ def share_of(flags: Mapping[str, bool], videos: Mapping[str, str]) -> Estimate:
 
     Args:
         flags: Question -> flag; without a question the estimate is undefined.
-        videos: Question -> its video; the interval is over these.
+        videos: Question -> its video. The interval is over these.
     """
     if not flags:
         return Estimate(None, None)

@@ -35,7 +35,7 @@ _TRUE_ZERO = 1e-12
 
 
 def _share_equal(sums: Array) -> Array:
-    """Return the mean of the second column; the first counts the items.
+    """Return the mean of the second column. The first counts the items.
 
     In all tables here the second column says whether two tags are equal.
     """
@@ -71,7 +71,7 @@ _LABEL_STATISTICS: dict[str, tuple[Statistic, Bounds]] = {
 def tag_agreement(
     a: Mapping[str, Tags], b: Mapping[str, Tags], videos: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """Compare two taggers on the items that both tagged; the outcome is JSON.
+    """Compare two taggers on the items that both tagged. The outcome is JSON.
 
     Args:
         a: Item -> the first tagger's tags.
@@ -119,7 +119,7 @@ def tag_agreement(
 
 
 def _videos_of(items: Sequence[str], videos: Mapping[str, str]) -> list[str]:
-    """Return the items' videos; InputError where one isn't known."""
+    """Return the items' videos. InputError where one isn't known."""
     strangers = [item for item in items if item not in videos]
     if strangers:
         raise InputError(
@@ -251,7 +251,7 @@ def _thinking_agreement(
 
 
 def _alphas(disagreement: Array, totals: Array, distances: Array) -> Array:
-    """Return Krippendorff's alpha of two raters for each row; NaN where it is undefined.
+    """Return Krippendorff's alpha of two raters for each row. NaN where it is undefined.
 
     Args:
         disagreement: The distance of the two ratings of each item, both ways round, summed (rows).

@@ -44,7 +44,7 @@ _FEWEST_WINDOWS = 5
 """Windows from which on their ends say something about the unit."""
 
 Window = Sequence[float]
-"""Start and end in seconds; anything after them (a confidence) is ignored."""
+"""Start and end in seconds. Anything after them (a confidence) is ignored."""
 Columns = Callable[[Item], dict[str, float]]
 _ItemScorer = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, float]]
 """From what was read of an answer and the target to the item's columns."""
@@ -239,7 +239,7 @@ def _ranked_scores(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict
 
 
 def _columns_where_asked(score: _ItemScorer, item: Item) -> dict[str, float]:
-    """Return an item's columns; none where the answers have no windows at all (no `span`)."""
+    """Return an item's columns. None where the answers have no windows at all (no `span`)."""
     if item.parsed is None or "span" not in item.parsed:
         return {}
     return score(item.parsed, item.target)

@@ -1,7 +1,7 @@
 """Text overlap: BLEU-4, CIDEr and METEOR over a whole set of answers.
 
-They are computed as by pycocoevalcap. BLEU: Papineni et al. 2002; CIDEr: Vedantam et al. 2015,
-section 4; METEOR: Denkowski and Lavie 2014. Tokens are the Penn Treebank tokenizer's, lower case,
+They are computed as by pycocoevalcap. BLEU: Papineni et al. 2002. CIDEr: Vedantam et al. 2015,
+section 4. METEOR: Denkowski and Lavie 2014. Tokens are the Penn Treebank tokenizer's, lower case,
 without punctuation. Scales are pycocoevalcap's: BLEU and METEOR 0 to 1, CIDEr 0 to 10. The three
 are defined over a corpus: no mean over items gives them.
 """
@@ -80,7 +80,7 @@ def compute_score(
 
     Args:
         references: Id -> reference text, or several.
-        predictions: Id -> predicted text; an empty one scores 0 and counts.
+        predictions: Id -> predicted text. An empty one scores 0 and counts.
         metrics: Which of `METRICS` to compute.
 
     Raises:
@@ -109,7 +109,7 @@ def compute_score(
 def _pairs(
     references: Mapping[str, str | Sequence[str]], predictions: Mapping[str, str]
 ) -> list[_Pair]:
-    """Return each item's prediction and references; InputError where they are no texts."""
+    """Return each item's prediction and references. InputError where they are no texts."""
     if not references:
         raise InputError("text overlap: no items to score")
     differing = sorted(references.keys() ^ predictions.keys(), key=str)
@@ -144,7 +144,7 @@ def _cache_file(metric: OverlapMetric, pairs: Sequence[_Pair]) -> Path:
 
 
 def _cached_score(cache_file: Path) -> float | None:
-    """Return a cached score; None where there is none that can be read."""
+    """Return a cached score. None where there is none that can be read."""
     try:
         score = json.loads(cache_file.read_text(encoding="utf-8"))["score"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -209,7 +209,7 @@ def _start_meteor(java_path: str, stack: ExitStack) -> java.Meteor:
 
 
 def _tokenized_references(java_path: str, pairs: Sequence[_Pair]) -> list[list[str]]:
-    """Return each item's tokenized references; InputError where none has a word."""
+    """Return each item's tokenized references. InputError where none has a word."""
     texts: list[str] = []
     for pair in pairs:
         texts += pair.references

@@ -80,7 +80,7 @@ class ValueBounds:
 def value_bounds(
     spec: BenchmarkSpec, metric: Metric, samples: Iterable[Sample]
 ) -> ValueBounds | None:
-    """Return a metric's bounds; both are its value where every item is scored.
+    """Return a metric's bounds. Both are its value where every item is scored.
 
     Returns:
         None for a metric of all answers at once (BLEU, CIDEr, METEOR), since no single answer has a
@@ -118,7 +118,7 @@ def with_unscored_at(
 
 
 def _scale_ends(spec: BenchmarkSpec, metric: Metric) -> dict[str, _ScaleEnds]:
-    """Return the scale of each column of a metric; none for one of a corpus."""
+    """Return the scale of each column of a metric. None for one of a corpus."""
     how = metric.aggregate
     if isinstance(how, Corpus):
         return {}

@@ -16,7 +16,7 @@ from reelbench.stats import intervals
 from reelbench.stats.intervals import Array, Bounds, Estimate
 
 Statistic = Callable[[Array], Array]
-"""From sums (rows x columns) to values (rows); NaN is undefined."""
+"""From sums (rows x columns) to values (rows). NaN is undefined."""
 Weights = Literal["none", "quadratic"]
 """How kappa weighs a miss."""
 
@@ -27,7 +27,7 @@ _TRUE_ZERO = 1e-12
 def cohen_kappa(
     a: Sequence[float], b: Sequence[float], *, weights: Weights = "none"
 ) -> float | None:
-    """Return Cohen's kappa of two raters; None where it is undefined.
+    """Return Cohen's kappa of two raters. None where it is undefined.
 
     Args:
         a: The first rater's scores.
@@ -51,7 +51,7 @@ def krippendorff_alpha(
     1 is full agreement, 0 is chance, below 0 is systematic disagreement.
 
     Args:
-        units: For each thing rated, the ratings that it got, in any order; those with fewer than
+        units: For each thing rated, the ratings that it got, in any order. Those with fewer than
             two count for nothing.
         level: Of measurement: ratings on a scale, or mere names.
 
@@ -96,7 +96,7 @@ def kappa_terms(x: Array, y: Array, weights: Weights) -> Array:
 
 
 def kappas_of_sums(sums: Array, weights: Weights) -> Array:
-    """Return kappa for each row of sums of `kappa_terms`; NaN where it is undefined."""
+    """Return kappa for each row of sums of `kappa_terms`. NaN where it is undefined."""
     n = sums[:, :1]
     means = sums[:, 1:] / n
     if weights == "quadratic":

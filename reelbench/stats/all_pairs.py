@@ -159,7 +159,7 @@ def all_tests(
 
     Args:
         lowest: The runs with unscored items at the scale's lowest.
-        highest: The same at its highest; the same object where every item of all runs is scored.
+        highest: The same at its highest. The same object where every item of all runs is scored.
         common: Their items. Under `MIN_CLUSTERS` clusters no pair has a test.
         first_tests: The tests of the first runs among themselves, where they are known.
     """
@@ -201,7 +201,7 @@ def _test_run(
 
 @dataclass(frozen=True, slots=True)
 class _PairedTestRow:
-    """Tests of one run with others; each array is (others)."""
+    """Tests of one run with others. Each array is (others)."""
 
     centre: Array
     error: Array
@@ -253,7 +253,7 @@ def errors_of_all_pairs(draws: Array, clusters: int) -> Array:
     """Return the standard error of each pair's difference, in the order of combinations.
 
     Args:
-        draws: Of each resample (runs x resamples); a resample with a NaN is left out.
+        draws: Of each resample (runs x resamples). A resample with a NaN is left out.
         clusters: The clusters (videos) that take part.
     """
     # In the order of its rows: sums along a row then round alike in every matrix.

@@ -17,7 +17,7 @@ from reelbench.stats import student_t
 Label = TypeVar("Label")
 
 EPSILON = 0.2
-"""For experts; the paper takes 0.15 for skilled people and 0.1 for a crowd (section 3)."""
+"""For experts. The paper takes 0.15 for skilled people and 0.1 for a crowd (section 3)."""
 FEWEST_ITEMS = 30
 """Items that a person must share with the model and another person to be tested against."""
 _PASSING_RATE = 0.5  # the paper's threshold
@@ -50,7 +50,7 @@ def annotator_test(
     epsilon: float = EPSILON,
     alpha: float = 0.05,
 ) -> dict[str, Any]:
-    """Test a model against two people or more; the outcome is JSON.
+    """Test a model against two people or more. The outcome is JSON.
 
     Args:
         model: Item -> the model's label.

@@ -44,12 +44,12 @@ class Calibration:
         corrected: The prediction-powered mean.
         weight: How much of the judge goes into it (lambda): 0 nothing, 1 the plain difference
             estimator.
-        confusion: People's score -> the judge's score -> labelled answers; None off a scale of
+        confusion: People's score -> the judge's score -> labelled answers. None off a scale of
             steps.
-        shares: People's score -> its share of all answers by the confusion matrix, 0 to 1; None
+        shares: People's score -> its share of all answers by the confusion matrix, 0 to 1. None
             where the labelled answers don't determine them.
         confusion_mean: The mean of these shares.
-        labels_to_halve: Labels to add until the corrected interval is half as long; None where even
+        labels_to_halve: Labels to add until the corrected interval is half as long. None where even
             labels on all answers would not do it, since the videos are too few.
         verdict: Whether the judge makes people's labels worth more.
     """
@@ -98,11 +98,11 @@ def calibrate(
 
     Args:
         judge: The judge's score of each answer.
-        people: People's score of each answer in the same order; None (or NaN) where nobody scored
+        people: People's score of each answer in the same order. None (or NaN) where nobody scored
             it.
         videos: Each answer's video.
         bounds: The scale's ends.
-        steps: The scale's steps, where it is one of steps; scores off them (a mean of votes) give
+        steps: The scale's steps, where it is one of steps. Scores off them (a mean of votes) give
             no confusion matrix.
 
     Raises:
@@ -176,8 +176,8 @@ def _corrected(total: Array, moments: Array) -> _CorrectedMeans:
     """Return the prediction-powered mean and its weight for each row.
 
     Args:
-        total: Labels, people's scores, the judge's where labelled, answers, the judge's scores;
-            summed (rows x 5).
+        total: Labels, people's scores, the judge's where labelled, answers, the judge's scores.
+            Summed (rows x 5).
         moments: The products of these five by video, summed over videos (rows x 5 x 5).
     """
     labels, people, judge_labelled, items, judge = total.T
@@ -247,7 +247,7 @@ def solve_shares(confusion: Array, judged: Array) -> Array | None:
         judged: Answers by the judge's score (steps), as counts.
 
     Returns:
-        Shares by people's score, which sum to 1, 0 where people never gave it; None where several
+        Shares by people's score, which sum to 1, 0 where people never gave it. None where several
         solutions are equally good.
     """
     rows = confusion.sum(axis=1)
@@ -295,7 +295,7 @@ def _least_squares_on_simplex(matrix: Array, target: Array) -> Array:
 def _with_sum_one(gram: Array, linear: Array, free: NDArray[np.bool_]) -> Array:
     """Return the least squares with sum 1 over the free places.
 
-    They may have any sign; all other places are 0.
+    They may have any sign. All other places are 0.
     """
     size = int(free.sum())
     system = np.ones((size + 1, size + 1))
@@ -314,7 +314,7 @@ def _by_confusion(
     steps: Sequence[float] | None,
     clusters: int,
 ) -> _ConfusionEstimates:
-    """Return the estimates by the confusion matrix; all None off a scale of steps."""
+    """Return the estimates by the confusion matrix. All None off a scale of steps."""
     labels_present = labels[~np.isnan(labels)]
     if steps is None or not set(scores) | set(labels_present) <= set(steps):
         return _ConfusionEstimates()

@@ -27,7 +27,7 @@ Method = Literal["percentile", "t", "wilson"]
 Bounds = tuple[float, float]
 UNBOUNDED: Bounds = (-math.inf, math.inf)
 METHOD: Method = "wilson"
-"""How intervals are made now; a result states how its own were."""
+"""How intervals are made now. A result states how its own were."""
 
 MIN_CLUSTERS = 10
 """Clusters from which on an interval is given.
@@ -47,7 +47,7 @@ TRUE_ZERO = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A statistic and its 95 % interval; each None where it is undefined."""
+    """A statistic and its 95 % interval. Each None where it is undefined."""
 
     value: float | None
     ci95: tuple[float, float] | None
@@ -179,7 +179,7 @@ def confidence_interval(
 
     Args:
         value: The statistic of the whole sample.
-        draws: The statistic of each resample, one-dimensional; NaNs (empty resamples) are left out.
+        draws: The statistic of each resample, one-dimensional. NaNs (empty resamples) are left out.
         clusters: The clusters (videos) that take part in the statistic.
         bounds: The least and the most that the statistic can be: 0 and 100 of a percentage.
         method: `t` is `value` ± Student's t for the clusters times the standard error, cut at
@@ -193,7 +193,7 @@ def confidence_interval(
             (`with_run_noise`).
 
     Returns:
-        Its two ends; None under `MIN_CLUSTERS` clusters (under two for `percentile`) or two draws,
+        Its two ends. None under `MIN_CLUSTERS` clusters (under two for `percentile`) or two draws,
         or where there is no spread and the method needs one.
     """
     draws = draws[~np.isnan(draws)]
@@ -236,7 +236,7 @@ def interval_of_error(
         method: `t` or `wilson`, as in `confidence_interval`.
 
     Returns:
-        Its two ends; None where there is no spread and the method needs one.
+        Its two ends. None where there is no spread and the method needs one.
     """
     t = student_t.quantile(0.975, freedom)
     if method == "wilson" and bounds != UNBOUNDED:

@@ -79,8 +79,8 @@ class Pairs(NamedTuple):
     Attributes:
         first: The place of each pair's first model.
         second: The place of its second model.
-        difference: The first less the second; higher is better.
-        p: Of no difference; NaN where the two can't be told apart.
+        difference: The first less the second. Higher is better.
+        p: Of no difference. NaN where the two can't be told apart.
     """
 
     first: Places
@@ -99,7 +99,7 @@ def rank_ranges(models: int, pairs: Pairs, *, alpha: float = ALPHA) -> list[tupl
 
     Args:
         models: The number of models.
-        pairs: Their differences, each pair once and in either order; one that is missing can't be
+        pairs: Their differences, each pair once and in either order. One that is missing can't be
             told apart.
         alpha: The probability that one range or more is wrong.
     """

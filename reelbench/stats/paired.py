@@ -51,7 +51,7 @@ class PairedTest:
 
     @property
     def p(self) -> float:
-        """Two-sided, of no difference; never 0."""
+        """Two-sided, of no difference. Never 0."""
         p = two_sided_p(
             np.array([self.centre]), np.array([self.error]), np.array([float(self.freedom)])
         )
@@ -239,7 +239,7 @@ def paired_test(
 
     Args:
         difference: Of the whole sample.
-        draws: Of each resample; NaNs are left out.
+        draws: Of each resample. NaNs are left out.
         clusters: The clusters (videos) that take part in it.
         items: What the items say of it.
         first_runs: The value in each of several runs of the first model (`with_run_noise`).

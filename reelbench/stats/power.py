@@ -15,7 +15,7 @@ that both have wrong. What a pilot measured has an error of its own, chi-square 
 is the mean over it; of its difference only what is beyond that error counts. So 80 % promised are
 78 to 82 in nine of ten settings where such pairs come all together with the difference, 84 in one
 (60 videos for 200, the pilot's own difference 8 points), and 87 to 91 where the better model has an
-easier time with every question; promised where both have twice as many questions wrong as the
+easier time with every question. Promised where both have twice as many questions wrong as the
 difference (simulated by `make verification`).
 """
 
@@ -47,7 +47,7 @@ class Pilot:
             (paired), in points.
         videos: The videos that it was measured on.
         paired: True where both models answer the same questions, and `error` is their difference's.
-        value: The score; used unpaired and with `bounds` only.
+        value: The score. Used unpaired and with `bounds` only.
         bounds: The scale's ends. With them the other model's noise is what fits its own score: on a
             bounded scale it shrinks towards the ends as share·(1 - share) does. Without, it is the
             same as the pilot's.
@@ -59,7 +59,7 @@ class Pilot:
     value: float = 0.0
     bounds: Bounds = UNBOUNDED
     discordant: float | None = None
-    """Share of questions that only one of two models has right; paired, right or wrong only."""
+    """Share of questions that only one of two models has right. Paired, right or wrong only."""
     room: float = 0.0
     """Share of questions that both have wrong: there a better model has its new right answers."""
     excess: float = 0.0
@@ -109,7 +109,7 @@ class Pilot:
 
     @property
     def freedom(self) -> int | None:
-        """The degrees of freedom of a measured error; None of an assumed one."""
+        """The degrees of freedom of a measured error. None of an assumed one."""
         if self.measured and self.videos > 2:  # noqa: PLR2004
             return self.videos - 1
         return None
@@ -259,7 +259,7 @@ def videos_needed(
         alpha: The level of the test.
 
     Returns:
-        At least 2 (each model's, where unpaired); None where ten million are too few.
+        At least 2 (each model's, where unpaired). None where ten million are too few.
 
     Raises:
         ValueError: `effect` is 0.

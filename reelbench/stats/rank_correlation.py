@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """Return the rank of each value from 1 up; equal values share their mean rank."""
+    """Return the rank of each value from 1 up. Equal values share their mean rank."""
     ordered = sorted(values)
     return [ordered.index(value) + (ordered.count(value) + 1) / 2 for value in values]
 
 
 def spearman(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """Return Spearman's correlation; None where one side has no spread."""
+    """Return Spearman's correlation. None where one side has no spread."""
     x_ranks = ranks(x)
     y_ranks = ranks(y)
     if len(set(x_ranks)) == 1 or len(set(y_ranks)) == 1:
@@ -21,7 +21,7 @@ def spearman(x: Sequence[float], y: Sequence[float]) -> float | None:
 
 
 def kendall_tau(differences: Iterable[tuple[float, float]]) -> float | None:
-    """Return Kendall's tau-b (Kendall 1945), -1 to 1; None where one side ties every pair.
+    """Return Kendall's tau-b (Kendall 1945), -1 to 1. None where one side ties every pair.
 
     Args:
         differences: For each pair of things, by how much the first is higher on either side.

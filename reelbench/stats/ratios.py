@@ -44,7 +44,7 @@ class Ratio:
 
     @property
     def value(self) -> float:
-        """The ratio; it needs an item."""
+        """The ratio. It needs an item."""
         return self.scale * fsum(self.numerators) / fsum(self.weights)
 
     def clusters(self, clusters: Sequence[str]) -> set[str]:
@@ -68,7 +68,7 @@ class MeanOfRatios:
 
     @property
     def value(self) -> float | None:
-        """The mean of the ratios; None unless every ratio has an item."""
+        """The mean of the ratios. None unless every ratio has an item."""
         if not self.ratios or not all(ratio.n for ratio in self.ratios):
             return None
         return fsum(ratio.value for ratio in self.ratios) / len(self.ratios)
@@ -86,12 +86,12 @@ class Resampled:
 
     Attributes:
         value: Of the whole sample.
-        draws: Of each resample; None where one cluster alone takes part.
+        draws: Of each resample. None where one cluster alone takes part.
         n: The items that take part.
         clusters: The clusters that take part.
-        runs: The value of each of several runs; empty for one run.
+        runs: The value of each of several runs. Empty for one run.
         bounds: The least and the most that the value can be.
-        parts: The value as the sum of its items' parts; None where it isn't known.
+        parts: The value as the sum of its items' parts. None where it isn't known.
     """
 
     value: float | None
@@ -208,7 +208,7 @@ def _clusters_of(ratios: Sequence[Ratio], clusters: Sequence[str]) -> set[str]:
 def _mean_draws(
     draws: Sequence[Array | None],
 ) -> Array | None:
-    """Return the mean of the ratios in every resample; None where one has none."""
+    """Return the mean of the ratios in every resample. None where one has none."""
     known_draws = [draw for draw in draws if draw is not None]
     if not known_draws or len(known_draws) < len(draws):
         return None
@@ -216,7 +216,7 @@ def _mean_draws(
 
 
 def _ratio_draws(ratios: Sequence[Ratio], clusters: Sequence[str]) -> list[Array | None]:
-    """Return each ratio in every resample; None where it has fewer than two clusters."""
+    """Return each ratio in every resample. None where it has fewer than two clusters."""
     if not ratios:
         return []
     columns: list[array[float]] = []

@@ -135,7 +135,7 @@ def rank(
     """Ask the ranker about all candidates.
 
     Raises:
-        ReelbenchError: Replies can't be had now; those that came are kept.
+        ReelbenchError: Replies can't be had now. Those that came are kept.
     """
     sampling = None
     if ranker.model.local:

@@ -41,7 +41,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class SplitShares:
-    """Share of the videos by split; the remaining videos form one more split."""
+    """Share of the videos by split. The remaining videos form one more split."""
 
     shares: Mapping[str, float]
 

@@ -89,7 +89,7 @@ class ChainPrompts(PromptFiles):
 
     @cached_property
     def roles(self) -> tuple[Role, ...]:
-        """The chain's roles in order; InputError names what is wrong in their file."""
+        """The chain's roles in order. InputError names what is wrong in their file."""
         where = str(self.files[ROLES])
         document = read_mapping(self.text(ROLES), where)
         roles = record_of(_Roles, document, where).roles
@@ -152,7 +152,7 @@ class ChainCase(Generic[ItemT]):
             about: Fields that the trace has on this question alone.
 
         Raises:
-            DroppedError: Nothing was answered; the reason is the asker's (`unavailable`,
+            DroppedError: Nothing was answered. The reason is the asker's (`unavailable`,
                 `unparsable`, …).
             PendingError: The question is in a batch.
         """
@@ -225,7 +225,7 @@ class StageOptions:
     start_after: str | None = None
     """Stage that the items have been through."""
     until: str | None = None
-    """Stage to stop after; None for the last."""
+    """Stage to stop after. None for the last."""
 
     def stages_run(self, stages: Sequence[str]) -> slice:
         """Return the slice of the stages to run.
@@ -256,7 +256,7 @@ class ChainSetup:
     models: Mapping[str, AskOptions]
     """The model of each role."""
     out: Path | None
-    """Where results are written; None for a plan, which asks and writes nothing."""
+    """Where results are written. None for a plan, which asks and writes nothing."""
     budget: Budget | None = None
     """For all roles together."""
     on_note: Callable[[str], None] = lambda _: None
@@ -287,7 +287,7 @@ class Chain:
             prompts: The chain's prompts.
             funnel: Counts what comes through.
             sampling: Sent with each question of a role.
-            start_after: The stage after which an earlier run was stopped; the account of this run
+            start_after: The stage after which an earlier run was stopped. The account of this run
                 continues that run's.
         """
         self.prompts = prompts
@@ -478,7 +478,7 @@ class Chain:
     ) -> FunnelRecord:
         """Return the funnel's record, `more` of its fields included.
 
-        `calls` are this run's, `cached` the replies that were there; tokens, models and cost are
+        `calls` are this run's, `cached` the replies that were there. Tokens, models and cost are
         those of all replies behind the results, whenever they were paid, those of earlier stages
         too.
         """

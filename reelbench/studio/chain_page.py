@@ -34,7 +34,7 @@ _SET_NAMES = ("the draft", "the discussion's set")
 """The sets that a discussion's judge compares, as A and B at first, then the other way round."""
 _MATERIAL = re.compile(r"<(\w+) ([0-9a-f]{32})>\n(.*?)\n</\1 \2>", re.DOTALL)
 _LONGEST_MATERIAL = 700
-"""Characters of material beside a reply; longer material stands with the question alone."""
+"""Characters of material beside a reply. Longer material stands with the question alone."""
 _WORD = re.compile(
     r"(?:(?<!\s)\s++)?(?:[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+)"
 )
@@ -54,8 +54,8 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
 
     Args:
         folder: The chain's folder.
-        video: The video; None for the first one.
-        out: The page's path; None for one in the folder, called after the video's media key.
+        video: The video. None for the first one.
+        out: The page's path. None for one in the folder, called after the video's media key.
 
     Raises:
         InputError: A file is damaged.
@@ -245,7 +245,7 @@ def _shown_reply(
 
 
 def _preference(shown_sets: Mapping[str, str], better: object) -> str | None:
-    """Return a judge's verdict in words; None where there is none."""
+    """Return a judge's verdict in words. None where there is none."""
     if better == "tie":
         return "Sees no difference"
     if better in ("A", "B"):
@@ -268,7 +268,7 @@ def _question_runs(
 
 
 def _messages(line: Line) -> list[tuple[str, str]]:
-    """Return the role and the text of each message; media as their address in brackets."""
+    """Return the role and the text of each message. Media as their address in brackets."""
     messages: list[tuple[str, str]] = []
     for message in line["messages"]:
         content = message["content"]
@@ -326,7 +326,7 @@ def _content(values: Mapping[Any, Any]) -> _Content:
 
 
 def _span_ends(span: object) -> list[float]:
-    """Return start and end of a span in a reply; nothing where it is none."""
+    """Return start and end of a span in a reply. Nothing where it is none."""
     if not is_array(span) or len(span) != 2:  # noqa: PLR2004
         return []
     start, end = span
@@ -338,7 +338,7 @@ def _span_ends(span: object) -> list[float]:
 
 
 def _numbered_questions(reply: str) -> dict[int, WrittenQuestion]:
-    """Return a reply's questions by number; none where one of them is malformed."""
+    """Return a reply's questions by number. None where one of them is malformed."""
     questions: dict[int, WrittenQuestion] = {}
     for place, question in enumerate(questions_in(reply), start=1):
         if question is None:
@@ -459,7 +459,7 @@ def _trace_lines(path: Path, video: str | None) -> Iterator[Line]:
 
 
 def _read_questions(path: Path, video: str) -> Iterator[Question]:
-    """Yield the questions on a video; none where there is no such file."""
+    """Yield the questions on a video. None where there is no such file."""
     if not path.is_file():
         return
     document = read_json(path)
@@ -484,6 +484,6 @@ def _read_checked(shape: type[BaseModel], path: Path) -> dict[str, Any]:
 
 
 def _checked(shape: type[BaseModel], value: Any, where: str) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
-    """Return a value as it is; InputError where it lacks a field of its shape."""
+    """Return a value as it is. InputError where it lacks a field of its shape."""
     record_of(shape, value, where)
     return value

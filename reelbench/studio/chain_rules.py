@@ -73,7 +73,7 @@ class SourceRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cuts:
-    """The ratings that keep a question; the supplement prints none of these."""
+    """The ratings that keep a question. The supplement prints none of these."""
 
     similar_from: int = field(
         default=2,

@@ -88,7 +88,7 @@ class WrittenQuestions(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscussionOptions(StageOptions):
-    """Questions for each video and rounds of review; the context is asked with frames."""
+    """Questions for each video and rounds of review. The context is asked with frames."""
 
     questions: int = 5
     rounds: int = 1
@@ -99,7 +99,7 @@ class DiscussionOptions(StageOptions):
 
 
 class _Turn(NamedTuple):
-    """A stage of a discussion; `role` is None for the context, which takes several calls."""
+    """A stage of a discussion. `role` is None for the context, which takes several calls."""
 
     name: str
     role: Role | None
@@ -340,7 +340,7 @@ class Talk:
     first: list[WrittenQuestion] = field(default_factory=list[WrittenQuestion])
     """The expert's first questions, once the discussion is over."""
     last: list[WrittenQuestion] | None = None
-    """The expert's last questions, once it is over; None where no review ended."""
+    """The expert's last questions, once it is over. None where no review ended."""
     data: dict[str, str] = field(default_factory=dict[str, str])
     """The material on the video."""
     texts: list[str] = field(default_factory=list[str])
@@ -393,7 +393,7 @@ def _read_text(reply: str) -> str:
 
 
 def _read_questions(reply: str, count: int, *, refined: bool) -> WrittenQuestions:
-    """Read an expert's reply; `refined` questions may name the numbers that they had."""
+    """Read an expert's reply. `refined` questions may name the numbers that they had."""
     questions = read_model(reply, _Questions).questions
     if len(questions) != count:
         raise UnreadableError(f"questions: there are {len(questions)}, expected {count}")
@@ -431,7 +431,7 @@ def _number_questions(questions: Sequence[WrittenQuestion], *, keep: bool) -> li
 
 
 def _usable_questions(reply: str, count: int) -> WrittenQuestions | None:
-    """Return the usable questions of a malformed reply; None without any."""
+    """Return the usable questions of a malformed reply. None without any."""
     by_text: dict[str, WrittenQuestion] = {}
     dropped: Counter[str] = Counter()
     for question in questions_in(reply):
@@ -460,7 +460,7 @@ async def run(
     setup: ChainSetup,
     parser: Parser | None = None,
 ) -> dict[str, Any]:
-    """Discuss videos and write the files; return the content of `funnel.json`, or the plan.
+    """Discuss videos and write the files. Return the content of `funnel.json`, or the plan.
 
     The folder of the setup gets `annotations.json`, `single_pass.json`, `trace.jsonl`,
     `funnel.json` and `comparison.json`.
@@ -551,7 +551,7 @@ async def _pass_gates(chain: Chain, discussion: Discussion, talks: Sequence[Talk
 async def _verdicts(
     chain: Chain, discussion: Discussion, talks: Sequence[Talk]
 ) -> dict[str, tuple[float, float]] | None:
-    """Return a judge's verdicts on each video's two sets; None without a judge."""
+    """Return a judge's verdicts on each video's two sets. None without a judge."""
     if JUDGE not in chain.use:
         return None
     results = await chain.run(talks, discussion.judge, show_progress=False)
@@ -563,7 +563,7 @@ async def _verdicts(
 
 
 async def _levels(chain: Chain, discussion: Discussion, talks: Sequence[Talk]) -> Levels | None:
-    """Return the levels of Bloom's taxonomy of all texts; None without a model for it."""
+    """Return the levels of Bloom's taxonomy of all texts. None without a model for it."""
     if BLOOM not in chain.use:
         return None
     levels: Levels = {side: {} for side in bloom.SIDES}

@@ -30,7 +30,7 @@ MovieCORE's authors left the captions out (section 3.1), and so do we.
 
 
 def _number_in(value: object) -> object:
-    """Return the number that an id is, or ends in ("q3"); None of any other."""
+    """Return the number that an id is, or ends in ("q3"). None of any other."""
     if isinstance(value, str):
         digits = re.search(r"(?<!\d)\d++$", value.strip())
         return int(digits[0]) if digits else None
@@ -86,13 +86,13 @@ class SimpleQuestion(BaseModel):
 
 
 class DiscussionVideo(BaseModel):
-    """The material on a video; `name` is its media key."""
+    """The material on a video. `name` is its media key."""
 
     name: str = Field(alias="video", min_length=1, coerce_numbers_to_str=True)
     metadata: dict[str, Any] = {}
     qa: list[SimpleQuestion] = []
     context: list[Annotated[str, Field(coerce_numbers_to_str=True)]] | None = None
-    """Answers to the context questions, in their order; None where they are still to be asked."""
+    """Answers to the context questions, in their order. None where they are still to be asked."""
     words: list[SpokenWord] = []
     """The words spoken so far, where a discussion is continued."""
 

@@ -12,7 +12,7 @@ from reelbench.pages.svg import COLOURS, GRID, SOFT, rectangle, svg_document, te
 
 
 class StageRecord(Record):
-    """A stage of a chain; `in` is what came out and all that was dropped."""
+    """A stage of a chain. `in` is what came out and all that was dropped."""
 
     name: str
     entered: Count = Field(alias="in")
@@ -139,7 +139,7 @@ def join_accounts(earlier: FunnelRecord, later: FunnelRecord) -> FunnelRecord:
 
 
 class DroppedError(Exception):
-    """An item is dropped; `reason` is a word or two joined by underscores."""
+    """An item is dropped. `reason` is a word or two joined by underscores."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -147,7 +147,7 @@ class DroppedError(Exception):
 
 
 class Funnel:
-    """Counts by stage; the items may come in any order."""
+    """Counts by stage. The items may come in any order."""
 
     def __init__(self, *names: str) -> None:
         self._entered = Counter[str]()

@@ -100,7 +100,7 @@ class Gates:
 
     @property
     def thresholds(self) -> dict[str, int | float | str]:
-        """The limits, as the funnel has them; nothing without gates."""
+        """The limits, as the funnel has them. Nothing without gates."""
         if not self.names:
             return {}
         thresholds = asdict(self.rules)

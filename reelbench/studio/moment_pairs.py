@@ -220,7 +220,7 @@ def _check_captioned(name: str, span: Span, captions: Sequence[Span]) -> None:
 
 
 def read_neighbours(reply: str) -> Neighbours:
-    """Read the neighbours of a query's event; the one word `none` is an answer too."""
+    """Read the neighbours of a query's event. The one word `none` is an answer too."""
     if reply.strip().strip("\"'`.").lower() == "none":
         return Neighbours()
     return read_model(reply, Neighbours)
@@ -334,7 +334,7 @@ class MomentSource:
     unfinished: list[Draft] = field(default_factory=list[Draft])
 
     def leave(self, pair: Pair) -> None:
-        """Leave a pair out; its questions, if any, are unfinished."""
+        """Leave a pair out. Its questions, if any, are unfinished."""
         self.unfinished += pair.questions
         self.pairs.remove(pair)
 
@@ -345,7 +345,7 @@ class MomentSource:
 
 
 class PairsLine(BaseModel):
-    """A line of a file of pairs; `source` is the source's id."""
+    """A line of a file of pairs. `source` is the source's id."""
 
     source: str
     pairs: list[Pair]
@@ -480,7 +480,7 @@ def cost_per_1000(
     ReXTime counts $35 of GPT-4 and 1,000 / 60 hours at $6, together $135 (supplement, C.3).
 
     Args:
-        cost_usd: Dollars for models; None without prices.
+        cost_usd: Dollars for models. None without prices.
         seconds: Seconds of people's work.
         questions: Number of kept questions.
         wage: Dollars an hour.

@@ -44,7 +44,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Captioned:
-    """A video with captions; `duration` in seconds."""
+    """A video with captions. `duration` in seconds."""
 
     video: str
     duration: float

@@ -4,7 +4,7 @@ Follows the supplement, C.2 and C.8. From captions, a pair of events with five r
 cause-effect or a means-to-an-end question, and two events in order make a sequential one. From a
 query, a model names the event that leads to it, and the one that follows from it. One that merely
 comes before or after makes a sequential question. Each pair gets two questions. Both are verified,
-and those that stay get three wrong options. The authors' prompts are printed in the paper; ours say
+and those that stay get three wrong options. The authors' prompts are printed in the paper. Ours say
 the same in our own words and ask for the same keys.
 
 The chain can be stopped after any stage (`--until`), in a file that people can edit, and be
@@ -82,14 +82,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MomentOptions(StageOptions):
-    """Rules and cuts of the questions; a query's video is shown in frames."""
+    """Rules and cuts of the questions. A query's video is shown in frames."""
 
     rules: SourceRules = field(default_factory=SourceRules)
     cuts: Cuts = field(default_factory=Cuts)
     seed: int = 0
     """Seed of the options' order, and of the draw between two questions that score the same."""
     with_options: bool = True
-    """True for three wrong options to each question; False for the form of the training split."""
+    """True for three wrong options to each question. False for the form of the training split."""
     mini_test: int = 0
     """Questions of each category for a file of their own."""
 
@@ -240,7 +240,7 @@ class Moments:
         last: float,
         model: type[EventPairT],
     ) -> EventPairT:
-        """Ask for a pair of events; `last` is the second at which all is over."""
+        """Ask for a pair of events. `last` is the second at which all is over."""
         first, second = moment_sources.first_pair(events, self.options.rules)
         stand_in = _stand_in(model.role)
         stand_in = stand_in.replace('"<first>"', json.dumps(first.span))
@@ -474,7 +474,7 @@ def _stand_in(role: str) -> str:
 async def run(
     sources: Sequence[MomentSource], moments: Moments, setup: ChainSetup
 ) -> dict[str, Any]:
-    """Make questions and write the files; return the content of `funnel.json`, or the plan.
+    """Make questions and write the files. Return the content of `funnel.json`, or the plan.
 
     The folder of the setup gets `rextime.json`, `trace.jsonl` and `funnel.json`.
     `unfinished.jsonl` has the questions that could not be verified, or got no options, because

@@ -72,7 +72,7 @@ Ends = Annotated[tuple[Seconds, ...], AfterValidator(_check_span)]
 class ProfileRow(BaseModel):
     """One question of a dataset, with the fields that a profile looks at.
 
-    Spans are [start, end] in seconds, `duration` is the video's length in seconds; empty or None
+    Spans are [start, end] in seconds, `duration` is the video's length in seconds. Empty or None
     where unknown.
     """
 
@@ -91,7 +91,7 @@ class ProfileRow(BaseModel):
 
 
 _FIELDS = ("id", "question", "answer", "language", "video", "span", "question_span", "duration")
-"""The fields that are read of the user's own rows; other fields are ignored."""
+"""The fields that are read of the user's own rows. Other fields are ignored."""
 
 
 class _QuestionSpan(BaseModel):
@@ -161,7 +161,7 @@ def read_file(path: Path, name: str | None = None) -> Dataset:
     `_FIELDS` are read too.
 
     Raises:
-        InputError: A line is wrong; the message names the file, the line and the field.
+        InputError: A line is wrong. The message names the file, the line and the field.
     """
     if path.suffix == ".json":
         unit = "entry"
@@ -204,9 +204,9 @@ class Extras:
     """Files beside the dataset, and the tools that measure texts."""
 
     parser: text_profile.Parser | None = None
-    """For the parse depth; None leaves it out."""
+    """For the parse depth. None leaves it out."""
     judge: "JudgeOptions | None" = None
-    """For Bloom's levels; None leaves them out."""
+    """For Bloom's levels. None leaves them out."""
     tags: Path | None = None
     """CogME's tags by question id (JSON Lines)."""
     question_spans: Path | None = None
@@ -233,7 +233,7 @@ class Measure(BaseModel):
     @computed_field
     @property
     def average(self) -> float | None:
-        """Mean of questions' and answers' means; None where one of them is missing."""
+        """Mean of questions' and answers' means. None where one of them is missing."""
         if self.question is None or self.answer is None:
             return None
         return (self.question + self.answer) / 2
@@ -256,7 +256,7 @@ class Label(BaseModel):
     @computed_field
     @property
     def weak(self) -> bool | None:
-        """True where it is rare and answered badly; None without an accuracy."""
+        """True where it is rare and answered badly. None without an accuracy."""
         if self.accuracy is None:
             return None
         return cognitive_profile.is_weak(self.share, self.accuracy)
@@ -265,7 +265,7 @@ class Label(BaseModel):
 class Spans(BaseModel):
     """The answers' places in their videos.
 
-    Each mean is over the questions that have the fields it needs; its interval is over videos.
+    Each mean is over the questions that have the fields it needs. Its interval is over videos.
     """
 
     n: int
@@ -374,7 +374,7 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
 
 
 def _count_videos(entries: Sequence[ProfileRow]) -> int | None:
-    """Return the number of videos; None where an entry does not name its video."""
+    """Return the number of videos. None where an entry does not name its video."""
     videos = {entry.video for entry in entries}
     if "" in videos:
         return None
@@ -488,7 +488,7 @@ def _texts(
 
 
 def _measure(texts: Iterable[bloom.BloomText], values: Iterable[float | None]) -> Measure | None:
-    """Return a measure of a value for each text; None where no text has one."""
+    """Return a measure of a value for each text. None where no text has one."""
     by_side: dict[str, list[float]] = {side: [] for side in bloom.SIDES}
     for text, value in zip(texts, values, strict=True):
         if value is not None:
@@ -538,7 +538,7 @@ Facets = Mapping[str, Sequence[str]]
 def _read_result(
     dataset: Dataset, result: Path, note: Note
 ) -> tuple[dict[str, float], dict[str, Facets]]:
-    """Return credits and facets by question id; a credit is from 0 to 1.
+    """Return credits and facets by question id. A credit is from 0 to 1.
 
     Raises:
         InputError: The result is on another benchmark, or scores none of the questions.
@@ -583,7 +583,7 @@ def _credit(spec: BenchmarkSpec, sample: Sample) -> float | None:
 
 
 def _with_facets(entry: ProfileRow, facets: Facets) -> ProfileRow:
-    """Give an entry the labels of a result; its own labels stay, and stand first."""
+    """Give an entry the labels of a result. Its own labels stay, and stand first."""
     labels = {**entry.labels, **facets, **entry.labels}
     return entry.model_copy(update={"labels": labels})
 
@@ -687,7 +687,7 @@ def _with_question_spans(entries: list[ProfileRow], path: Path, note: Note) -> l
 
 
 def _spans(entries: Sequence[ProfileRow]) -> Spans | None:
-    """Measure the entries that have an answer span; None where none has."""
+    """Measure the entries that have an answer span. None where none has."""
     grounded = [entry for entry in entries if entry.span]
     if not grounded:
         return None

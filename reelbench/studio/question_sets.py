@@ -223,7 +223,7 @@ def read_run(folder: Path) -> MadeRun:
     """Read a folder that `make discussion` or `make moments` wrote.
 
     Raises:
-        InputError: Something is missing or wrong in it; the message names it.
+        InputError: Something is missing or wrong in it. The message names it.
     """
     paths = [folder / name for name in FILES.values() if (folder / name).is_file()]
     funnel_path = folder / "funnel.json"

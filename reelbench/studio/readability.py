@@ -38,7 +38,7 @@ _LONGEST_SHORT = 8  # characters of a text's end among which an abbreviation is 
 
 
 class ParserUnavailableError(ReelbenchError):
-    """spaCy or its model is not installed; the message has the command that installs it."""
+    """spaCy or its model is not installed. The message has the command that installs it."""
 
 
 def sentences(text: str) -> int:
@@ -79,7 +79,7 @@ def tree_depths(heads: Sequence[int]) -> list[int]:
     """Return the depth of each tree in a parse, in the order of their roots.
 
     `heads[i]` is the position of token i's head, a root's its own. A token without children has
-    depth 0, another one more than the deepest of its children (MovieCORE, equation 1); a tree is as
+    depth 0, another one more than the deepest of its children (MovieCORE, equation 1). A tree is as
     deep as its root. Punctuation counts, as it does in spaCy's trees.
     """
     depths: dict[int, int] = {}  # of each root, by the longest way up to it

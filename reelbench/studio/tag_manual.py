@@ -94,7 +94,7 @@ def read_manual(text: str, where: str) -> TagManual:
     """Read a manual from YAML.
 
     Raises:
-        InputError: Something is wrong in it; the message names it, and `where` it is.
+        InputError: Something is wrong in it. The message names it, and `where` it is.
     """
     return record_of(TagManual, read_mapping(text, where), where)
 

@@ -87,7 +87,7 @@ class Tagger:
 
     @cached_property
     def manual(self) -> TagManual:
-        """The manual of labels; InputError where the user's own manual is wrong."""
+        """The manual of labels. InputError where the user's own manual is wrong."""
         return read_manual(self.prompts.text(MANUAL), str(self.prompts.files[MANUAL]))
 
     async def tag(self, case: ChainCase[Row]) -> list[TagVote]:

@@ -29,8 +29,8 @@ class VideoFrames:
         Args:
             spec: The benchmark, which says how its videos are named.
             frames: A sampling as `FrameSampling` reads it: pictures, or with `as=clip` one video.
-            media: The folder with the videos; None for the folder of the split.
-            split: The split; None for the default one.
+            media: The folder with the videos. None for the folder of the split.
+            split: The split. None for the default one.
 
         Raises:
             InputError: The sampling takes no frames, or asks for subtitles.

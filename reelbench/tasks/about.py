@@ -32,7 +32,7 @@ class RunRecords(NamedTuple):
 
 
 def read(path: Path) -> About:
-    """Read `model.yaml`; InputError names the line or the field that is wrong."""
+    """Read `model.yaml`. InputError names the line or the field that is wrong."""
     values = read_mapping(read_text(path), str(path), what="the file about a model")
     return parse(values, str(path))
 
@@ -43,7 +43,7 @@ def parse(values: Mapping[str, Any], where: str) -> About:
     So parameters may be `7B`, and one name may stand for a list.
 
     Raises:
-        InputError: A value is wrong; the message begins with `where`.
+        InputError: A value is wrong. The message begins with `where`.
     """
     fields: dict[str, Any] = {}
     try:
@@ -97,7 +97,7 @@ def _same_commit(first: str, second: str) -> bool:
 def applied(
     about: About | None, benchmark: str, model: ModelRecord, settings: SettingsRecord
 ) -> RunRecords:
-    """Return a run's records with the facts; they fill in what the records lack.
+    """Return a run's records with the facts. They fill in what the records lack.
 
     Raises:
         InputError: A fact contradicts the records.

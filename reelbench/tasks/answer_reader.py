@@ -48,7 +48,7 @@ class ReaderOptions(AskOptions):
 
     @classmethod
     def named(cls, text: str, *, url: str | None = None, **fields: Any) -> Self:  # noqa: ANN401 - as the fields are
-        """Return the reader that `MODEL[@URL]` names; `url` is the server of one without its own.
+        """Return the reader that `MODEL[@URL]` names. `url` is the server of one without its own.
 
         Its key is `REELBENCH_READER_API_KEY`, else `OPENAI_API_KEY`, or the provider's own.
         """
@@ -126,7 +126,7 @@ def read_unread(
 
 
 def letter_of(reply: str | None, options: int) -> str | None:
-    """Return the letter that a kept reply is, or None; it has so many options."""
+    """Return the letter that a kept reply is, or None. It has so many options."""
     try:
         letter = _read_reply(reply or "", options)
     except UnreadableError:

@@ -222,7 +222,7 @@ def _refuse_long_names(source: _Source, video: str) -> None:
 
 
 def _refuse_double_ids(request: NewBenchmark, source: _Source, result: Guess) -> None:
-    """Raise InputError where several rows have one id; the message lists the ids and rows."""
+    """Raise InputError where several rows have one id. The message lists the ids and rows."""
     column = result.columns.get("id")
     if not isinstance(column, str) or column == f"{{{row_cells.ROW}}}":
         return
@@ -424,7 +424,7 @@ def _yaml(
     rows_file: str,
     layouts: FolderLayouts | None,
 ) -> str:
-    """Return the file's text; its comments say what was guessed."""
+    """Return the file's text. Its comments say what was guessed."""
     title = request.name.replace("_", " ").capitalize()
     lines = [
         f"id: {request.name}",

@@ -112,7 +112,7 @@ def guess(
     Args:
         rows: The table's rows.
         kind: The benchmark's kind, where the user says it.
-        columns: Columns that the user names, ours -> theirs; they are taken as they are.
+        columns: Columns that the user names, ours -> theirs. They are taken as they are.
         media: The folder with the videos. A column that names files in it is the video.
         without: Columns that are left unused, whatever they hold.
     """
@@ -140,7 +140,7 @@ class _Table:
                 self._used.update(PLACE.findall(part) or [part])
 
     def guess(self, kind: FileKind | None) -> Guess:
-        """Guess the columns one after another; each that is taken is not tried again."""
+        """Guess the columns one after another. Each that is taken is not tried again."""
         form = None
         options_key = ""
         if kind in (None, "choice", "grounded_choice"):
@@ -330,7 +330,7 @@ class _Table:
         )
 
     def _find_answer_to_options_in_questions(self) -> AnswerForm | None:
-        """Take the column that names the options in the questions; return how it names them."""
+        """Take the column that names the options in the questions. Return how it names them."""
         question = str(self._chosen["question"])
         candidates: list[_AnswerColumn] = []
         for column in self._able_to_answer():
@@ -356,7 +356,7 @@ class _Table:
         return pairs
 
     def _find_options_and_answer(self, able: Sequence[Column]) -> AnswerForm | None:
-        """Take the first options that some column's values name; return how it names them."""
+        """Take the first options that some column's values name. Return how it names them."""
         for options in able:
             candidates = self._able_to_name(options)
             if candidates or "options" in self._user_columns:
@@ -427,7 +427,7 @@ class _Table:
         return [column for column in self._columns if column not in self._used]
 
     def _take_answer(self, candidates: Sequence[_AnswerColumn]) -> AnswerForm | None:
-        """Take the first column by order; return its form, or None where it has several."""
+        """Take the first column by order. Return its form, or None where it has several."""
         if not candidates:
             return None
         answer = min(candidates, key=lambda candidate: candidate.order)
@@ -459,7 +459,7 @@ class _Table:
                     return
 
     def _line_of_several_windows(self, columns: Mapping[str, Column]) -> str:
-        """Return the line on rows whose span is several windows; empty where none is."""
+        """Return the line on rows whose span is several windows. Empty where none is."""
         name = columns.get("span")
         if not isinstance(name, str) or "question" not in columns:
             return ""

@@ -13,7 +13,7 @@ def of_package(package: str, file: str) -> BenchmarkSpec:
     """Return the benchmark of the package whose `__init__.py` is `file`.
 
     `spec.yaml` has the fields of a `BenchmarkSpec`. Where there is none, all fields come from a
-    `benchmark.yaml`; a `formats.py` beside it reads the owners' result files.
+    `benchmark.yaml`. A `formats.py` beside it reads the owners' result files.
     """
     folder = Path(file).parent
     published = _published(folder)

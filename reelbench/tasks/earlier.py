@@ -194,7 +194,7 @@ class EarlierResult:
         return item.model_copy(update={"parsed": answer.parsed, "flags": answer.flags})
 
     def settings(self, settings: SettingsRecord, asked_again: int) -> SettingsRecord:
-        """Return the settings of the new result; they record what it merged."""
+        """Return the settings of the new result. They record what it merged."""
         then = self.result
         merged = MergedRecord(
             samples_sha256=then.provenance.samples_sha256 or "",

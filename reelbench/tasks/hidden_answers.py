@@ -58,7 +58,7 @@ class HiddenAnswers:
     questions_sha256: str
 
     def refuse_other_ids(self, ids: Iterable[str]) -> None:
-        """Refuse answers to other questions than these, or to a part of them; InputError."""
+        """Refuse answers to other questions than these, or to a part of them. InputError."""
         given_ids = set(ids)
         own_ids = {reference.id for reference in self.references}
         missing = sorted(own_ids - given_ids)
@@ -72,7 +72,7 @@ class HiddenAnswers:
             raise InputError(f"{further} ids are of no question of {self.spec.id} {self.split}")
 
     def totals(self, predictions: Mapping[str, str]) -> dict[str, MetricValue]:
-        """Return the rounded total of each metric; predictions answer every question."""
+        """Return the rounded total of each metric. Predictions answer every question."""
         scored = aggregation.score(self.spec, self._items(predictions), overlap=False)
         videos = len({reference.video for reference in self.references})
         totals: dict[str, MetricValue] = {}
@@ -97,7 +97,7 @@ def rounded_total(metric: Metric, value: float, n: int, videos: int) -> MetricVa
 
     Its interval is Wilson's for as many independent answers as there are videos: as wide as if all
     questions on a video stood or fell together. So it says nothing that the total doesn't. Its ends
-    are rounded outwards; there is none below `intervals.MIN_CLUSTERS` videos.
+    are rounded outwards. There is none below `intervals.MIN_CLUSTERS` videos.
     """
     digits = metric.in_unit.digits
     total = round(value, digits)
@@ -160,7 +160,7 @@ def _of_split(questions: Questions, file: Path) -> HiddenAnswers:
 
 
 def _answers(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield each id of the owner's file with its row; InputError where one occurs twice."""
+    """Yield each id of the owner's file with its row. InputError where one occurs twice."""
     seen_ids: set[str] = set()
     for where, row in tables.read(file):
         question_id = as_text(row.get("id"), f"{where}: id")

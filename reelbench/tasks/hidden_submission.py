@@ -73,7 +73,7 @@ def read(folder: Path) -> HandedIn:
 
 
 def read_record(folder: Path) -> Submission:
-    """Return the record of a submission; InputError where it is none."""
+    """Return the record of a submission. InputError where it is none."""
     document = read_json(folder / FILE, most=bounds.BESIDE_BYTES)
     return record_of(Submission, document, FILE, "; `reelbench score` writes it", mark=": ")
 

@@ -19,7 +19,7 @@ Row = dict[str, Any]
 def rows(name: str, split: str | None = None, data: Path | None = None) -> list[Row]:
     """Return the questions of a benchmark or a task as rows of `COLUMNS`.
 
-    `options` has a line each; `prediction` is None, as there is no answer yet. Nothing is fetched;
+    `options` has a line each. `prediction` is None, as there is no answer yet. Nothing is fetched.
     DataUnavailableError where the split is not here.
     """
     return [

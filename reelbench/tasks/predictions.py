@@ -1,7 +1,7 @@
 """Read tables of predictions from anywhere: an id and a text a row.
 
 They may be CSV, TSV, JSON, JSON Lines, Parquet or Excel. Ids and texts are text and stay as they
-stand: `007`, `NA`, `None` and `nan` too. A row whose text is null has no prediction; an empty text
+stand: `007`, `NA`, `None` and `nan` too. A row whose text is null has no prediction. An empty text
 is an empty answer. Texts are read as the answers of a run are.
 """
 
@@ -35,7 +35,7 @@ from reelbench.tasks.submissions import (
 )
 
 IDS = ("id", "question_id", "qid", "key", "index")
-"""Columns taken for the ids, in this order; case does not count.
+"""Columns taken for the ids, in this order. Case does not count.
 
 VLMEvalKit's sheets have `index`.
 """
@@ -123,7 +123,7 @@ def read(
 ) -> PredictionSet:
     """Read predictions and join them with their references.
 
-    The owners' format wins where a file is in it and no columns are named; anything else is a table
+    The owners' format wins where a file is in it and no columns are named. Anything else is a table
     of ids and texts. On a split whose answers are hidden a table is read all the same, for the file
     that the owners' server takes. Predictions in memory are a JSON value, which `path` names.
 
@@ -192,7 +192,7 @@ def _of_owners(
     *,
     is_file: bool,
 ) -> PredictionSet:
-    """Read predictions in the owners' format; the references may be in the same file."""
+    """Read predictions in the owners' format. The references may be in the same file."""
     own_references = getattr(formats, "own_references", None)
     if questions.file is None and own_references is not None and own_references(path, document):
         questions = replace(questions, file=path, document=document)
@@ -345,7 +345,7 @@ def choose_columns(path: Path, names: Sequence[str], columns: Columns) -> Chosen
     """Return the columns of the ids and the texts.
 
     Raises:
-        InputError: One is not there; the message lists the columns and the option that names one.
+        InputError: One is not there. The message lists the columns and the option that names one.
     """
     table = _Header(path, names)
     template = _id_template(names, columns)
@@ -364,7 +364,7 @@ def choose_columns(path: Path, names: Sequence[str], columns: Columns) -> Chosen
 def _id_template(names: Sequence[str], columns: Columns) -> str | None:
     """Return the template of columns that makes a table's ids, or None.
 
-    The user's own is taken as it is; the owners' where the table has all of its columns, and none
+    The user's own is taken as it is. The owners' where the table has all of its columns, and none
     that is usual for ids.
     """
     if columns.id is not None:

@@ -44,7 +44,7 @@ def round_trip(spec: BenchmarkSpec, split: str, rows: Sequence[Row]) -> RoundTri
     A question with options takes half a millisecond.
 
     Returns:
-        The scores; None where a judge or the owners' server scores, or text overlap does.
+        The scores. None where a judge or the owners' server scores, or text overlap does.
     """
     metric = spec.primary
     if not rows or metric.judged or isinstance(metric.aggregate, Corpus) or hides(spec, split):

@@ -81,7 +81,7 @@ class Options:
     label: str | None = None
     """The user's words on how the answers were made, where the answers themselves don't say it."""
     place: Path | None = None
-    """The folder named for the result; a result there isn't replaced by another one, or by less."""
+    """The folder named for the result. A result there isn't replaced by another one, or by less."""
     defaults: Mapping[str, str] = field(default_factory=dict)
     """The command's options that a `reelbench.toml` set, with their values."""
     errata: ErrataChoice = "apply"
@@ -121,7 +121,7 @@ class Options:
             )
 
     def errata_of(self, questions: Questions) -> Errata | None:
-        """Return the errata of questions that are applied; None where there are none.
+        """Return the errata of questions that are applied. None where there are none.
 
         Raises:
             InputError: The file of errata is wrong.
@@ -135,7 +135,7 @@ class Options:
         return errata_of_split
 
     def judge_for(self, spec: BenchmarkSpec, note: Note | None = None) -> Judge | None:
-        """Return the judge that was named; None where the benchmark has nothing for it."""
+        """Return the judge that was named. None where the benchmark has nothing for it."""
         if self.judge is None or spec.judge is None:
             return None
         from reelbench.judges.judge_run import judge_of
@@ -432,7 +432,7 @@ class Evaluation:
             yield sample.id, question, options, target
 
     def _write_submission(self, folder: Path, result: Result) -> str:
-        """Write the file for the owners' server; return a note on its use."""
+        """Write the file for the owners' server. Return a note on its use."""
         spec = self.spec
         split = self.questions.split
         path = folder / f"submission{submissions.submission_suffix(spec)}"
@@ -545,7 +545,7 @@ class PredictionsFile(NamedTuple):
 
 
 def resolve_predictions(source: Path | str, metadata: RunMetadata) -> PredictionsFile:
-    """Return the file of predictions and its metadata; an address on the Hub is fetched."""
+    """Return the file of predictions and its metadata. An address on the Hub is fetched."""
     if not str(source).startswith(predictions.SCHEME):
         return PredictionsFile(Path(source), metadata)
     path, repo_id, origin = predictions.fetch(str(source))
@@ -554,7 +554,7 @@ def resolve_predictions(source: Path | str, metadata: RunMetadata) -> Prediction
 
 
 def record_of_model(**fields: str | None) -> ModelRecord:
-    """Return a model's record; InputError where a name is none that a record can hold."""
+    """Return a model's record. InputError where a name is none that a record can hold."""
     return record_of(ModelRecord, fields, "the model", mark=": ")
 
 
@@ -565,7 +565,7 @@ class Answers:
     Attributes:
         judged: The verdicts of the run's own judge.
         columns: The items' own scores, by id, where whoever hands them over has made them.
-        duplicate: Ids that a run has twice; None where the answers are of no run.
+        duplicate: Ids that a run has twice. None where the answers are of no run.
         own_rows: Whether the run itself states that its rows were somebody's own.
     """
 
@@ -637,7 +637,7 @@ def read_answers(
 
 
 def score_files(name: str, inputs: Inputs, options: Options, **arguments: Any) -> Evaluation:  # noqa: ANN401 - `read_answers`'
-    """Score predictions from a file; the arguments are those of `read_answers`."""
+    """Score predictions from a file. The arguments are those of `read_answers`."""
     return evaluation(read_answers(name, inputs, options, **arguments), options)
 
 

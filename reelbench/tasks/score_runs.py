@@ -47,14 +47,14 @@ def run_evaluations(
     """Score the tasks of ours in an lmms-eval output folder, one after another.
 
     A result belongs in `reelbench/<task>` beside lmms-eval's own files, or in `<task>` under
-    `folder` where one is given; nothing there is replaced by something else or by less.
+    `folder` where one is given. Nothing there is replaced by something else or by less.
 
     Args:
         run: lmms-eval's output folder.
         folder: The folder for the results.
         options: How to score.
         tags: Labels for the tasks whose questions they name.
-        tasks: The tasks to score; None for all.
+        tasks: The tasks to score. None for all.
         failed: Called with each task that can't be scored, and why. Without it the first such error
             is raised.
 

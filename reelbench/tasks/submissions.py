@@ -65,7 +65,7 @@ class Reference:
     timing: Timing = UNTIMED
 
     def item(self, prediction: Prediction, **changes: Any) -> Item:  # noqa: ANN401
-        """Return the item to be scored; `changes` are fields to set in place of these.
+        """Return the item to be scored. `changes` are fields to set in place of these.
 
         Raises:
             InputError: A result can't contain the question.
@@ -131,7 +131,7 @@ class Questions:
 
     @cached_property
     def here(self) -> SplitData:
-        """The split on this machine; DataUnavailableError where it is not here."""
+        """The split on this machine. DataUnavailableError where it is not here."""
         if self.located:
             return self.located
         return locate_files(self.spec, self.split, self.task, self.data, fetch=False)
@@ -198,7 +198,7 @@ class Questions:
 
     @cached_property
     def library(self) -> Library:
-        """The videos that are here; none is made."""
+        """The videos that are here. None is made."""
         return Library(self.spec, self.split, self.data, make=False)
 
     @property
@@ -262,7 +262,7 @@ def _has_labels(reference: Reference, labels: Mapping[str, str]) -> bool:
 class Inputs:
     """The files of a score command.
 
-    Predictions in memory are a JSON `document`; `predictions` is then what errors call them.
+    Predictions in memory are a JSON `document`. `predictions` is then what errors call them.
     """
 
     predictions: Path
@@ -277,7 +277,7 @@ class Inputs:
 class PredictionSet:
     """Predictions joined with the questions that they answer, ready to be scored.
 
-    `extra` are ids that no question has; `tags` counts what didn't fit, where there are tags, as
+    `extra` are ids that no question has. `tags` counts what didn't fit, where there are tags, as
     `Counts` has it.
     """
 
@@ -295,7 +295,7 @@ class UniqueIds(dict[str, str]):
     """
 
     def add(self, name: str, where: str) -> None:
-        """Note the place of an id; InputError where it has one already."""
+        """Note the place of an id. InputError where it has one already."""
         if name in self:
             raise InputError(
                 f"{where}: the id {name!r} occurs twice, first at {self[name]}; keep one of them"
@@ -373,7 +373,7 @@ class Formats(Protocol):
         `document` is the JSON value in the file, or the list of its lines' values.
 
         Raises:
-            InputError: One is wrong; the message has the file, the place and the field.
+            InputError: One is wrong. The message has the file, the place and the field.
         """
         ...
 
@@ -426,7 +426,7 @@ def tagged(submission: PredictionSet, tags: TagsFile) -> PredictionSet:
 
 
 def frames_given(items: Iterable[Item | Sample]) -> dict[str, int]:
-    """Return number of frames that reached a model -> items; repeats of frames don't count.
+    """Return number of frames that reached a model -> items. Repeats of frames don't count.
 
     The number is `unknown` where nobody counted.
     """
@@ -572,7 +572,7 @@ def answered(
 
 
 def all_answered(spec: BenchmarkSpec, texts: "Sequence[answers.Given]") -> Iterator[Prediction]:
-    """Read each raw answer as `answered` does; many are read by several processes."""
+    """Read each raw answer as `answered` does. Many are read by several processes."""
     for given_answer, parsed in zip(texts, answers.parse_all(spec, texts), strict=True):
         text = given_answer.text
         if aggregation.is_failure(text):

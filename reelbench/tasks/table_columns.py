@@ -30,7 +30,7 @@ _WORDS: Mapping[str, Mapping[str, str]] = json.loads(
     Path(__file__).with_name("column_names.json").read_text(encoding="utf-8")
 )
 NAMES = {name: words.split() for name, words in _WORDS["columns"].items()}
-"""Column of ours -> its usual names, the likeliest first; case and signs don't count."""
+"""Column of ours -> its usual names, the likeliest first. Case and signs don't count."""
 
 LABELS = {name: frozenset(words.split()) for name, words in _WORDS["labels"].items()}
 """Use of a column -> the usual names, or words in a name, of those that have it."""
@@ -46,14 +46,14 @@ _SIGNS_OF_OPTIONS = ("|", ";", "\n")
 _BEGINNINGS_OF_OPTIONS = frozenset({"[", "{", "(", "A", "a"})
 _FEWEST_OPTIONS = 2
 _FEWEST_BARE = 3
-"""Columns `a`, `b` or `a1`, `a2` may be anything; three of them are options."""
+"""Columns `a`, `b` or `a1`, `a2` may be anything. Three of them are options."""
 
 _PLAIN_STEMS = frozenset({"answer", "candidate", "choice", "opt", "option"})
 OPTION_STEMS = _PLAIN_STEMS | {"", "a", "ans", "mc", "o"}
 """Beginnings of the names of columns that hold an option each (`a0`, `option_1`, `B`)."""
 
 _MOST_WITHIN = 40
-"""Names within an object; more of them are keys of its own, such as frames."""
+"""Names within an object. More of them are keys of its own, such as frames."""
 
 _WITHIN = 100
 _SAMPLE = 200
@@ -61,7 +61,7 @@ _SAMPLE_SHARE = 0.5
 
 
 class TableColumns:
-    """A table's rows, and what their columns hold; what takes long is found once."""
+    """A table's rows, and what their columns hold. What takes long is found once."""
 
     def __init__(self, rows: Sequence[Cells], without: Iterable[str] = ()) -> None:
         """Read the columns of rows, apart from those to leave out."""
@@ -72,7 +72,7 @@ class TableColumns:
         self._options: dict[Column, list[option_texts.Options | None]] = {}
 
     def row_options(self, column: Column) -> list[option_texts.Options | None]:
-        """Return the options that a column, or several, hold in each row; None for none."""
+        """Return the options that a column, or several, hold in each row. None for none."""
         if column not in self._options:
             self._options[column] = [self._options_of_row(row, column) for row in self.rows]
         return self._options[column]
@@ -121,7 +121,7 @@ class TableColumns:
     def option_groups(self, used: Iterable[str], share: float = SHARE) -> list[tuple[str, ...]]:
         """Return columns that hold an option each (`a0`, `a1`), the largest group first.
 
-        They do so in a share of the rows at least; columns in use belong to none.
+        They do so in a share of the rows at least. Columns in use belong to none.
         """
         endings: dict[str, list[tuple[str, str]]] = {}
         for name in self.values:
@@ -302,7 +302,7 @@ def flattened(values: Iterable[Any]) -> list[Any]:
 
 
 def mostly(values: Sequence[Any], fits: Callable[[Any], bool], share: float = SHARE) -> bool:
-    """Return True where a share of the values fit; it ends where too many don't."""
+    """Return True where a share of the values fit. It ends where too many don't."""
     most_unfit = len(values) - share * len(values)
     unfit = 0
     for value in values:

@@ -1,6 +1,6 @@
 """The account of a guess: what each column holds that no part of a benchmark uses.
 
-A guess is made from what was looked for; here everything else is looked at. A column that nothing
+A guess is made from what was looked for. Here everything else is looked at. A column that nothing
 uses is named with what it holds, and where that matters for scores (options, answers, times,
 media, splits) there is a line that says which key takes it.
 """
@@ -152,7 +152,7 @@ class _Accounting:
         return Accounts(unused, lines)
 
     def _line_of_column(self, name: str) -> str:
-        """Return the first line on what a column holds; empty where nothing matters."""
+        """Return the first line on what a column holds. Empty where nothing matters."""
         looks = (
             self._line_of_other_questions,
             self._line_of_turns,
@@ -524,7 +524,7 @@ class _Accounting:
     # --- answers
 
     def _several_answers(self) -> str:
-        """Return the note on answers that name several options; empty where none does."""
+        """Return the note on answers that name several options. Empty where none does."""
         answer = self._settled.columns.get("answer")
         options = self._settled.columns.get("options")
         if not isinstance(answer, str):
@@ -714,7 +714,7 @@ class _Accounting:
         return {columns[0]: line}
 
     def _fault_of_bounds(self, start: str, end: str) -> str:
-        """Return the first fault of starts and ends; empty where there is none."""
+        """Return the first fault of starts and ends. Empty where there is none."""
         for number, row in enumerate(self._table.rows, start=1):
             cells = [row.get(start), row.get(end)]
             try:
@@ -835,14 +835,14 @@ class _Accounting:
 
 
 def _window(row: Cells, columns: Sequence[str]) -> Sequence[float]:
-    """Return the first part of a video that a row's columns hold; InputError without one."""
+    """Return the first part of a video that a row's columns hold. InputError without one."""
     cells = [row_cells.cell(row, column, "") for column in columns]
     value = cells if len(cells) > 1 else cells[0]
     return video_windows.read_windows(value, "")[:2]
 
 
 def _cell(row: Cells, name: str) -> object:
-    """Return a row's value in a column, or within one; null where it has none."""
+    """Return a row's value in a column, or within one. Null where it has none."""
     with suppress(InputError):
         return row_cells.cell(row, name, "")
     return None
@@ -936,7 +936,7 @@ def _is_window(value: object) -> bool:
 
 
 def _is_video(path: str) -> bool:
-    """Return True for a video's path; a link says where it is from."""
+    """Return True for a video's path. A link says where it is from."""
     return path.endswith(VIDEO_SUFFIXES) and "://" not in path
 
 

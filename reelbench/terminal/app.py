@@ -72,7 +72,7 @@ class _Parsed:
     examples: Sequence[str] = ()
 
     def parse_args(self, ctx: "_click.Context", args: list[str]) -> list[str]:
-        """Parse the arguments; InputError for what can't be read."""
+        """Parse the arguments. InputError for what can't be read."""
         own_options: list[str] = []
         for part in self.get_params(ctx):
             if part.param_type_name == "option" and not getattr(part, "hidden", False):

@@ -237,7 +237,7 @@ class OutputLimit:
 
     @cached_property
     def preset(self) -> "PresetRecord | None":
-        """The preset; InputError where there is none of that name."""
+        """The preset. InputError where there is none of that name."""
         from reelbench.registry.presets import preset
 
         if self.preset_named is None:
@@ -894,7 +894,7 @@ def about_options(
 ) -> "About | None":
     """Return the facts of the model, or None.
 
-    A fact has an option of its own too (`--parameters 7B`), which help leaves out; it overrides
+    A fact has an option of its own too (`--parameters 7B`), which help leaves out. It overrides
     `--about`.
 
     Raises:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reelbench.base.status import StatusFile
 
 status: "StatusFile | None" = None
-"""The file that the running command keeps its progress in, if any; set by `app.Command`."""
+"""The file that the running command keeps its progress in, if any. Set by `app.Command`."""
 
 _WIDEST = 10_000
 _LONGEST = 1990
@@ -79,7 +79,7 @@ def _say_nothing(_: str) -> None:
 
 
 def table(title: str, *columns: str, rows: Iterable[Iterable[str]] = ()) -> "Table":
-    """Return a table; columns that start with `#` are numbers, set right."""
+    """Return a table. Columns that start with `#` are numbers, set right."""
     from rich.table import Table
 
     class InertTable(Table):
@@ -106,7 +106,7 @@ def _inert_cell(cell: Any) -> Any:  # noqa: ANN401 - as rich has it
 
 
 def show(shown_table: "Table") -> None:
-    """Print a table on stdout; only a terminal's width cuts it."""
+    """Print a table on stdout. Only a terminal's width cuts it."""
     from rich.console import Console
 
     console = Console(highlight=False)

@@ -1,6 +1,6 @@
 """Families of options that several commands share.
 
-A command's help names a family in a line; `reelbench help FAMILY` shows it whole.
+A command's help names a family in a line. `reelbench help FAMILY` shows it whole.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Family:
     """Options that belong together: those under some headings, and some without one by parameter.
 
-    A command's help names the `main` ones of those that it takes; `reelbench help FAMILY` says
+    A command's help names the `main` ones of those that it takes. `reelbench help FAMILY` says
     `more`.
     """
 

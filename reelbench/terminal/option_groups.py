@@ -1,4 +1,4 @@
-"""Options that several commands share; groups of them are taken as one argument.
+"""Options that several commands share. Groups of them are taken as one argument.
 
 A group is declared as the fields of a dataclass or, where it becomes something else, as a
 function's parameters.

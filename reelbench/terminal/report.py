@@ -1,4 +1,4 @@
-"""Prints scored benchmarks: tables or JSON on stdout; what did not fit goes to stderr."""
+"""Prints scored benchmarks: tables or JSON on stdout. What did not fit goes to stderr."""
 
 import shlex
 from collections import Counter

@@ -53,7 +53,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "--frames-sweep": ("--frames",),
     "--silent": ("--quiet",),
 }
-"""Option -> ours with the same meaning; a command's synonym is the first of them that it has."""
+"""Option -> ours with the same meaning. A command's synonym is the first of them that it has."""
 
 _TASKS = "the tasks are arguments, as in `reelbench eval rextime_mini curve_mini --model MODEL`"
 _FOLDER = "--output DIR says where the results are written"

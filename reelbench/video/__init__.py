@@ -1,7 +1,7 @@
 """Videos: where they lie, their exact frames, their sound and subtitles, as any model takes them.
 
 This room imports `registry` and `base`. It decodes each video once, and keeps the frames in a
-store that all questions, ranks, models and retries share; it never reads rows and never asks a
+store that all questions, ranks, models and retries share. It never reads rows and never asks a
 model. `take` is the short way for who has a video and a spec.
 """
 
@@ -34,7 +34,7 @@ def take(
 
     Raises:
         InputError: The spec is not one, or decodes nothing (`none`, `native`).
-        MediaError: The video can't be read; it is an InputError too.
+        MediaError: The video can't be read. It is an InputError too.
     """
     from reelbench.base.errors import InputError
     from reelbench.registry.sampling import FrameSampling

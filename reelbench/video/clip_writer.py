@@ -55,7 +55,7 @@ class TimedPicture(NamedTuple):
 def write_clip(
     path: Path, pictures: Iterable[VideoFrame], rate: float, sound: Path | None = None
 ) -> int:
-    """Write prepared pictures as an mp4; return their number.
+    """Write prepared pictures as an mp4. Return their number.
 
     Args:
         path: The file to write.
@@ -86,7 +86,7 @@ def write_film(
     encoder: Mapping[str, str],
     options: Mapping[str, str],
 ) -> int:
-    """Write pictures as H.264 with the sound of an mp4, if any; return their number.
+    """Write pictures as H.264 with the sound of an mp4, if any. Return their number.
 
     Args:
         path: The file to write.
@@ -106,7 +106,7 @@ def write_film(
         write_sound: _SoundWriter | None = None
 
         def write(video: VideoStream, picture: VideoFrame | None) -> None:
-            """Encode a picture, or what is left; write it, and the sound up to it."""
+            """Encode a picture, or what is left. Write it, and the sound up to it."""
             for packet in video.encode(picture):
                 ticks = packet.pts or 0
                 packet.duration = lasts(ticks)

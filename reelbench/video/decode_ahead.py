@@ -60,7 +60,7 @@ class Ahead(Generic[KeyT]):
     """
 
     def __init__(self, work: Mapping[KeyT, Callable[[], object]]) -> None:
-        """Set up; an error of `work` is left to whoever asks for the thing."""
+        """Set up. An error of `work` is left to whoever asks for the thing."""
         self._work = list(work.values())
         self._places = {key: place for place, key in enumerate(work)}
         self._ready = [Future[None]() for _ in work]
@@ -82,10 +82,10 @@ class Ahead(Generic[KeyT]):
             self._changed.notify_all()
 
     def reached(self, key: KeyT) -> "Future[None] | None":
-        """Note that a thing is asked for now; work on those behind it.
+        """Note that a thing is asked for now. Work on those behind it.
 
         Returns:
-            A future that is done when the thing was worked on; None where nobody works on it.
+            A future that is done when the thing was worked on. None where nobody works on it.
         """
         place = self._places.get(key)
         if place is None:
@@ -111,7 +111,7 @@ class Ahead(Generic[KeyT]):
             self._ready[place].set_result(None)
 
     def _take(self) -> int | None:
-        """Wait for the next thing to work on; return its place, or None."""
+        """Wait for the next thing to work on. Return its place, or None."""
         with self._changed:
             self._changed.wait_for(self._may_go_on)
             if self._stopped:
@@ -127,10 +127,10 @@ class Ahead(Generic[KeyT]):
 
 
 class Waits(Counter[str | None]):
-    """The number of times that a run waited for each thing; None: it worked."""
+    """The number of times that a run waited for each thing. None: it worked."""
 
     def __str__(self) -> str:
-        """Return the waits as shares of the time, the longest first; empty without any."""
+        """Return the waits as shares of the time, the longest first. Empty without any."""
         shares: list[str] = []
         for thing, count in self.most_common():
             if thing:

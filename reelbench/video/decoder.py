@@ -185,7 +185,7 @@ def _await_turn() -> None:
 def decode(
     path: Path | str, sampling: FrameSampling, *, time_limit: float | None = None
 ) -> Iterator[Frame]:
-    """Yield the frames of a video that a sampling picks; see `VideoFile.frames`."""
+    """Yield the frames of a video that a sampling picks. See `VideoFile.frames`."""
     yield from VideoFile(path, time_limit=time_limit).frames(sampling)
 
 
@@ -222,7 +222,7 @@ def _decode_picture(path: Path) -> VideoFrame:
 
 
 def _abandonable(work: Callable[[], T], deadline: Deadline) -> T:
-    """Run `work` in a thread until the deadline; a decoder that hangs is left behind."""
+    """Run `work` in a thread until the deadline. A decoder that hangs is left behind."""
     done: queue.Queue[Future[T]] = queue.Queue()
 
     def run() -> None:

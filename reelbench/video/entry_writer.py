@@ -117,7 +117,7 @@ class EntryWriter:
         return paths
 
     def _noted(self, frames: Iterable["Frame"]) -> Iterator[Any]:
-        """Yield the frames; note the time and size of each."""
+        """Yield the frames. Note the time and size of each."""
         longest = _LONGEST_SIDE[self._sampling.form]
         for frame in frames:
             self._timestamps.append(frame.timestamp)

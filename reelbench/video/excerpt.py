@@ -58,7 +58,7 @@ def write_excerpt(
         video: The video.
         target: The file to write.
         start: Seconds from the video's first frame.
-        end: Likewise; None for the video's end.
+        end: Likewise. None for the video's end.
 
     Raises:
         MediaError: The video can't be decoded.
@@ -105,7 +105,7 @@ def _timed(frames: Iterable[Frame], start: float) -> Iterator[TimedPicture]:
 
 
 def _write_sound(video: Path, target: Path, start: float, end: float) -> bool:
-    """Write a window's sound as one channel of AAC; return True for any."""
+    """Write a window's sound as one channel of AAC. Return True for any."""
     is_written = False
     try:
         with open_container(video) as source, av.open(str(target), "w", format="mp4") as out:

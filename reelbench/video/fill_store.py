@@ -55,7 +55,7 @@ def fill(
     workers: int | None = None,
     even: bool = False,
 ) -> Iterator[Filled]:
-    """Decode videos into a store; yield each as it is done, in no particular order.
+    """Decode videos into a store. Yield each as it is done, in no particular order.
 
     Args:
         videos: The files. On a cluster every node must see them, and the store, under the same
@@ -109,7 +109,7 @@ def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Fille
     thread_local = threading.local()
 
     def decode(video: Path) -> Filled | None:
-        """Decode in this thread's own process; return None where the process dies.
+        """Decode in this thread's own process. Return None where the process dies.
 
         So it is known at which video it did.
         """

@@ -27,7 +27,7 @@ def split_suffix(name: str) -> tuple[str, str]:
 
 
 class Listing:
-    """The names of a folder's files and of its folders; none where it is absent."""
+    """The names of a folder's files and of its folders. None where it is absent."""
 
     def __init__(self, files: Iterable[str] = (), folders: Iterable[str] = ()) -> None:
         self.files = frozenset(files)

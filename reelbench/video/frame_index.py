@@ -186,7 +186,7 @@ class FrameIndex:
 
 
 def open_container(path: Path) -> InputContainer:
-    """Open a media file; MediaError where it is not one.
+    """Open a media file. MediaError where it is not one.
 
     Takes PyAV's log callback away (`av.logging.set_level`): FFmpeg calls it in a decoder's threads,
     where it waits for the GIL, which PyAV holds while it closes that decoder and waits for its
@@ -250,7 +250,7 @@ def _film_of(container: InputContainer, films: Sequence[VideoStream]) -> VideoSt
 
 
 def _decodable(stream: VideoStream, path: Path) -> VideoStream:
-    """Return a stream that FFmpeg can decode within our bounds; MediaError where it can't."""
+    """Return a stream that FFmpeg can decode within our bounds. MediaError where it can't."""
     # Whatever PyAV's types say, there may be no codec.
     if cast("VideoCodecContext | None", stream.codec_context) is None:
         raise MediaError(path, "its video codec is unknown to this build of FFmpeg")
@@ -313,7 +313,7 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
 
 
 class _PacketColumns:
-    """The packets of a stream, a column for each field; compact, since films have millions."""
+    """The packets of a stream, a column for each field. Compact, since films have millions."""
 
     def __init__(self) -> None:
         self.pts = array("q")

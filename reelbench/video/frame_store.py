@@ -3,7 +3,7 @@
 All questions, ranks, models and retries share them. An entry is one folder,
 `<root>/<2 hex>/<key>/`, written aside and renamed, so it is whole or not there: the clip
 `<key>.mp4` or the images `00000.jpg`, …, and `frames.json` with the frames' times. The key is made
-of the video's content, the sampling and the encoder's version; the video's place, name and time
+of the video's content, the sampling and the encoder's version. The video's place, name and time
 stamps don't matter.
 """
 
@@ -32,7 +32,7 @@ from reelbench.video.entry_writer import EntryWriter, copy_video_sound, describe
 from reelbench.video.stored_frames import StoredFrames
 
 ENCODER_VERSIONS = {"clip": 2, "images": 1}
-"""Part of every key, by form; raised when the same frames would be written differently."""
+"""Part of every key, by form. Raised when the same frames would be written differently."""
 
 IN_USE_S = 3600.0
 """An entry used within this time is never evicted: a model may be about to read it."""
@@ -90,7 +90,7 @@ class FrameStore:
         self._failures: dict[str, MediaError] = {}
         self._guard = threading.Lock()
         self._bytes_since_count: int | None = None
-        """Bytes written since the store was sized; None before that."""
+        """Bytes written since the store was sized. None before that."""
 
     def get(
         self, video: Path | str, sampling: FrameSampling, *, even: bool = False
@@ -213,7 +213,7 @@ class FrameStore:
     def clear(
         self, video: Path | str | None = None, samplings: Iterable[FrameSampling] = ()
     ) -> int:
-        """Remove everything, or a video's entries under some samplings; return their number.
+        """Remove everything, or a video's entries under some samplings. Return their number.
 
         Entries in use go too.
         """
@@ -305,7 +305,7 @@ class FrameStore:
         return stored
 
     def _write_entry(self, folder: Path, source: Path, build: _Build) -> None:
-        """Write an entry, as the only writer; remember a failure."""
+        """Write an entry, as the only writer. Remember a failure."""
         # What else lies there half-written is a killed process's.
         for remains in folder.parent.glob(f".{folder.name}.*.tmp"):
             shutil.rmtree(remains, ignore_errors=True)
@@ -399,7 +399,7 @@ def _even_twin(folder: Path) -> Path:
 
 
 def _timeline_of_pictures(paths: Sequence[Path], timestamps: Sequence[float]) -> Timeline:
-    """Return the timeline of pictures; InputError where their times don't fit."""
+    """Return the timeline of pictures. InputError where their times don't fit."""
     import numpy as np
 
     if not paths:

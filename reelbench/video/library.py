@@ -113,7 +113,7 @@ def _roots_in_folder(spec: BenchmarkSpec) -> frozenset[Path]:
 
 
 class Library:
-    """Finds the videos of one split; a folder is listed once, however many rows ask.
+    """Finds the videos of one split. A folder is listed once, however many rows ask.
 
     Mini clips are made when they are asked for; with `make=False` only those that were made before
     are found.
@@ -243,7 +243,7 @@ class Library:
     # --- pictures
 
     def pictures(self, row: Row) -> PictureSequence | None:
-        """Return the row's pictures; None where none is here, or videos are files."""
+        """Return the row's pictures. None where none is here, or videos are files."""
         finder = self._picture_folders
         if finder is None:
             return None
@@ -282,7 +282,7 @@ class Library:
         """Return the subtitles that go with a row's frames.
 
         Returns:
-            The subtitles; None where the sampling asks for none.
+            The subtitles. None where the sampling asks for none.
 
         Raises:
             MediaError: The file can't be read.

@@ -87,7 +87,7 @@ class Presence(NamedTuple):
 
 
 def presence(spec: BenchmarkSpec) -> Presence:
-    """Return the presence of a benchmark's rows and videos; nothing is fetched or parsed."""
+    """Return the presence of a benchmark's rows and videos. Nothing is fetched or parsed."""
     folders = [str(root) for root in roots(spec) if root.is_dir() and any(root.iterdir())]
     videos = ", ".join(folders) or "none found; mini clips are made on first use"
     return Presence(_presence_of_rows(spec), videos)

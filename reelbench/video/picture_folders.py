@@ -39,7 +39,7 @@ class PictureFolders:
         roots: Sequence[Path],
         listings: FolderListings,
     ) -> None:
-        """Set up; `source` is one whose videos are pictures."""
+        """Set up. `source` is one whose videos are pictures."""
         assert source.images is not None  # noqa: S101
         self._images: ImageFolders = source.images
         self._layouts = source.layouts
@@ -56,7 +56,7 @@ class PictureFolders:
         return tuple(import_object(self._images.folders)(row))
 
     def find(self, folders: Sequence[str]) -> PictureSequence | None:
-        """Return the pictures in a video's folders, in order; None where there are none.
+        """Return the pictures in a video's folders, in order. None where there are none.
 
         Folders that are not there are skipped: the owners' own lists name shots without pictures.
         """

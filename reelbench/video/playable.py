@@ -41,7 +41,7 @@ def defect(path: Path) -> str | None:
 
 
 def seconds(path: Path) -> float | None:
-    """Return the length that a playable file states; None where it states none."""
+    """Return the length that a playable file states. None where it states none."""
     from reelbench.video.frame_index import open_container, video_stream
 
     with open_container(path) as container:

@@ -24,11 +24,11 @@ def frames_of_row(
     Args:
         library: Finds the row's video.
         row: The row.
-        sampling: The frames to take; one that decodes.
+        sampling: The frames to take. One that decodes.
         even: As in `FrameStore.get`.
 
     Returns:
-        The frames; None where the video is missing.
+        The frames. None where the video is missing.
 
     Raises:
         MediaError: As in `FrameStore.get`.
@@ -50,7 +50,7 @@ def _frames_of_pictures(
     *,
     even: bool,
 ) -> "StoredFrames | None":
-    """Return frames of those pictures that can be read; None where none can."""
+    """Return frames of those pictures that can be read. None where none can."""
     timestamps = dict(zip(pictures.paths, pictures.timestamps, strict=True))
     while timestamps:
         paths = tuple(timestamps)

@@ -18,7 +18,7 @@ _SEEK_COST = 4
 """A seek costs about as much as decoding this many frames."""
 
 _MOST_WAITING = 8
-"""Pictures that wait for one that is due before them; a later one is left out."""
+"""Pictures that wait for one that is due before them. A later one is left out."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Run:
 
 
 def plan_runs(index: FrameIndex, frames: np.ndarray) -> list[Run] | None:
-    """Return the runs to decode after a seek each; None where one pass is cheaper.
+    """Return the runs to decode after a seek each. None where one pass is cheaper.
 
     `frames` are the positions of the frames, rising.
     """
@@ -73,7 +73,7 @@ class RunReader:
         Args:
             index: The file's index.
             threads: The number of the decoder's threads.
-            check: Called before each packet; raises to end the work.
+            check: Called before each packet. Raises to end the work.
         """
         self._index = index
         self._threads = threads
@@ -89,7 +89,7 @@ class RunReader:
         self._used = False
 
     def read(self, run: Run) -> Iterator[Picture]:
-        """Yield a run's pictures in rising order; what can't be decoded is left out."""
+        """Yield a run's pictures in rising order. What can't be decoded is left out."""
         # A damaged file gives some late, and leaves others out.
         due = deque(run.frames)
         waiting: dict[int, VideoFrame] = {}
@@ -178,7 +178,7 @@ class RunReader:
         return self._numbered_from_start()
 
     def _seek(self, packet: int) -> "Iterator[_NumberedPacket]":
-        """Yield the packets behind a seek to one of them; none where it fails."""
+        """Yield the packets behind a seek to one of them. None where it fails."""
         with suppress(FFmpegError):
             target = int(self._index.seek[packet])
             self.container.seek(target, stream=self._stream, backward=True)

@@ -35,7 +35,7 @@ class Shown:
     images: tuple[Path, ...] = ()
 
     timestamps: tuple[float, ...] | None = None
-    """The times of the frames (s); None where the model samples by itself."""
+    """The times of the frames (s). None where the model samples by itself."""
 
     padding: int = 0
     """Number of frames at the end that are repeats."""
@@ -53,7 +53,7 @@ class Shown:
     """True where each picture goes with the time when it is on screen."""
 
     subtitles: tuple[Cue, ...] | None = None
-    """Those of the frames' time; None where none are asked for."""
+    """Those of the frames' time. None where none are asked for."""
 
     told: tuple[float, ...] | None = None
     """The times that a clip's readers see, where they are others than `timestamps`."""
@@ -79,11 +79,11 @@ class Shown:
 
     @property
     def lines(self) -> int | None:
-        """Number of lines of subtitles before the question; None where none are asked for."""
+        """Number of lines of subtitles before the question. None where none are asked for."""
         return None if self.subtitles is None else len(self.subtitles)
 
     def subtitle_text(self, language: str) -> str:
-        """Return the subtitles as they stand before the question; empty where there are none.
+        """Return the subtitles as they stand before the question. Empty where there are none.
 
         Each is a line with its times.
         """

@@ -31,10 +31,10 @@ class StoredFrames:
     form: Form
 
     path: Path | None
-    """The clip; None with `as=images`."""
+    """The clip. None with `as=images`."""
 
     images: tuple[Path, ...]
-    """The pictures in order; empty with `as=clip`."""
+    """The pictures in order. Empty with `as=clip`."""
 
     timestamps: tuple[float, ...]
     """One for each frame delivered, in seconds from the video's first frame."""
@@ -101,7 +101,7 @@ _RECORD_TYPE = TypeAdapter(StoredFrames)
 
 
 def write(stored: StoredFrames, folder: Path) -> None:
-    """Write an entry's record; its files are named in it, without the folder."""
+    """Write an entry's record. Its files are named in it, without the folder."""
     fields = asdict(stored)
     fields["path"] = stored.path.name if stored.path else None
     fields["images"] = [image.name for image in stored.images]
@@ -132,7 +132,7 @@ def _makes_sense(stored: StoredFrames) -> bool:
 
 
 def read(folder: Path) -> StoredFrames | None:
-    """Return a whole entry, and note that it was used; None where there is none."""
+    """Return a whole entry, and note that it was used. None where there is none."""
     stored = read_record(folder)
     if stored is None or not all(map(_is_whole, stored.files)):
         return None

@@ -462,7 +462,7 @@ def build(
     as_json: Json = False,
     spread: Spread,
 ) -> None:
-    """Write the leaderboard's page; it works from disk and on any static host."""
+    """Write the leaderboard's page. It works from disk and on any static host."""
     from reelbench.leaderboard import site
 
     summary = site.build_changed(
@@ -568,7 +568,7 @@ def _hidden_test(
 
 
 def _check_hidden(test: "HiddenTest") -> None:
-    """Look at all open pull requests; the status is the same whatever they score."""
+    """Look at all open pull requests. The status is the same whatever they score."""
     from reelbench.leaderboard import webhook
 
     webhook.prepare_looks()
@@ -841,7 +841,7 @@ def webhook(
     It checks each pull request, and comments with the outcome. With --answers it also scores
     submissions to a hidden test.
 
-    It comments as the owner of HF_TOKEN; WEBHOOK_SECRET is the webhook's secret. `publish
+    It comments as the owner of HF_TOKEN. WEBHOOK_SECRET is the webhook's secret. `publish
     --webhook` makes a Space that runs it.
     """
     from reelbench.base.settings import WEBHOOK_SECRET
@@ -888,7 +888,7 @@ def export(
         ),
     ] = "other",
 ) -> None:
-    """Write results for others' leaderboards; unsupported results are skipped and listed."""
+    """Write results for others' leaderboards. Unsupported results are skipped and listed."""
     from reelbench.leaderboard import store as stores_
     from reelbench.leaderboard.exports import every_eval_ever, hub_results
 

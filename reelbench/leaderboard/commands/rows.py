@@ -33,7 +33,7 @@ def remove(
         str, typer.Option("--reason", metavar="TEXT", help="Why; the published ledger says it.")
     ] = "withdrawn",
 ) -> None:
-    """Withdraw results; if one is missing, nothing is withdrawn.
+    """Withdraw results. If one is missing, nothing is withdrawn.
 
     The same answers are not added again until `restore`. `publish` deletes them from the dataset.
     """

@@ -374,7 +374,7 @@ class _Column(NamedTuple):
     scale: float
 
     def score(self, sample: Sample) -> float | None:
-        """Return the score of an answer; None where one of its scores is missing."""
+        """Return the score of an answer. None where one of its scores is missing."""
         if not all(name in sample.scores for name in self.score_names):
             return None
         scores = [sample.scores[name] for name in self.score_names]

@@ -48,7 +48,7 @@ def write(board: Board, group: RankingGroup, width: Width, out: Path) -> list[Pa
     The files have their fonts inside.
 
     A column has the main score, a page up to two more that have intervals. Rows without the main
-    score are left out; a dashed line is the best floor, a dotted one people.
+    score are left out. A dashed line is the best floor, a dotted one people.
 
     Raises:
         InputError: matplotlib is not installed.
@@ -112,7 +112,7 @@ def _panel_metrics(spec: BenchmarkSpec, rows: Iterable[BoardEntry]) -> list[Metr
 
 
 def _draw_scores(axes: Any, metric: Metric, rows: Sequence[BoardEntry], board: Board) -> None:  # noqa: ANN401 - matplotlib's
-    """Draw each row's score and interval; the point of an unranked row is hollow."""
+    """Draw each row's score and interval. The point of an unranked row is hollow."""
     for y, row in enumerate(rows):
         metric_result = row.metrics.get(metric.name)
         if metric_result is None or metric_result.value is None:

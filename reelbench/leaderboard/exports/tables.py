@@ -124,7 +124,7 @@ def tables(
     Args:
         board: The board.
         style: The format.
-        benchmark: The one benchmark; None for all.
+        benchmark: The one benchmark. None for all.
         metrics: The columns beside rank and model. None for the format's own: Markdown has all.
             LaTeX has the main one, which with its interval fills a column of a paper. Text has as
             many as 80 columns hold.
@@ -148,7 +148,7 @@ class _GroupTable:
     board: Board
     group: RankingGroup
     metric_names: Sequence[str] | None
-    """The columns that the user named; None for the format's own."""
+    """The columns that the user named. None for the format's own."""
 
     @property
     def spec(self) -> BenchmarkSpec:
@@ -281,7 +281,7 @@ def _ranks(board: Board, entry: BoardEntry) -> list[str]:
 
 
 def _markdown(table: _GroupTable) -> str:
-    """Return a Markdown table; notes on a row stand beside its name."""
+    """Return a Markdown table. Notes on a row stand beside its name."""
     board = table.board
     metrics = table.metrics(table.metric_names)
     titles = [inert(metric.title) for metric in metrics]
@@ -335,11 +335,11 @@ class _Notes(NamedTuple):
 
     on_all: list[str]
     rows: list[_NotedRow]
-    """Each row with the notes on it alone; reference rows come last."""
+    """Each row with the notes on it alone. Reference rows come last."""
 
 
 def _notes(board: Board, entries: Sequence[BoardEntry]) -> _Notes:
-    """Return the notes on rows; several rows share those that all of them have."""
+    """Return the notes on rows. Several rows share those that all of them have."""
     rows: list[_NotedRow] = []
     for entry in entries:
         notes = _row_notes(board, entry)
@@ -472,7 +472,7 @@ def _best_values(
 
 
 def _letters(notes: _Notes) -> dict[str, str]:
-    """Return a letter for each note on single rows; a number where letters run out."""
+    """Return a letter for each note on single rows. A number where letters run out."""
     letters: dict[str, str] = {}
     for _, row_notes in notes.rows:
         for note in row_notes:

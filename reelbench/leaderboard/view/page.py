@@ -76,7 +76,7 @@ _TOOLS = f'<span class="sub">on this machine only</span>{_KEYS}'
 _DATA = 'globalThis.REELBENCH = JSON.parse(document.getElementById("data").textContent);\n'
 
 Rows = Mapping[str, Row]
-"""The rows of a benchmark by id; empty where the data is not on this machine."""
+"""The rows of a benchmark by id. Empty where the data is not on this machine."""
 ShowItems = Callable[[int], None]
 """Called with the number of items that are done."""
 
@@ -85,7 +85,7 @@ ShowItems = Callable[[int], None]
 class ViewedRun:
     """A result on disk, with its items and their questions by id.
 
-    A question has `question`, `options` and `media`, from the file beside the result; there are
+    A question has `question`, `options` and `media`, from the file beside the result. There are
     none where that file is missing.
     """
 
@@ -100,14 +100,14 @@ class ViewedRun:
         return discovery.spec_of(self.result.benchmark)
 
     def score(self, item: str) -> float | None:
-        """Return the score of its answer to a question; None without one."""
+        """Return the score of its answer to a question. None without one."""
         sample = self.samples.get(item)
         if sample is None:
             return None
         return aggregation.score_of(self.spec, sample)
 
     def is_right(self, item: str) -> bool | None:
-        """Return True where its answer to a question is right; None where nothing tells."""
+        """Return True where its answer to a question is right. None where nothing tells."""
         return self.spec.primary.is_right(self.score(item))
 
 
@@ -157,7 +157,7 @@ def document(
         folder: The folder for thumbnails.
         pictures: Maximum number of thumbnails.
         show: Called with the number of items that are done.
-        only: The questions, as `wanted_ids` has it; metrics stay those of all.
+        only: The questions, as `wanted_ids` has it. Metrics stay those of all.
 
     Raises:
         InputError: There are more runs than letters, or no question that `only` names.
@@ -231,7 +231,7 @@ def wanted_ids(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
 
     Args:
         runs: The runs.
-        only: None for all questions; `wrong` for those that are wrong in every run, `differ` for
+        only: None for all questions. `wrong` for those that are wrong in every run, `differ` for
             those whose scores differ, `A-not-B` for those that run A has right and B wrong.
 
     Raises:
@@ -436,7 +436,7 @@ def _question_fields(runs: Sequence[ViewedRun], name: str) -> Mapping[str, Any]:
 
 
 def _words(fields: Mapping[str, Any], row_fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a question and its options; empty where they are not on this machine."""
+    """Return a question and its options. Empty where they are not on this machine."""
     question = fields.get("question") or row_fields.get("question")
     if not question:
         return {}

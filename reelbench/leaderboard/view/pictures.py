@@ -69,7 +69,7 @@ def note_without_times(frames: str) -> str:
 
 
 class _NoPicturesError(Exception):
-    """There are no pictures; the message is a note for the page."""
+    """There are no pictures. The message is a note for the page."""
 
 
 class _SeenFrames(NamedTuple):
@@ -192,7 +192,7 @@ class Strips:
         return len(self.all) - 1
 
     def video(self, media: str | None, row: Mapping[str, Any]) -> str | None:
-        """Return the address of a video's file; None where it isn't here."""
+        """Return the address of a video's file. None where it isn't here."""
         key = (row["video"], media)
         if key not in self._videos:
             try:

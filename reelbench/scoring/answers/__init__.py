@@ -2,7 +2,7 @@
 
 Runs, files and rechecks use the same readers. Both readers return None when the text does not say:
 that is the model's error and counts as one. Nothing is guessed. Reasoning goes first, then the most
-explicit form wins; each reader stands in a small ordered list.
+explicit form wins. Each reader stands in a small ordered list.
 
 The names here are loaded when they are first used: the readers' many patterns take a quarter of a
 second, and a caller that only drops reasoning needs none of them.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reelbench.scoring.answers.spans import is_span, is_span_word, read_span, read_spans
 
 VERSION = 6
-"""The version of the readings; every change that reads any answer otherwise raises it."""
+"""The version of the readings. Every change that reads any answer otherwise raises it."""
 
 __all__ = [
     "LETTERS",

@@ -27,7 +27,7 @@ _SECTION_NOUNS = frozenset(("sentence", "caption", "statement", "description"))
 
 
 class Candidate(NamedTuple):
-    """An option that a text names; `at` is the place.
+    """An option that a text names. `at` is the place.
 
     The letter is None where the text names several options there, or says that none is right.
     """
@@ -115,7 +115,7 @@ def _heads_of(answer: Answer) -> Candidates:
 
 
 def statements(answer: Answer) -> Candidates:
-    """Collect statements: `The answer is B`, `B is correct`; several verdicts state several."""
+    """Collect statements: `The answer is B`, `B is correct`. Several verdicts state several."""
     sentences = answer.sentences
     letters = _stated_letters(sentences, "STATEMENT")
     for at in answer.question_lists & letters.keys():
@@ -162,7 +162,7 @@ def _stated_letters(sentences: Sentences, name: str) -> dict[int, str | None]:
 
 
 def _letter(sentences: Sentences, at: int) -> str | None:
-    """Return the letter of a token; None where it is one of several."""
+    """Return the letter of a token. None where it is one of several."""
     return None if _is_open(sentences, at) else sentences.letter(at)
 
 
@@ -271,7 +271,7 @@ def _by_value(content: str, options: OptionWords) -> str | None:
 def objects(answer: Answer) -> Candidates:
     """Collect objects: `{"answer": "B"}`, `{'option': 'B',}`.
 
-    The last one that has such a key counts; a list whose answers differ has none.
+    The last one that has such a key counts. A list whose answers differ has none.
     """
     for literal in reversed(find_literals(answer.text)):
         letters = _behind_keys(literal.value, answer)

@@ -64,7 +64,7 @@ class OptionWords:
     """The options of a question.
 
     Args:
-        options: Their texts; the first is A.
+        options: Their texts. The first is A.
         question: The question, where it is known.
     """
 

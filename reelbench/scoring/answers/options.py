@@ -21,8 +21,8 @@ def read_option(text: str, options: Sequence[str], *, question: str = "") -> str
     """Return the letter of the option that `text` states as its answer, or None.
 
     Args:
-        text: A model's answer; it may contain reasoning.
-        options: The options' texts; the first is A.
+        text: A model's answer. It may contain reasoning.
+        options: The options' texts. The first is A.
         question: The question as it was asked, where it is known. What repeats it is no answer.
     """
     answer = cut.answer_text(text, question, tuple(options))

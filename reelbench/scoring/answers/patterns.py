@@ -1,6 +1,6 @@
 """The patterns by which answers are read: `patterns.txt`, each compiled when it is first used.
 
-Each is an attribute of this module by its name; `several` has all of a name that is there several
+Each is an attribute of this module by its name. `several` has all of a name that is there several
 times.
 """
 

@@ -56,7 +56,7 @@ def parse(
     """Return `Sample.parsed`: a choice, and a span where the benchmark asks for one.
 
     Either is None where it isn't there. A span in shares of the video is read with its
-    length, one in frames with the benchmark's or the row's own rate; a span in bins of a length
+    length, one in frames with the benchmark's or the row's own rate. A span in bins of a length
     that nobody states is not there. Of an open answer it is the text without its reasoning, or None
     where that is the answer as it stands.
 
@@ -126,7 +126,7 @@ def reread(
     Args:
         spec: The benchmark.
         prediction: Raw, as a sample records it: a model's text, or an entry of a submission file.
-        options: The question's options where its row is known; a letter in free text can't be told
+        options: The question's options where its row is known. A letter in free text can't be told
             without them.
         timing: The times of its video, from its row.
         question: The question, from its row.

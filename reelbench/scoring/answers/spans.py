@@ -63,7 +63,7 @@ def read_span(
     """Return [start, end] in seconds, in the order of `text`, or None.
 
     Args:
-        text: A model's answer; it may contain reasoning.
+        text: A model's answer. It may contain reasoning.
         length: Length of the video in seconds. It is needed for answers in parts of the video, such
             as percent.
         fps: Frames per second. It is needed for answers in frames.
@@ -532,7 +532,7 @@ def _openings(text: str) -> list[_Range]:
 
 
 def _ranges(text: str) -> list[_Range]:
-    """Return the ranges in a text; a unit at a list's end is of all."""
+    """Return the ranges in a text. A unit at a list's end is of all."""
     ranges: list[_Range] = []
     following: _Range | None = None
     for match in reversed(list(patterns.RANGE.finditer(text))[-_MOST_RANGES:]):
@@ -641,7 +641,7 @@ def _governing(before: str, *, past_commas: bool = False) -> str:
     """Return the kinds of the words right before a range that say something of it.
 
     They end at the first that tells a story. `n` is a noun that names a span, `f` another word of
-    spans; the rest as in the vocabulary.
+    spans. The rest as in the vocabulary.
     """
     kinds = ""
     for token in reversed(_tokens(before)):

@@ -134,7 +134,7 @@ def _folded(text: str) -> str:
 
 
 def tokens(text: str) -> list[Token]:
-    """Cut `text` into tokens; phrases of the vocabulary are taken whole, the longest first."""
+    """Cut `text` into tokens. Phrases of the vocabulary are taken whole, the longest first."""
     table = _phrases()
     places = [match.span() for match in patterns.WORD.finditer(text)]
     words = _folded_words(text, places)

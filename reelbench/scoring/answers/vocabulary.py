@@ -16,9 +16,9 @@ span's, a span's two bounds, and those that may hold either.
 behind a span's two ends. `and` counts only with a word for "between"; names of the two ends
 (`start_name`) say what they are of wherever the other stands; behind what names a `span` a bare
 range of numbers is time. Behind `first` a moment is the end of a span from 0. `not_times` makes
-bare numbers no times, before or behind them; what is `numbered` only right before them, since it
+bare numbers no times, before or behind them. What is `numbered` only right before them, since it
 may as well be where something happens. `lasting` is a stretch of time, no place in the video.
-`happens` says of a time that something is there; `denies_no_time` denies or hedges an option, but
+`happens` says of a time that something is there. `denies_no_time` denies or hedges an option, but
 never a time.
 """
 

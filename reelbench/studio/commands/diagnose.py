@@ -92,7 +92,7 @@ class IsolationOptions:
         about: dict[str, Any],
         rounds: int,
     ) -> "Plan":
-        """Return the plan of a diagnosis; the folder's settings have `about`."""
+        """Return the plan of a diagnosis. The folder's settings have `about`."""
         from reelbench.base.files import sha256_of
         from reelbench.studio.diagnosis.loop import Plan
         from reelbench.studio.evidence.graphs import read_graphs
@@ -397,7 +397,7 @@ def _models(
 
 
 def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
-    """Report a diagnosis; ReelbenchError where no reply about any question could be read."""
+    """Report a diagnosis. ReelbenchError where no reply about any question could be read."""
     from reelbench.studio.diagnosis.loop import UNREAD
 
     _report(diagnosis, as_json=as_json)
@@ -412,7 +412,7 @@ def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
 def _report(
     *folders: "Folder", as_json: bool, people: dict[str, Any] | None = None, only: int | None = None
 ) -> None:
-    """Write the pages of diagnoses, and show their reports; compare the first two."""
+    """Write the pages of diagnoses, and show their reports. Compare the first two."""
     from reelbench.studio.diagnosis import comparison, page
     from reelbench.studio.diagnosis import report as reports
 

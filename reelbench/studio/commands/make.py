@@ -112,7 +112,7 @@ class ChainOptions(MakeOptions):
         return {name: getattr(self, name) for name in ("frames", "media", "start_after", "until")}
 
     def folder(self) -> Path | None:
-        """Return the output folder, made where it isn't there; None for a plan."""
+        """Return the output folder, made where it isn't there. None for a plan."""
         if self.plan:
             return None
         if self.out is None:
@@ -346,7 +346,7 @@ def discussion(
 def _drawn_videos(
     videos: "list[DiscussionVideo]", source: Path, of_each: "Strata | None"
 ) -> "list[DiscussionVideo]":
-    """Return the videos that are drawn by a field of their metadata; all without one."""
+    """Return the videos that are drawn by a field of their metadata. All without one."""
     if of_each is None:
         return videos
     fields_by_video: dict[str, dict[str, list[str]]] = {}
@@ -553,10 +553,10 @@ def _report(
 
     Args:
         document: The funnel or the plan.
-        out: The file or folder that was written; None for a plan.
-        stage: The stage whose output the user wants; None for the last one.
+        out: The file or folder that was written. None for a plan.
+        stage: The stage whose output the user wants. None for the last one.
         as_json: True to print the document instead of tables.
-        start_after: The stage of an earlier run; the losses up to it are none of this run's.
+        start_after: The stage of an earlier run. The losses up to it are none of this run's.
 
     Raises:
         Exit: With 1 where nothing came out of the stage, and not because rules dropped it all.
@@ -583,7 +583,7 @@ def _report(
 
 
 def _note_reasons(reasons: Counter[str]) -> bool:
-    """Give advice on items that no rule dropped; return True for any."""
+    """Give advice on items that no rule dropped. Return True for any."""
     failures = sorted(reasons.keys() & _FAILURES)
     if failures:
         console.note(

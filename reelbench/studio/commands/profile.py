@@ -210,7 +210,7 @@ def _show_measures(profiles: "list[Profile]") -> None:
 
 
 def _published_sides(value: Any) -> tuple[float | None, ...]:  # noqa: ANN401 - as in the file
-    """Return a paper's figures; a single one is of questions and answers together."""
+    """Return a paper's figures. A single one is of questions and answers together."""
     if isinstance(value, list):
         return tuple(value)
     return (None, None, value)
@@ -378,7 +378,7 @@ def _term_bars(profile: "Profile") -> dict[str, str]:
 
 
 def _radars(profile: "Profile") -> str | None:
-    """Draw the accuracy by CogME's labels (Figure 3); None where none is known."""
+    """Draw the accuracy by CogME's labels (Figure 3). None where none is known."""
     from reelbench.pages.figures import radars
     from reelbench.scoring.cognitive_profile import COMPONENTS
 

@@ -106,8 +106,8 @@ class LmmsEval:
     name: str
     """The benchmark, or one of its tasks.
 
-    It is asked by the one task of that split that asks for steps, which may be of more questions;
-    cues choose among them.
+    It is asked by the one task of that split that asks for steps, which may be of more questions.
+    Cues choose among them.
     """
     arguments: Sequence[str]
     """lmms-eval's, without tasks and output folder."""

@@ -103,7 +103,7 @@ class Attempt(BaseModel):
     output: str = ""
     """All that the model wrote."""
     right: bool | None = None
-    """True where the judge gave the answer its full score; None where nothing judged it."""
+    """True where the judge gave the answer its full score. None where nothing judged it."""
     reason: str | None = None
     """The reason why there is no answer or no judgement."""
     scores: dict[str, float] = {}

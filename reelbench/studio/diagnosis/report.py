@@ -175,7 +175,7 @@ class Figures(TypedDict):
     consensus_by_round: dict[str, dict[str, dict[str, int]]]
     """Round -> locale -> nodes with a `majority` and with `none` (Tab. 9)."""
     nodes: dict[str, float | None]
-    """Status -> nodes; `hint_ignored`, `recovered`, `divergent_share` of those evaluated."""
+    """Status -> nodes. `hint_ignored`, `recovered`, `divergent_share` of those evaluated."""
     times: Times
     sizes: Sizes | None
     """None unless all judged answers have a graph: of lost questions alone there is no share."""

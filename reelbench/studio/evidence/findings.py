@@ -49,7 +49,7 @@ PERCEPTION: frozenset[Label] = frozenset(
         "Spurious Object/Event",
     }
 )
-"""The labels of cultural visual perception; the others are of knowledge and reasoning."""
+"""The labels of cultural visual perception. The others are of knowledge and reasoning."""
 
 Cause = Literal["planning", "knowledge", "temporal", "spatial", "attribute", "spurious", "logic"]
 
@@ -152,7 +152,7 @@ class NodeVerdict(BaseModel):
     sub_cause: SubCause | None = None
     """Of a Reasoning error."""
     by_order: Label | None = None
-    """The label by the other reading, of the earliest cause; None where it is unknown."""
+    """The label by the other reading, of the earliest cause. None where it is unknown."""
     found: Literal["yes", "partial", "no"] | None = None
     time_critical: bool | None = None
     model_time: str | None = None

@@ -127,7 +127,7 @@ _LINE = 16
 _SIZE = 12
 _LANE = 4
 _COLUMNS = 30
-"""Columns of text in a box; a wide character (Chinese, Japanese, Korean) takes two."""
+"""Columns of text in a box. A wide character (Chinese, Japanese, Korean) takes two."""
 _MOST_LINES = 5
 _ARROW_HEAD = 6
 """Pixels of an arrow's last curve that lie under its head."""

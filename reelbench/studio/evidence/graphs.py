@@ -31,7 +31,7 @@ NOT_APPLICABLE = "N/A"
 """What stands where a piece of evidence has no time."""
 
 Window = tuple[float, float]
-"""Start and end in seconds; equal for one moment."""
+"""Start and end in seconds. Equal for one moment."""
 
 _NONE = frozenset({"", "n/a", "na", "none", "null", "-"})
 _MOMENT = r"\d+:[0-5]\d(?::[0-5]\d)?(?:\.\d+)?"

@@ -25,7 +25,7 @@ from reelbench.studio.evidence.findings import LABELS, Label, NodeVerdict, SubCa
 from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node
 
 Status = Literal["right", "wrong", "divergent", "undetermined", "undecided"]
-"""`undetermined`: not evaluated, because of a parent; `undecided`: the votes differ."""
+"""`undetermined`: not evaluated, because of a parent. `undecided`: the votes differ."""
 Stop = Literal[
     "all_evaluated",
     "answer_right",
@@ -40,7 +40,7 @@ Stop = Literal[
 ]
 
 Vote = Mapping[str, NodeVerdict] | None
-"""Node id -> verdict; None for a reply that could not be read."""
+"""Node id -> verdict. None for a reply that could not be read."""
 
 _FAILING = ("wrong", "divergent")
 
@@ -64,11 +64,11 @@ class NodeTag(_Frozen):
     by_order: Label | None = None
     """The label by the other reading of Fig. 6 (`findings`), where a majority has it."""
     votes: tuple[NodeVerdict | None, ...] = ()
-    """The votes behind the status; None is one that is silent on the node, or unreadable."""
+    """The votes behind the status. None is one that is silent on the node, or unreadable."""
     settled: int | None = None
-    """The round that settled it; None while it is undetermined or undecided."""
+    """The round that settled it. None while it is undetermined or undecided."""
     later: Literal["recovered", "hint_ignored"] | None = None
-    """`recovered`: right in a later round without a cue; `hint_ignored`: wrong again with one."""
+    """`recovered`: right in a later round without a cue. `hint_ignored`: wrong again with one."""
 
 
 class Round(_Frozen):

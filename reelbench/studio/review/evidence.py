@@ -219,7 +219,7 @@ RIGHT = "right"
 MENDED = "mended"
 UNUSABLE = "unusable"
 STATES = (RIGHT, MENDED, UNUSABLE)
-"""People's verdicts on a graph; `mended` is right with their changes."""
+"""People's verdicts on a graph. `mended` is right with their changes."""
 
 _CHANGES = ("added", "removed", "reworded", "retimed", "rewired")
 
@@ -378,7 +378,7 @@ def _changes(before: Mapping[str, Node], after: Mapping[str, Node]) -> Counter[s
 
 
 LINE = r"^\s*([^\s:<\[\],]+)\s*(?:\[([^\]]*)\])?\s*(?:<-\s*([^:]*?))?\s*:\s*(.+?)\s*$"
-"""A node's line: id, time, parents, evidence; the page reads by it, too."""
+"""A node's line: id, time, parents, evidence. The page reads by it, too."""
 
 _LINE = re.compile(LINE)
 

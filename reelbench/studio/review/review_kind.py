@@ -114,7 +114,7 @@ class Reviews:
     ignored: dict[str, int]
     """Reason -> results that were left out (Label Studio's)."""
     data: Path | None = None
-    """The benchmark's own data; None where it isn't named."""
+    """The benchmark's own data. None where it isn't named."""
     wage: float = WAGE
     """Dollars an hour of people's work."""
 
@@ -340,13 +340,13 @@ class ReviewKind(ABC):
     """The word for an item that is done."""
     advice: ClassVar[tuple[str, ...]]
     video_alone: ClassVar[str] = ""
-    """The line of `advice` that rules out all but the video; some benchmarks let people search."""
+    """The line of `advice` that rules out all but the video. Some benchmarks let people search."""
     unit: ClassVar[str] = "Question"
     """The word for one place of the page."""
     consensus_unit: ClassVar[str] = ""
     consensus_advice: ClassVar[tuple[str, ...]] = ()
     asks: ClassVar[tuple[Part, ...]] = ()
-    """The asks of every item; a saved file may have the values of their choices."""
+    """The asks of every item. A saved file may have the values of their choices."""
     says: ClassVar[str] = ""
     """The ask whose answer is the verdict on an item, where it is one ask."""
     known_by: ClassVar[str] = ""

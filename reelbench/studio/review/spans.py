@@ -208,7 +208,7 @@ class ItemSpans(BaseModel):
     rejected: int
     """People who called it bad."""
     pairwise_iou: float | None
-    """Mean over pairs of people of the overlap of their spans, 0 to 1; None under two spans."""
+    """Mean over pairs of people of the overlap of their spans, 0 to 1. None under two spans."""
     unfinished: int = Field(exclude=True)
     """People who began a span and left one end open."""
     usable: bool = Field(exclude=True)

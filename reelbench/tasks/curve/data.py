@@ -32,7 +32,7 @@ _ADDRESS = re.compile(
 
 
 def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
-    """Yield the rows of the annotation file; there is one split."""
+    """Yield the rows of the annotation file. There is one split."""
     del split
     unlisted: set[str] = set()
     for path in paths:

@@ -34,8 +34,8 @@ class Acceptance:
 
     Attributes:
         rule: The rule's name.
-        rows: Ids of the rows; None for all findings of the rule.
-        split: The split; None for all.
+        rows: Ids of the rows. None for all findings of the rule.
+        split: The split. None for all.
         reason: The author's reason.
         where: Its place in the file.
     """
@@ -63,14 +63,14 @@ class Acceptance:
 
 
 def read(folder: Path, splits: Iterable[str]) -> tuple[Acceptance, ...]:
-    """Return the acceptances of a benchmark's folder; none where it has no such file.
+    """Return the acceptances of a benchmark's folder. None where it has no such file.
 
     Args:
         folder: The benchmark's folder.
         splits: The names of its splits.
 
     Raises:
-        InputError: The file is wrong; the entry is named.
+        InputError: The file is wrong. The entry is named.
     """
     path = folder / NAME
     if not path.is_file():

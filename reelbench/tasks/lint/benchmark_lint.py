@@ -143,7 +143,7 @@ def lint_benchmark(
     *,
     baseline: bool = True,
 ) -> BenchmarkLint:
-    """Lint the rows of a benchmark that are on this machine; nothing is fetched.
+    """Lint the rows of a benchmark that are on this machine. Nothing is fetched.
 
     Args:
         name: A benchmark, one of its tasks, or the path of its file or folder.

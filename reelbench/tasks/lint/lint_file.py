@@ -81,7 +81,7 @@ class LintRecord(BaseModel, frozen=True):
 
 
 def read(folder: Path) -> LintRecord | None:
-    """Return the record of a benchmark's folder; None where it has none.
+    """Return the record of a benchmark's folder. None where it has none.
 
     Raises:
         InputError: The file is damaged.

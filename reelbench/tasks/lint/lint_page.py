@@ -18,7 +18,7 @@ _SHOWN_ROWS = 20  # of a finding
 
 
 def write(report: BenchmarkLint, path: Path) -> None:
-    """Write the page; only texts of the rows stand in it, and no media."""
+    """Write the page. Only texts of the rows stand in it, and no media."""
     parts = [_head(report)]
     for result in report.results:
         if result.findings:
@@ -97,7 +97,7 @@ def _finding(report: BenchmarkLint, what: str, rows: Sequence[Question], reason:
 
 
 def _row(question: Question, *, secret: bool) -> str:
-    """Return a row; which option is right is marked by a word, too."""
+    """Return a row. Which option is right is marked by a word, too."""
     name = f"{question.split} {question.id}"
     videos = ", ".join(question.videos)
     parts = [f"<dl><dt>row</dt><dd><bdi>{escape(name)}</bdi></dd>"]

@@ -29,8 +29,8 @@ class Question:
         videos: Media keys of its videos.
         text: The question.
         language: Its language.
-        options: Its options; none where it is answered otherwise.
-        right: The places of the right options, from 0; none where they are hidden.
+        options: Its options. None where it is answered otherwise.
+        right: The places of the right options, from 0. None where they are hidden.
         answer: The right answer in words, where there are no options.
         spans: The right windows.
         clip: The part of the video that is shown, where the row states one.
@@ -153,7 +153,7 @@ class Choices:
 
     @classmethod
     def of(cls, questions: Iterable[Question]) -> "Choices":
-        """Return those of some questions; there may be none."""
+        """Return those of some questions. There may be none."""
         choices = [question for question in questions if len(question.right) == 1]
         places = [question.right[0] for question in choices]
         counts = [len(question.options) for question in choices]

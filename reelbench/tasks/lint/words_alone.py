@@ -3,7 +3,7 @@
 Logistic regression tells right from wrong options by their words, their marks and lengths beside
 the others', and the words of the question that they stand with. It is trained on four fifths of
 the videos and answers the questions about the other fifth, five times. What it gets right, nobody
-has to watch for. Other rules say which way to choose is right too often; this one learns its way.
+has to watch for. Other rules say which way to choose is right too often. This one learns its way.
 
 It needs scikit-learn (the extra `lint`).
 """
@@ -105,7 +105,7 @@ def are_enough(choices: Choices) -> bool:
 
 
 def words_alone(split: str, choices: Choices) -> WordsAlone | None:
-    """Return the score of words alone; None for too few questions or videos."""
+    """Return the score of words alone. None for too few questions or videos."""
     if not are_enough(choices):
         return None
     import sklearn
@@ -270,7 +270,7 @@ _MARKS = ",;:-'\"("
 
 
 def _standardised(values: Sequence[float]) -> list[float]:
-    """Return values less their mean, by their spread; zeros where they are all the same."""
+    """Return values less their mean, by their spread. Zeros where they are all the same."""
     mean = sum(values) / len(values)
     spread = (sum((value - mean) ** 2 for value in values) / len(values)) ** 0.5
     if not spread:

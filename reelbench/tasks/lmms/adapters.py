@@ -2,7 +2,7 @@
 
 Every adapter samples the video that it gets once more, each by a rule and with arguments of its
 own. The facts in `adapters.yaml` were read from lmms-eval 0.7.3 and qwen_vl_utils 0.0.14. An
-adapter that is not there may still be exact; nobody has looked.
+adapter that is not there may still be exact. Nobody has looked.
 """
 
 import json
@@ -133,7 +133,7 @@ NO_TIMES = "times=text needs a chat adapter, and this one takes pictures alone"
 
 
 class DecodedForm(NamedTuple):
-    """The form in which frames are decoded; `even` where clips are of pairs of them."""
+    """The form in which frames are decoded. `even` where clips are of pairs of them."""
 
     sampling: FrameSampling
     even: bool
@@ -276,7 +276,7 @@ def adapt(
     It is a clip or pictures, with their times or without.
 
     Args:
-        model: The adapter, as `--model` names it; None where nobody said.
+        model: The adapter, as `--model` names it. None where nobody said.
         sampling: The sampling that was asked for.
         row_kind: The kind of the rows: where they are answered with times, a server's pictures
             carry theirs, and so do those of a sampling whose times no clip can tell (frames that

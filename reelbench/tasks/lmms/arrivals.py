@@ -78,7 +78,7 @@ def latest(count: int) -> tuple[Key, ...]:
 
 
 def arrived(row: Row) -> int | None:
-    """Count the frames that arrived, with repeats; None where nobody knows."""
+    """Count the frames that arrived, with repeats. None where nobody knows."""
     return _arrived.get(key_of(row))
 
 
@@ -173,7 +173,7 @@ class StoredPicture(str):
 
 
 def install() -> None:
-    """Count at each place that is loaded by now; once each."""
+    """Count at each place that is loaded by now. Once each."""
     for place, ours in _PLACES.items():
         module, owner, name = place.rsplit(".", 2)
         wrap(getattr(sys.modules.get(module), owner, None), name, ours)

@@ -90,7 +90,7 @@ class StandIn:
     def outcome(self, answer: str, not_called: str) -> Any:  # noqa: ANN401
         """Return the result, or the mark of a failed request.
 
-        Some adapters take an error for an empty answer; others have a mark of their own for one.
+        Some adapters take an error for an empty answer. Others have a mark of their own for one.
 
         Raises:
             ReelbenchError: The `answer` came without the call.

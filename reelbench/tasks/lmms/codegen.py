@@ -4,7 +4,7 @@ A package has them as files: a YAML for each task.
 
     python -m reelbench.tasks.lmms.codegen PACKAGE
 
-writes them into the package's folder; `make tasks` does so for our own. A benchmark of a
+writes them into the package's folder. `make tasks` does so for our own. A benchmark of a
 `benchmark.yaml` has none: its tasks' configurations are made when they are asked for (`index`,
 `config`), with the functions themselves in place of their names. The names that YAML gives by
 `!function` are attributes of this module, `BENCHMARK-NAME`.
@@ -106,7 +106,7 @@ def files_of(spec: BenchmarkSpec) -> dict[str, str]:
 
 
 def write(package: str) -> list[Path]:
-    """Write the files of the benchmark whose package this is; return those that changed."""
+    """Write the files of the benchmark whose package this is. Return those that changed."""
     module = import_module(package)
     folder = Path(next(iter(module.__path__)))
     changed: list[Path] = []
@@ -154,7 +154,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - a function, or rows
 
 
 def config(name: str) -> dict[str, Any] | None:
-    """Return the configuration of a file's task; None for any other task."""
+    """Return the configuration of a file's task. None for any other task."""
     entry = discovery.find_task(name)
     if entry is None:
         return None

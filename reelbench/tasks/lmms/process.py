@@ -107,7 +107,7 @@ def run_and_score(
 ) -> list[Outcome]:
     """Run lmms-eval into `output` with the frames asked for, and score its answers.
 
-    For the arguments and errors see `run`; `questions` are those that `check_data` found.
+    For the arguments and errors see `run`. `questions` are those that `check_data` found.
 
     Raises:
         InputError: A task is one that is not scored.
@@ -135,12 +135,12 @@ def run(
     stdout: int | None = None,
     start: Start | None = None,
 ) -> list[LoggedTask]:
-    """Run lmms-eval into `output` with the frames asked for; return its logs, by task.
+    """Run lmms-eval into `output` with the frames asked for. Return its logs, by task.
 
     Args:
         arguments: lmms-eval's arguments, with `output` as the `--output_path`.
         output: The output folder.
-        sampling: The frames asked for; None where nobody asked.
+        sampling: The frames asked for. None where nobody asked.
         note: Called with a line for each thing that the user should know.
         environ: Variables beside this process's.
         kept_open: Descriptors that lmms-eval holds open.

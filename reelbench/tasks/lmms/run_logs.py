@@ -48,7 +48,7 @@ _SECRET = ("key", "token", "secret", "password", "auth")
 class LoggedTask:
     """One of our tasks, or a twin of one, in an lmms-eval output folder.
 
-    `results` and `samples` are its files; `document` is the content of the results file. `is_own`
+    `results` and `samples` are its files. `document` is the content of the results file. `is_own`
     is True of a run that this process itself has just had made, so that its scores are no
     stranger's.
     """
@@ -129,7 +129,7 @@ class LoggedItems:
         duplicate: The ids that came twice.
         judged: The verdicts of the run's judge, if it had one.
         columns: The scores that the run gave each item, by id, where its scorer did not fail.
-        heard: The sound that the model got with each item's video; empty where the log has none.
+        heard: The sound that the model got with each item's video. Empty where the log has none.
         delivered: The sampling as the adapter got it, where that isn't the one asked for.
     """
 
@@ -157,7 +157,7 @@ def logged_items(path: Path, words: Mapping[str, Words] = MappingProxyType({})) 
     """Read the items of lmms-eval's samples file, by their numbers.
 
     Of an id that occurs twice the last one counts. lmms-eval drops the row from its log, so our
-    tasks put the sample into the dict of their first metric, and the question's text; `words` are
+    tasks put the sample into the dict of their first metric, and the question's text. `words` are
     those of the rows, where these are here.
     """
     items: dict[str, Item] = {}
@@ -226,7 +226,7 @@ def _read_line(where: str, line: object, words: Mapping[str, Words]) -> _LoggedL
 def _item_of(logged: _Detail, line: Any, words: Mapping[str, Words]) -> Item:  # noqa: ANN401 - a line of the log
     """Return a logged sample as an item to be scored.
 
-    A fault of the judge or of the scorer may be gone now; a fault of the model stays.
+    A fault of the judge or of the scorer may be gone now. A fault of the model stays.
     """
     sample = logged.sample
     changes: dict[str, Any] = {"tokens": _tokens(line, sample)}
@@ -241,7 +241,7 @@ def _item_of(logged: _Detail, line: Any, words: Mapping[str, Words]) -> Item:  #
 
 
 def _detail_of(line: object) -> dict[str, Any] | None:
-    """Return our task's detail in a line of the log; None where there is none."""
+    """Return our task's detail in a line of the log. None where there is none."""
     if isinstance(line, dict):
         for value in line.values():
             if isinstance(value, dict) and "sample" in value:
@@ -421,7 +421,7 @@ def settings_of(
     *,
     run: LoggedItems | None = None,
 ) -> SettingsRecord:
-    """Return the settings that shaped a run's answers; `run` has its logged items."""
+    """Return the settings that shaped a run's answers. `run` has its logged items."""
     config = document.get("config", {})
     task_config = document.get("configs", {}).get(task.name, {})
     generation = _generation(document, task.name)

@@ -2,7 +2,7 @@
 
 Some 30 of its adapters (0.7.3) catch the failure of a question, write it to their log and go on:
 with an empty text, with the answer before, without the video, or with one answer too many. A
-failure is noticed by a line of the log that is written inside an `except` which doesn't raise; such
+failure is noticed by a line of the log that is written inside an `except` which doesn't raise. Such
 lines are read from the adapter's own code, by its syntax tree. A question is asked again by itself
 where others were under way with it.
 """
@@ -275,7 +275,7 @@ def _replace_failed(
 
 
 def _read(adapter: Any, request: "Instance", answer: Any) -> Any:  # noqa: ANN401 - a text or lmms-eval's own
-    """Return an answer; an error is marked, and so is a thought cut off.
+    """Return an answer. An error is marked, and so is a thought cut off.
 
     An adapter whose model thinks cuts at `</think>`; where the tokens ended before that, nothing
     was left.

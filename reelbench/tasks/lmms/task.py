@@ -60,7 +60,7 @@ FUNCTIONS = (
 SUBMISSION = "submission"
 """The one metric of a task whose answers are hidden.
 
-It has no score; its aggregation writes the owners' file.
+It has no score. Its aggregation writes the owners' file.
 """
 
 
@@ -70,7 +70,7 @@ def name_of_rows(task: TaskSpec) -> str:
 
 
 class LmmsTask:
-    """One benchmark's functions for lmms-eval; `data` has the rows of each of its tasks."""
+    """One benchmark's functions for lmms-eval. `data` has the rows of each of its tasks."""
 
     def __init__(self, spec: BenchmarkSpec) -> None:
         self.spec = spec
@@ -102,7 +102,7 @@ class LmmsTask:
         """Return the prompt for a row.
 
         It is from the benchmark's prompt file, or from the one that the task's YAML names. It says
-        so where the row's video is known to give no frames; nothing is decoded for it.
+        so where the row's video is known to give no frames. Nothing is decoded for it.
         """
         kwargs = lmms_eval_specific_kwargs or {}
         row = self._in_language(doc)
@@ -301,7 +301,7 @@ class LmmsTask:
     def process_results(self, doc: Row, results: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Score one answer.
 
-        Every metric's dict has the metric and the item's id; the first one has the whole sample.
+        Every metric's dict has the metric and the item's id. The first one has the whole sample.
         """
         answers = list(map(valid_text, results)) or [""]
         item = self.item(doc, *answers)
@@ -381,7 +381,7 @@ def _as_list(values: Sequence[float] | None) -> list[float] | None:
 def _frames_arrived(doc: Row, view: Shown) -> int | str | None:
     """Return the number of frames that arrived, where others were handed over.
 
-    "unknown" where nobody counted; None too where a model was shown none.
+    "unknown" where nobody counted. None too where a model was shown none.
     """
     handed_over = len(view.timestamps or ())
     if not handed_over or view.problem is not None:

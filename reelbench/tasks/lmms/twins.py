@@ -155,7 +155,7 @@ def _is_left_out(line: _Line, all_rows: Sequence[Row | None]) -> bool:
 def _row(
     line: _Line, details: Sequence[_Line], all_rows: Sequence[Row | None], by_id: Mapping[str, Row]
 ) -> Row | None:
-    """Return the row that a line is about; `details` are its metrics'."""
+    """Return the row that a line is about. `details` are its metrics'."""
     for metric_details in details:
         for name in _IDS:
             row = by_id.get(str(metric_details.get(name)))
@@ -172,7 +172,7 @@ def _row(
 
 
 def _asks(prompt: str, row: Row) -> bool:
-    """Return True where a prompt has a row's question and options; white space doesn't count."""
+    """Return True where a prompt has a row's question and options. White space doesn't count."""
     for text in (row["question"], *row.get("options", ())):
         if " ".join(text.split()) not in prompt:
             return False

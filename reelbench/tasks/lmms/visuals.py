@@ -1,7 +1,7 @@
 """Show an adapter of lmms-eval's the frames asked for, made ready before it is asked.
 
 lmms-eval throws a whole run away when a task's function raises while a model is being asked, so
-nothing here does. It writes all prompts before it asks the first question; frames are decoded after
+nothing here does. It writes all prompts before it asks the first question. Frames are decoded after
 that, beside the asking, those asked for next first (`decoding_ahead`). A video that gives no frames
 makes its questions unscored (`media_unreadable`): an answer to one is never taken for one to the
 video, nor kept by lmms-eval's response cache, which knows a question by its prompt.
@@ -58,7 +58,7 @@ def content(view: Shown, language: str, *, as_data: bool) -> list[dict[str, Any]
 
     With `as_data` a video is a data URL, for a server to read. Not the path then: the server may be
     on another machine, and one on this machine reads no files unless it was told. Pictures are
-    handed over as lmms-eval's own tasks do, opened and not yet decoded; an adapter that sends them
+    handed over as lmms-eval's own tasks do, opened and not yet decoded. An adapter that sends them
     on gets their paths.
     """
     sent_on = adapters.sends(adapters.running)
@@ -150,7 +150,7 @@ class Asking:
 
 
 class _Form(NamedTuple):
-    """The form that an adapter takes; `even` where a clip is of pairs of frames."""
+    """The form that an adapter takes. `even` where a clip is of pairs of frames."""
 
     sampling: FrameSampling
     even: bool
@@ -244,7 +244,7 @@ class Frames:
         return None if is_usual or form == only else str(form)
 
     def refuse(self, row: Row, asked_sampling: FrameSampling, why: str) -> None:
-        """Note that a row can't be shown as asked; its question is then unscored."""
+        """Note that a row can't be shown as asked. Its question is then unscored."""
         views = self._views_of(row)
         form = self._form(asked_sampling)
         view = views.get(form)
@@ -271,7 +271,7 @@ class Frames:
         return next(iter(self._samplings)) if len(self._samplings) == 1 else None
 
     def _form(self, asked_sampling: FrameSampling) -> _Form:
-        """Return a sampling in the form that the adapter takes; several videos are pictures."""
+        """Return a sampling in the form that the adapter takes. Several videos are pictures."""
         spec = self.library.spec
         adapter = adapters.of(adapters.running)
         form = adapters.adapt(adapters.running, asked_sampling, spec.row_kind)
@@ -282,7 +282,7 @@ class Frames:
         return _Form(form, even)
 
     def _resolve(self, row: Row, asked_sampling: FrameSampling) -> Shown:
-        """Return a row's video as shown; it is decoded once, whoever comes first."""
+        """Return a row's video as shown. It is decoded once, whoever comes first."""
         with self._locks.setdefault(row["video"], threading.Lock()):
             views = self._views_of(row)
             form = self._form(asked_sampling)

@@ -3,7 +3,7 @@
     python -P -m reelbench.tasks.lmms.worker SOCKET
 
 is the process that `Worker` starts. It reads each run, a line of JSON, from a socket (a file
-descriptor) and writes back how it ended. lmms-eval takes a model apart at the end of each run; here
+descriptor) and writes back how it ended. lmms-eval takes a model apart at the end of each run. Here
 the next run gets it whole, if it asks for the same.
 """
 
@@ -70,7 +70,7 @@ class ModelCache:
         return self._model
 
     def _takes(self, frame_counts: Mapping[str, str]) -> bool:
-        """Set the model's number of frames; return False where that can't be."""
+        """Set the model's number of frames. Return False where that can't be."""
         if not self._frame_counts.keys() <= frame_counts.keys():
             return False
         for name in frame_counts:
@@ -97,7 +97,7 @@ class _RunningProcess(NamedTuple):
 
 
 class Worker(AbstractContextManager["Worker"]):
-    """Runs of lmms-eval in one process; use it in a `with`.
+    """Runs of lmms-eval in one process. Use it in a `with`.
 
     Each run is started by a call as `process.lmms_eval` is. `loads` is the number of models that
     were loaded for all runs that ended.
@@ -121,7 +121,7 @@ class Worker(AbstractContextManager["Worker"]):
         """Run lmms-eval.
 
         Raises:
-            ReelbenchError: It fails; the next run then has a process of its own.
+            ReelbenchError: It fails. The next run then has a process of its own.
         """
         from reelbench.tasks.lmms import process
 

@@ -22,7 +22,7 @@ EXPECTED = (
 
 
 def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
-    """Yield the rows of one annotation file; every split has the same shape.
+    """Yield the rows of one annotation file. Every split has the same shape.
 
     MovieChat's own file beside it, which is of the same videos, brings each video's genre (its
     `class`).
@@ -49,7 +49,7 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
 def entries(path: Path, document: Any = None) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401
     """Yield (where, entry) for every question of a file in any of the three shapes.
 
-    `document` is the file's content, where it is read already. Each entry has its `id` and `video`;
+    `document` is the file's content, where it is read already. Each entry has its `id` and `video`.
     `named` is True where the id is the file's own, and False where it is made of the video and the
     question's place.
     """

@@ -2,7 +2,7 @@
 
 The authors' evaluator reads `{"<video>.mp4": [{"question", "answer", "pred", "classification",
 "enhanced_answer"?}]}` with the references inside (evaluate_moviecore.py at 316f1ff). Any of the
-annotation shapes with a `pred` per question is read the same way; predictions without references
+annotation shapes with a `pred` per question is read the same way. Predictions without references
 are compared with a references file, or the benchmark's own data.
 """
 
@@ -49,7 +49,7 @@ def read(
     path: Path,
     document: Any,  # noqa: ANN401 - any JSON value
 ) -> dict[str, submissions.Prediction]:
-    """Read predictions by id; InputError where one occurs twice.
+    """Read predictions by id. InputError where one occurs twice.
 
     The authors' shape has no ids, so against other references an entry without one is matched by
     video and question.

@@ -1,8 +1,8 @@
 """Read the rows of ReXTime's annotation files.
 
 Two schemas exist for the validation split: the Hub's JSON array (question, options, span, category)
-and the evaluator's ground truth in JSON Lines (`relevant_windows`, no options). Both may be given;
-they are joined by `qid`.
+and the evaluator's ground truth in JSON Lines (`relevant_windows`, no options). Both may be given.
+They are joined by `qid`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     """Yield the rows of a split.
 
     On `test` the answers stay hidden whatever the file holds in their place. On `train` a question
-    may have no options; its answer is then the sentence alone.
+    may have no options. Its answer is then the sentence alone.
     """
     hidden = split == "test"
     for where, entry in entries(paths):
@@ -69,7 +69,7 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
 def entries(paths: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (where, entry) for every question.
 
-    An entry that is in several files is merged by `qid`; the first file's fields win.
+    An entry that is in several files is merged by `qid`. The first file's fields win.
     """
     what = f"a ReXTime question; expected {EXPECTED}"
     places: dict[str, str] = {}
@@ -96,7 +96,7 @@ def windows(entry: dict[str, Any], where: str) -> list[list[float]]:
 
     The Hub's schema has exactly one, `span`. A window that runs backwards is damage, and would be a
     zero for every model: it is an InputError. The owners' file has two without length, on which
-    their evaluator gives nobody a point; these stay.
+    their evaluator gives nobody a point. These stay.
     """
     value = entry.get("relevant_windows", entry.get("span"))
     if not value:
@@ -108,7 +108,7 @@ def windows(entry: dict[str, Any], where: str) -> list[list[float]]:
 
 
 def category(entry: dict[str, Any]) -> list[str]:
-    """Return the category in the paper's spelling; empty where the file has none."""
+    """Return the category in the paper's spelling. Empty where the file has none."""
     name = entry.get("category")
     if not name:
         return []

@@ -54,7 +54,7 @@ def read(
     path: Path,
     document: Any,  # noqa: ANN401 - any JSON value
 ) -> dict[str, submissions.Prediction]:
-    """Read predictions by qid; InputError where one occurs twice."""
+    """Read predictions by qid. InputError where one occurs twice."""
     del questions
     entries = list(submissions.entries(path, document, "qid", EXPECTED, KEYS.keys().isdisjoint))
     # Whether there are answers, or windows, is a matter of the whole file: a row that lacks what

@@ -42,7 +42,7 @@ def read(
     path: Path,
     document: Any,  # noqa: ANN401 - any JSON value
 ) -> dict[str, submissions.Prediction]:
-    """Read predictions by id; InputError where one is wrong or occurs twice.
+    """Read predictions by id. InputError where one is wrong or occurs twice.
 
     One whose query no row has goes by its name in the file.
     """
