@@ -2,11 +2,12 @@
 
 What leaves this module are totals, rounded to the step of their unit, each with its number of
 questions and an interval that follows from these two and the number of videos. Neither an error
-nor a total repeats or compares single answers.
+nor a total repeats or compares single answers. What is wrong in the owner's file is said of a
+question, without its answer.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from typing import Any
 from reelbench.base import tables
 from reelbench.base.errors import InputError
 from reelbench.base.tables import as_text
-from reelbench.base.values import is_array, is_number
 from reelbench.data import ownership
+from reelbench.data.option_texts import Options, place_of
+from reelbench.data.video_windows import read_windows
 from reelbench.registry import rows
 from reelbench.registry.metrics import Metric
 from reelbench.registry.records import Item, MetricValue
@@ -136,13 +138,17 @@ def read(name: str, file: Path) -> HiddenAnswers:
             f"{spec.id}: answers that a judge scores make no hidden test here; "
             "choices, spans and exact texts do"
         )
-    faults: list[str] = []
+    faults: dict[str, str] = {}
     for split in hidden_splits:
         try:
             return _of_split(replace(Questions.named(name, split), task=None), file)
         except InputError as error:
-            faults.append(str(error))
-    raise InputError(faults[0])
+            faults[split] = str(error)
+    lines = list(faults.values())
+    if len(set(lines)) > 1:
+        lines = [f"split {split}: {fault}" for split, fault in faults.items()]
+        raise InputError("; ".join(lines))
+    raise InputError(lines[0])
 
 
 def _of_split(questions: Questions, file: Path) -> HiddenAnswers:
@@ -198,7 +204,12 @@ def _joined(
         reference = reference_of(
             spec, {**row, **_answer_columns(spec, row, answers[row["id"]], where)}
         )
-        rows.check_answer(where, reference.target, reference.options, several=several)
+        try:
+            rows.check_answer(where, reference.target, reference.options, several=several)
+        except InputError:  # its line has the answer
+            raise InputError(
+                f"{where} names none of its options; expected a letter or an option's text"
+            ) from None
         yield reference
 
 
@@ -208,23 +219,41 @@ def _answer_columns(
     """Return the columns of a row that its answer fills."""
     columns: dict[str, Any] = {}
     if spec.row_kind != "span":
-        text = as_text(answer.get("answer"), where)
+        text = (as_text(answer.get("answer"), where) or "").strip()
         if not text:
             raise InputError(f"{where} is empty; expected it in the column `answer`")
-        options = row.get("options", [])
-        if text in options:
-            text = rows.LETTERS[options.index(text)]
-        columns["answer"] = text
+        columns["answer"] = _right_answer(text, row.get("options", []), where)
     if spec.asks_span:
         columns["span"] = _span(answer, where)
     return columns
 
 
+def _right_answer(text: str, options: Sequence[str], where: str) -> str:
+    """Return the letter of the option that an answer names, else the answer."""
+    letters = tuple(rows.LETTERS[: len(options)])
+    named_options = Options(tuple(options), letters, tuple(options))
+    place_by_letter = place_of(text, named_options, "letter")
+    place_by_text = place_of(text, named_options, "text")
+    if place_by_letter is None:
+        if place_by_text is None:
+            return text
+        return letters[place_by_text]
+    if place_by_text not in {None, place_by_letter}:
+        raise InputError(
+            f"{where} is the letter of one option and the text of another; "
+            "write the letter in brackets, as in (A)"
+        )
+    return letters[place_by_letter]
+
+
 def _span(answer: Mapping[str, Any], where: str) -> list[float]:
     """Return the ends of the right spans, in seconds."""
-    ends = answer.get("span", [answer.get("start"), answer.get("end")])
-    if is_array(ends) and ends and len(ends) % 2 == 0 and all(map(is_number, ends)):
-        pairs = zip(ends[::2], ends[1::2], strict=True)
-        if all(0 <= start <= end for start, end in pairs):
-            return [float(end) for end in ends]
-    raise InputError(f"{where} is no span; expected seconds in `start` and `end`, or in `span`")
+    span = answer.get("span")
+    if span is None or span == "":
+        span = [answer.get("start"), answer.get("end")]
+    try:
+        return read_windows(span, where)
+    except InputError:  # its line has the answer
+        raise InputError(
+            f"{where} is no span; expected seconds in `start` and `end`, or in `span`"
+        ) from None
