@@ -1,3 +1,4 @@
+# pyright: reportArgumentType=false
 """The recipe of local judges against the server of its title: `transformers serve` with a tiny random model."""
 
 import json
@@ -119,10 +120,10 @@ def test_a_judge_behind_transformers_serve(server, tiny_llm, reelbench, tmp_path
     assert all(isinstance(reply["raw"], str) for reply in replies)
     for sample in judged:
         verdict = any(reply["score"] is not None for reply in sample["judge_replies"])
-        assert (sample["state"], sample["reason"]) == (
-            ("scored", None) if verdict else ("unscored", "judge_unparsable")
-        )
-    assert done.returncode == (0 if any(reply["score"] is not None for reply in replies) else 1)
+        assert sample["state"] == ("scored" if verdict else "unscored")
+        assert verdict or sample["reason"] in {"judge_unparsable", "judge_cut_off"}
+    scored = sum(sample["state"] == "scored" for sample in judged)
+    assert done.returncode == int(5 * scored < len(judged))
     judge = result["judge"]
     assert judge["requested"] == tiny_llm.name  # no path of this machine
     assert (judge["calls"], judge["extra"]) == (len(replies), {"max_tokens": 8})

@@ -1,3 +1,4 @@
+# pyright: reportOptionalSubscript=false, reportOptionalMemberAccess=false
 """A panel: three judges of known rules, one of which is stricter; scores, agreement and numbers by hand."""
 
 import json
@@ -30,7 +31,7 @@ def by_name(call):
 
 @pytest.fixture
 def judged(reelbench, tmp_path):
-    def run(server, judge, *options, folder="out"):
+    def run(server, judge, *options, folder="out", returncode=0):
         named = (
             "--judge",
             judge,
@@ -41,7 +42,7 @@ def judged(reelbench, tmp_path):
             tmp_path / folder,
         )
         done = reelbench(*MOVIECORE, *named, "--json", *options)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == returncode, done.stderr
         record = json.loads((tmp_path / folder / "result.json").read_text())
         samples = [
             json.loads(line)
@@ -132,7 +133,7 @@ def test_an_item_that_one_judge_refuses_has_no_score(judged):
         )
 
     with JudgeServer(script) as server:
-        record, samples, _ = judged(server, "a,b")
+        record, samples, _ = judged(server, "a,b", returncode=1)  # no answer has all its scores
     assert record["counts"]["unscored"] == {"judge_rejected": 11}
     assert all(
         "depth" not in sample["scores"] and sample["scores"]["accuracy"] == 2
@@ -142,7 +143,7 @@ def test_an_item_that_one_judge_refuses_has_no_score(judged):
 
 def test_what_a_panel_spends_is_one_budget(judged):
     with JudgeServer(by_name) as server:
-        judged(server, "mild,strict", "--judge-budget", "30")
+        judged(server, "mild,strict", "--judge-budget", "30", returncode=1)
         assert len(server.calls) == 30
 
 
