@@ -28,10 +28,36 @@ def offer_all(place: Path, repository: Repository, *, dry_run: bool) -> list[Pub
     outcomes: list[Published] = []
     with repository.errors_in_one_line():
         head = repository.head()
+        requests = _own_requests(repository)
         for key in _keys(place):
-            if f"{RESULTS}/{key}/{hidden_submission.FILE}" not in head.files:
-                outcomes.append(_offer(place, key, repository, head, dry_run=dry_run))
+            if f"{RESULTS}/{key}/{hidden_submission.FILE}" in head.files:
+                continue
+            request = requests.get(_title(key))
+            if request is not None:
+                page = f"{repository.page}/discussions/{request}"
+                outcomes.append(Published("unchanged", page))
+                continue
+            outcomes.append(_offer(place, key, repository, head, dry_run=dry_run))
     return outcomes
+
+
+def _own_requests(repository: Repository) -> dict[str, int]:
+    """Return the newest pull request of each title of the user's, closed ones too.
+
+    A closed one may be scored already or refused: its submitter opens it again where he wants to.
+    """
+    account = str(repository.account()["name"])
+    discussions = repository.api.get_repo_discussions(
+        repository.id, repo_type=repository.kind, author=account, discussion_type="pull_request"
+    )
+    own_requests = [request for request in discussions if request.author == account]
+    own_requests.sort(key=lambda request: request.num)
+    return {request.title: request.num for request in own_requests}
+
+
+def _title(key: str) -> str:
+    """Return the title of a submission's request. It begins unlike those of results."""
+    return f"Reelbench submission {key.rpartition('/')[2]}"
 
 
 def _keys(place: Path) -> Iterator[str]:
@@ -42,10 +68,6 @@ def _keys(place: Path) -> Iterator[str]:
 def _offer(
     place: Path, key: str, repository: Repository, head: Head, *, dry_run: bool
 ) -> Published:
-    title = f"Reelbench: submission {key.rpartition('/')[2]}"
-    request = repository.open_request(title)
-    if request is not None:
-        return Published("unchanged", f"{repository.page}/discussions/{request}")
     if dry_run:
         return Published("would change", repository.page)
     with TemporaryDirectory(prefix="reelbench-publish-") as name:
@@ -54,6 +76,6 @@ def _offer(
         written = [f"{RESULTS}/{key}/{file}" for file in hidden_submission.FILES]
         changes = FileChanges(folder, written)
         url = repository.commit(
-            head, changes, title=title, description="", create={}, create_pr=True
+            head, changes, title=_title(key), description="", create={}, create_pr=True
         )
     return Published("pull request", url)
