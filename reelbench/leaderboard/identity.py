@@ -10,13 +10,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reelbench.base.values import texts_in
+from reelbench.data import ownership
 from reelbench.judges.identity import judge_name_faults, returned_ids, single_judges
+from reelbench.registry import discovery
 from reelbench.registry.model_ids import answering_ids, other_ids
 from reelbench.registry.name_faults import LONGEST, id_faults, text_faults, unseen_character
 from reelbench.registry.records import (
     BASELINE_ADAPTER,
     PEOPLE_ADAPTER,
     About,
+    ErrataRecord,
     JudgeRecord,
     ModelRecord,
     Provenance,
@@ -193,7 +196,7 @@ def key_of(result: Result) -> str:
     if benchmark.questions_sha256 is not None:
         shape["questions"] = benchmark.questions_sha256
     if benchmark.errata is not None:
-        shape["errata"] = benchmark.errata.model_dump(mode="json")
+        shape["errata"] = _errata_shape(result, benchmark.errata)
     if benchmark.scoring_sha256 is not None:
         shape["scoring"] = benchmark.scoring_sha256
     shape_text = json.dumps(shape, sort_keys=True)
@@ -201,6 +204,19 @@ def key_of(result: Result) -> str:
     revision = model.revision or "unknown"
     revision_folder = _folder_name(revision, revision)
     return f"{model_folder(model.id)}/{revision_folder}/{benchmark.id}/{digest}"
+
+
+def _errata_shape(result: Result, errata: ErrataRecord) -> dict[str, Any]:
+    """Return the part of a result's errata that its key is made from.
+
+    Of secret answers their hash is left out: the key is public, and who knows all the rest of it
+    would try answers against it.
+    """
+    shape = errata.model_dump(mode="json")
+    spec = discovery.spec_of(result.benchmark)
+    if ownership.has_secret_answers(spec, result.benchmark.split):
+        shape["sha256"] = None
+    return shape
 
 
 def models_other_than_asked(result: Result) -> list[str]:

@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 import pytest
 
 import reelbench
-from reelbench.leaderboard import publish, store
+from reelbench.leaderboard import identity, publish, store
 from reelbench.leaderboard.exports import every_eval_ever
 from reelbench.leaderboard.store import Filing
+from reelbench.registry.records import ErrataRecord
+from reelbench.scoring import result_files
 
 DATASET, SPACE = "museum/reelbench-results", "museum/reelbench-board"
 QUESTIONS = 24
@@ -73,3 +75,18 @@ def test_two_sets_of_answers_with_equal_totals_are_published_as_the_same_bytes(t
     assert [path for path in first if first[path] != second[path]] == []
     assert b'"value": 83.3,' in first["dataset", "results/withheld/cellar.json"]
     assert b"org/one" in first["space", "data/board.js"]
+
+
+def test_the_key_of_a_row_tells_no_corrected_answer(tmp_path):
+    """Its digits are a hash of all that is public but for the errata: their hash can't be in it."""
+    _cellar(tmp_path / "cellar", range(12))
+    answers = [{"id": f"q{number}", "prediction": text} for number, text in enumerate(SAID)]
+    reelbench.score(str(tmp_path / "cellar"), answers, model="org/one").save(tmp_path / "run")
+    result = result_files.read(tmp_path / "run")
+    keys = set()
+    for digit in "ab":
+        errata = ErrataRecord(sha256=digit * 64, left_out=0, corrected=1)
+        benchmark = result.benchmark.model_copy(update={"errata": errata})
+        keys.add(identity.key_of(result.model_copy(update={"benchmark": benchmark})))
+    assert len(keys) == 1
+    assert keys != {identity.key_of(result)}
