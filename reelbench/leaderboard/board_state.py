@@ -199,6 +199,8 @@ class BoardState:
     def _score(self, entry: Scored) -> None:
         file = self.hidden.get(submitted(entry))
         if file is not None and file.scored is None:
+            # Scored files stand in the order of their scoring: of two, the later took the row.
+            del self.hidden[submitted(entry)]
             self.hidden[submitted(entry)] = replace(file, scored=entry)
 
     def _remove(self, entry: Removed) -> None:

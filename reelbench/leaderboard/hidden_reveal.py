@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import board_state, hidden_rows, store
-from reelbench.leaderboard.board_state import HiddenFile
+from reelbench.leaderboard.hidden_rows import ShownFile
 from reelbench.leaderboard.store import Filing
 from reelbench.registry import discovery
 from reelbench.registry.records import MetricValue
@@ -64,7 +64,7 @@ def reveal(name: str, place: Path) -> Iterator[Revealed]:
         yield from _revealed(name, spec, row, place)
 
 
-def _revealed(name: str, spec: BenchmarkSpec, row: HiddenFile, place: Path) -> Iterator[Revealed]:
+def _revealed(name: str, spec: BenchmarkSpec, row: ShownFile, place: Path) -> Iterator[Revealed]:
     received = row.received
     folder = place / received.key
     record = hidden_submission.read_record(folder)
@@ -82,7 +82,6 @@ def _revealed(name: str, spec: BenchmarkSpec, row: HiddenFile, place: Path) -> I
         result = scored.write(Path(run)).result
         filing = Filing(account=received.who, at=received.at)
         [added] = store.add(Path(run), place, filing=filing)
-    assert row.scored is not None  # noqa: S101 - of a row that is shown
     for metric in spec.metrics:
         published = row.scored.totals.get(metric.name)
         if published is None:

@@ -13,9 +13,10 @@ from reelbench.base.errors import InputError
 from reelbench.base.files import sha256_of
 from reelbench.leaderboard import entries
 from reelbench.leaderboard.board_settings import BoardSettings
-from reelbench.leaderboard.board_state import BoardState, HiddenFile
+from reelbench.leaderboard.board_state import BoardState, same_account
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
 from reelbench.leaderboard.hidden_rules import HiddenRules, day
+from reelbench.leaderboard.ledger import Received, Scored
 from reelbench.registry import discovery
 from reelbench.registry.records import About
 from reelbench.registry.spec import BenchmarkSpec
@@ -39,13 +40,25 @@ def rules_of(settings: BoardSettings | None, benchmark: str) -> HiddenRules:
     return settings.hidden_tests.get(benchmark, HiddenRules())
 
 
-def shown_files(state: BoardState) -> list[HiddenFile]:
-    """Return the file that each account's row shows, by phase."""
-    files: dict[tuple[str, str, str], HiddenFile] = {}
+class ShownFile(NamedTuple):
+    """The file that a row shows: its entries in the ledger."""
+
+    received: Received
+    scored: Scored
+
+
+def place_of(received: Received) -> tuple[str | int, ...]:
+    """Return the table of a file with its account, which has one row there."""
+    table = (received.benchmark, received.version, received.split, received.phase)
+    return *table, received.who.casefold()
+
+
+def shown_files(state: BoardState) -> list[ShownFile]:
+    """Return the file that each account's row shows: the last one that took it."""
+    files: dict[tuple[str | int, ...], ShownFile] = {}
     for file in state.hidden.values():
-        received = file.received
         if file.scored is not None and file.scored.totals:
-            files[received.benchmark, received.phase, received.who.casefold()] = file
+            files[place_of(file.received)] = ShownFile(file.received, file.scored)
     return list(files.values())
 
 
@@ -62,7 +75,7 @@ def read(
     for file in shown_files(state):
         received = file.received
         try:
-            record = _record(store, file)
+            record = record_of(store, received)
             spec = discovery.spec_of(record.benchmark)
         except InputError as error:
             left_out(received.key, str(error))
@@ -71,23 +84,27 @@ def read(
         yield HiddenRow(_entry(file, record, spec, state, rules), spec)
 
 
-def _record(store: Path, file: HiddenFile) -> Submission:
-    folder = store / file.received.key
-    for name, digest in file.received.files.items():
+def record_of(store: Path, received: Received) -> Submission:
+    """Return the record of a file that was taken.
+
+    Raises:
+        InputError: Its files are not there as they were handed in.
+    """
+    folder = store / received.key
+    for name, digest in received.files.items():
         if not (folder / name).is_file() or sha256_of(folder / name) != digest:
             raise InputError(f"{folder / name}: is not there as it was handed in")
     return hidden_submission.read_record(folder)
 
 
 def _entry(
-    file: HiddenFile,
+    file: ShownFile,
     record: Submission,
     spec: BenchmarkSpec,
     state: BoardState,
     rules: HiddenRules,
 ) -> BoardEntry:
     received = file.received
-    assert file.scored is not None  # noqa: S101 - of a row that is shown
     setting = entries.setting_of_model(spec, record.model)
     phases = rules.phases_of(received.split)
     protocol: str | None = None
@@ -111,7 +128,7 @@ def _entry(
         frames=entries.frames_text(record.settings),
         metrics=file.scored.totals,
         date=file.scored.at.isoformat(),
-        unranked=_unranked(file, rules),
+        unranked=_unranked(received, rules),
         open_weights=entries.has_open_weights(record.model),
         note=NOTE,
         about=record.model.about or About(),
@@ -119,9 +136,8 @@ def _entry(
     )
 
 
-def _unranked(file: HiddenFile, rules: HiddenRules) -> str | None:
+def _unranked(received: Received, rules: HiddenRules) -> str | None:
     """Return why a row is listed and not ranked."""
-    received = file.received
     reason = rules.reason_against(received.who)
     if reason is not None:
         return f"disqualified: {reason}"
@@ -135,7 +151,7 @@ def times_of(state: BoardState, benchmark: str, account: str) -> list[datetime]:
     times: list[datetime] = []
     for file in state.hidden.values():
         received = file.received
-        if received.benchmark == benchmark and received.who.casefold() == account.casefold():
+        if received.benchmark == benchmark and same_account(received.who, account):
             times.append(received.at)
     return times
 

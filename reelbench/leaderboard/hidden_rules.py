@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, field_validator
 
 from reelbench.base.base_record import Count, Name, Record
 from reelbench.base.errors import InputError
@@ -77,6 +77,15 @@ class HiddenRules(Record):
     files_per_month: Annotated[Count, Field(ge=1)] | None = None
     phases: tuple[Phase, ...] = ()
     disqualified: tuple[Disqualified, ...] = ()
+
+    @field_validator("phases")
+    @classmethod
+    def _hold_names(cls, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+        names = [phase.name for phase in phases]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two phases have the name {name!r}")
+        return phases
 
     def phases_of(self, split: str) -> list[Phase]:
         """Return the phases of a split: one that is open where none is declared."""

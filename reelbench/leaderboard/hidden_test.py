@@ -7,11 +7,15 @@ process in between, it is scored once, and its comment comes with the next look.
 """
 
 import json
-from collections.abc import Callable, Iterator
+import logging
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from reelbench.base import bounds
 from reelbench.base.bounded import Bounds, EndedError, OverrunError, run_bounded
@@ -29,13 +33,18 @@ from reelbench.leaderboard import (
     results_dataset,
     submission_page,
 )
-from reelbench.leaderboard.board_state import BoardLedger, BoardState, HiddenFile
+from reelbench.leaderboard.aliases import Aliases
+from reelbench.leaderboard.board_state import BoardLedger, BoardState, HiddenFile, same_account
 from reelbench.leaderboard.hidden_rules import HiddenRules, Phase, Quota
+from reelbench.leaderboard.ledger import Received
 from reelbench.leaderboard.pull_request import Changes, Done, Offer, PullRequests
 from reelbench.registry.declaration import declaration, scoring_sha256
 from reelbench.registry.records import Metrics
+from reelbench.tasks import hidden_submission
 from reelbench.tasks.hidden_answers import HiddenAnswers
 from reelbench.tasks.hidden_submission import HandedIn, Submission
+
+log = logging.getLogger("reelbench")
 
 _FOR_ACCOUNT = "all files of this account's week are used"
 _FOR_ALL = "all files of this month are used"
@@ -67,8 +76,7 @@ class Offered:
     def is_of(self, file: HiddenFile) -> bool:
         """Return True where a file that was taken is this one of this account."""
         received = file.received
-        same_account = received.who.casefold() == self.author.casefold()
-        return received.key == self.key and same_account
+        return received.key == self.key and same_account(received.who, self.author)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,7 @@ class _Turn:
     """The rules and the board as they are when a submission's turn comes."""
 
     rules: HiddenRules
+    names: Aliases
     board: BoardLedger
     now: datetime
 
@@ -85,12 +94,18 @@ class _Turn:
         return self.board.state
 
 
-class HiddenTest(PullRequests):
-    """Pull requests to a results dataset, with submissions to a hidden test.
+class Look(NamedTuple):
+    """A look's outcome, with the comment on a submission.
 
-    Attributes:
-        said: The comment on the last one, whether it had to be written or not.
+    The comment may stand there already.
     """
+
+    done: Done
+    comment: str = ""
+
+
+class HiddenTest(PullRequests):
+    """Pull requests to a results dataset, with submissions to a hidden test."""
 
     def __init__(self, dataset: str, answers: HiddenAnswers, store: Path) -> None:
         """Raise as `PullRequests` does."""
@@ -98,12 +113,15 @@ class HiddenTest(PullRequests):
         self._answers = answers
         self._store = store
         self._waiting: dict[int, str] = {}  # number of a pull request -> why it waits
-        self.said = ""
+        self._queue = threading.Lock()  # of `_waiting`: a webhook looks in several threads
 
     def check(self, number: int, bounds: Bounds, last: bool) -> Done:
         """Check a pull request; where it is a submission to this test, score it."""
+        return self.look_at(number, bounds, last=last).done
+
+    def look_at(self, number: int, bounds: Bounds, *, last: bool) -> Look:
+        """Check a pull request as `check` does, and return the comment on a submission, too."""
         offers: list[Offer] = []
-        self.said = ""
         with TemporaryDirectory(prefix="reelbench-submission-") as folder:
             account = (self.dataset, self._me)
             arguments = (account, number, Path(folder))
@@ -111,70 +129,76 @@ class HiddenTest(PullRequests):
                 offered = run_bounded(_read_offer, *arguments, bounds=bounds, hear=offers.append)
             except EndedError as error:
                 if isinstance(error, OverrunError) and not last:
-                    return "not in time"
+                    return Look("not in time")
                 if not offers:
                     raise
-                self.said = submission_page.markdown_unchecked(offers[-1].commit, str(error))
-                return self._comment(number, offers[-1].comment, self.said)
+                comment = submission_page.markdown_unchecked(offers[-1].commit, str(error))
+                return Look(self._comment(number, offers[-1].comment, comment), comment)
             if offered is not None:
                 results = Path(folder) / results_dataset.RESULTS
                 return self._check_offered(offered, offers[-1], results)
-        return super().check(number, bounds, last)
+        return Look(super().check(number, bounds, last))
 
-    def _check_offered(self, offered: Offered, offer: Offer, results: Path) -> Done:
+    def _check_offered(self, offered: Offered, offer: Offer, results: Path) -> Look:
         if self._is_of_another_test(offered):
-            return "skipped"
+            return Look("skipped")
         if hidden_page.is_scored(offered.comment, offered.commit):
-            return "unchanged"
-        self.said = self._settle(offered, results)
-        if self.said == offered.comment:
-            return "unchanged"
-        return self._comment(offered.number, offer.comment, self.said)
+            return Look("unchanged")
+        comment = self._settle(offered, results)
+        if comment == offered.comment:
+            return Look("unchanged", comment)
+        return Look(self._comment(offered.number, offer.comment, comment), comment)
 
     def _is_of_another_test(self, offered: Offered) -> bool:
         if offered.handed_in is None:
-            return False
+            _, benchmark_id, *_ = offered.key.split("/")
+            return benchmark_id != self._answers.spec.id
         benchmark = offered.handed_in.record.benchmark
         return (benchmark.id, benchmark.split) != (self._answers.spec.id, self._answers.split)
 
+    @contextmanager
+    def _turn(self) -> Generator[_Turn]:
+        """Hold the store and the queue against others."""
+        rules = hidden_rows.rules_of(board_settings.read(self._store), self._answers.spec.id)
+        names = aliases.read(self._store)
+        board = BoardLedger(self._store)
+        with self._queue, board.locked():
+            yield _Turn(rules, names, board, ledger.now())
+
     def _settle(self, offered: Offered, results: Path) -> str:
         """Take, score or refuse a submission, and return its comment."""
-        self._waiting.pop(offered.number, None)
-        rules = hidden_rows.rules_of(board_settings.read(self._store), self._answers.spec.id)
-        board = BoardLedger(self._store)
-        try:
-            with board.locked():
-                return self._settled(offered, results, _Turn(rules, board, ledger.now()))
-        except InputError as error:
-            return hidden_page.refused(offered.commit, str(error))
-
-    def _settled(self, offered: Offered, results: Path, turn: _Turn) -> str:
-        """Return the comment on a submission whose turn it is. InputError where it is refused."""
-        handed_in = offered.handed_in
-        if handed_in is None:
-            raise InputError(offered.refusal)
-        self._refuse(offered, handed_in, turn)
-        entries: list[ledger.Entry] = []
-        file = self._taken_before(offered, turn)
-        if file is None:
-            phase = turn.rules.phase_at(self._answers.split, turn.now)
-            wait = self._wait(offered, phase, turn)
-            if wait is not None:
-                return wait
-            received = self._received(offered, handed_in, phase, results, turn)
-            entries.append(received)
-            file = HiddenFile(received)
-        results_at = self._results_at(file, turn.rules)
-        if file.scored is None and (results_at is None or turn.now >= results_at):
-            entries.append(self._scored(file, handed_in, turn))
-        if entries:
-            turn.board.append(*entries)
-        return self._outcome(offered, file, results_at, turn)
+        with self._turn() as turn:
+            self._waiting.pop(offered.number, None)
+            handed_in = offered.handed_in
+            if handed_in is None:
+                return hidden_page.refused(offered.commit, offered.refusal)
+            entries: list[ledger.Entry] = []
+            file = self._taken_before(offered, turn)
+            if file is None:
+                try:
+                    phase = self._phase(offered, handed_in, turn)
+                except InputError as error:
+                    return hidden_page.refused(offered.commit, str(error))
+                wait = self._wait(offered, phase, turn)
+                if wait is not None:
+                    return wait
+                received = self._received(offered, handed_in, phase, results, turn)
+                entries.append(received)
+                file = HiddenFile(received)
+            if self._is_due(file, turn):
+                entries.append(self._scored(file, handed_in.predictions, turn))
+            if entries:
+                turn.board.append(*entries)
+            return self._outcome(offered, file, turn)
 
     # --- whether it is taken
 
-    def _refuse(self, offered: Offered, handed_in: HandedIn, turn: _Turn) -> None:
-        """Refuse a submission whose questions, names or account are not as they must be."""
+    def _phase(self, offered: Offered, handed_in: HandedIn, turn: _Turn) -> Phase:
+        """Return the phase that takes a submission. InputError where it is refused.
+
+        Its questions, names and account must be as they have to be. Its words too: they are what
+        the table says of the benchmark.
+        """
         spec = self._answers.spec
         record = handed_in.record
         benchmark = record.benchmark
@@ -193,38 +217,51 @@ class HiddenTest(PullRequests):
         reason = turn.rules.reason_against(offered.author)
         if reason is not None:
             raise InputError(f"{offered.author} is disqualified: {reason}")
-        for fault in self._name_faults(offered.author, record, turn.state):
+        for fault in self._name_faults(offered.author, record, turn):
             raise InputError(fault)
+        return turn.rules.phase_at(self._answers.split, turn.now)
 
-    def _name_faults(self, author: str, record: Submission, state: BoardState) -> Iterator[str]:
+    def _name_faults(self, author: str, record: Submission, turn: _Turn) -> Iterator[str]:
         """Yield why a submission can't bear its names."""
         yield from identity.run_problems(record)
         owner = identity.reserved_name(self._answers.spec, record.model)
         if owner is not None and not self._is_of(author, owner):
             yield f"its name is {owner}'s, and only {owner}'s own people hand in under it"
         model = record.model.id
-        names = aliases.read(self._store)
+        names = turn.names
+        state = turn.state
         yield from state.refusals({model}, author, names).values()
         own_id = names.id_of(state.name_of(model))
         for file in state.hidden.values():
             received = file.received
             is_same = names.id_of(state.name_of(received.model)) == own_id
-            if is_same and received.who.casefold() != author.casefold():
+            if is_same and not same_account(received.who, author):
                 yield f"{model} was handed in first by {received.who}; use a name of your own"
                 return
 
     def _taken_before(self, offered: Offered, turn: _Turn) -> HiddenFile | None:
         """Return this very file, where it was taken in this pull request or this phase."""
-        files = [file for file in turn.state.hidden.values() if offered.is_of(file)]
+        files = [file for file in self._own_files(turn.state) if offered.is_of(file)]
         for file in files:
             if file.received.request == offered.number:
                 return file
-        if files:
+        with suppress(InputError):  # no phase takes files now
             phase = turn.rules.phase_at(self._answers.split, turn.now)
             for file in files:
                 if file.received.phase == phase.name:
                     return file
         return None
+
+    def _own_files(self, state: BoardState) -> list[HiddenFile]:
+        """Return the files that were taken of this test, as its version is now."""
+        spec = self._answers.spec
+        own_table = (spec.id, spec.version, self._answers.split)
+        files: list[HiddenFile] = []
+        for file in state.hidden.values():
+            received = file.received
+            if (received.benchmark, received.version, received.split) == own_table:
+                files.append(file)
+        return files
 
     def _quotas(self, author: str, phase: str, turn: _Turn) -> tuple[Quota, Quota]:
         """Return the quotas of an account, and of all accounts."""
@@ -267,6 +304,7 @@ class HiddenTest(PullRequests):
             key=offered.key,
             model=handed_in.record.model.id,
             benchmark=self._answers.spec.id,
+            version=self._answers.spec.version,
             split=self._answers.split,
             phase=phase.name,
             request=offered.number,
@@ -276,6 +314,28 @@ class HiddenTest(PullRequests):
 
     # --- what it scores
 
+    def score_due(self) -> None:
+        """Score the files that were kept for the day of their phase's results.
+
+        Their pull requests may be closed by now, or offer something else.
+        """
+        with self._turn() as turn:
+            for file in self._own_files(turn.state):
+                if not self._is_due(file, turn):
+                    continue
+                try:
+                    hidden_rows.record_of(self._store, file.received)
+                    handed_in = hidden_submission.read(self._store / file.received.key)
+                    turn.board.append(self._scored(file, handed_in.predictions, turn))
+                except ReelbenchError as error:
+                    log.warning("%s: not scored: %s", file.received.key, error)
+
+    def _is_due(self, file: HiddenFile, turn: _Turn) -> bool:
+        """Return True of a file that is to be scored now."""
+        results_at = self._results_at(file, turn.rules)
+        is_open = results_at is None or turn.now >= results_at
+        return file.scored is None and is_open
+
     def _results_at(self, file: HiddenFile, rules: HiddenRules) -> datetime | None:
         """Return when files of the same phase are scored. None where they are at once."""
         for phase in rules.phases_of(self._answers.split):
@@ -283,14 +343,16 @@ class HiddenTest(PullRequests):
                 return phase.results
         return None
 
-    def _scored(self, file: HiddenFile, handed_in: HandedIn, turn: _Turn) -> ledger.Scored:
+    def _scored(
+        self, file: HiddenFile, predictions: Mapping[str, str], turn: _Turn
+    ) -> ledger.Scored:
         """Score a submission, and return the ledger's entry on it."""
         try:
-            totals = self._answers.totals(handed_in.predictions)
+            totals = self._answers.totals(predictions)
         except Exception:  # noqa: BLE001 - its words might tell an answer
-            raise ReelbenchError("could not be scored here, and was not taken") from None
+            raise ReelbenchError("could not be scored here; the next look tries again") from None
         metric = self._answers.spec.primary
-        row_totals = self._row_totals(file, turn.state)
+        row_totals = _row_totals(file.received, turn.state)
         row_total = row_totals.get(metric.name)
         if not hidden_rules.takes_the_row(metric, totals[metric.name], row_total):
             totals = {}
@@ -303,45 +365,47 @@ class HiddenTest(PullRequests):
             totals=totals,
         )
 
-    def _row_totals(self, file: HiddenFile, state: BoardState) -> Metrics:
-        """Return the totals that the row of a file's account and phase shows."""
-        received = file.received
-        for row in hidden_rows.shown_files(state):
-            is_same_phase = (
-                row.received.benchmark == received.benchmark
-                and row.received.phase == received.phase
-            )
-            same_account = row.received.who.casefold() == received.who.casefold()
-            if is_same_phase and same_account and row.scored is not None:
-                return row.scored.totals
-        return {}
-
-    def _outcome(
-        self, offered: Offered, file: HiddenFile, results_at: datetime | None, turn: _Turn
-    ) -> str:
+    def _outcome(self, offered: Offered, file: HiddenFile, turn: _Turn) -> str:
         """Return the comment on a file that is in the ledger."""
         quotas = self._quotas(offered.author, file.received.phase, turn)
         limits = _limits(offered.author, *quotas)
         filed = turn.state.hidden[board_state.submitted(file.received)]
+        results_at = self._results_at(file, turn.rules)
         if filed.scored is None:
-            unscored = [each for each in turn.state.hidden.values() if each.scored is None]
-            place = 1 + unscored.index(filed)
+            place = 0
+            for each in self._own_files(turn.state):
+                is_same_phase = each.received.phase == file.received.phase
+                place += each.scored is None and is_same_phase
+                if each == filed:
+                    break
             assert results_at is not None  # noqa: S101 - else it was scored
             why = f"files of this phase are scored from {hidden_rules.day(results_at)} on"
             return hidden_page.waits(offered.commit, place, why, limits)
         return hidden_page.scored(
             offered.commit,
             self._answers.spec,
-            self._row_totals(filed, turn.state),
+            _row_totals(filed.received, turn.state),
             limits,
             takes_row=bool(filed.scored.totals),
         )
 
     def open(self) -> dict[int, str]:
-        """Return the authors of the open ones by their numbers, the oldest first."""
+        """Score what is due, and return the authors of the open ones, the oldest first."""
+        self.score_due()
         authors = super().open()
-        self._waiting = {number: why for number, why in self._waiting.items() if number in authors}
+        with self._queue:
+            for number in self._waiting.keys() - authors.keys():
+                del self._waiting[number]
         return authors
+
+
+def _row_totals(received: Received, state: BoardState) -> Metrics:
+    """Return the totals that the row of a file's account shows in the file's table."""
+    place = hidden_rows.place_of(received)
+    for row in hidden_rows.shown_files(state):
+        if hidden_rows.place_of(row.received) == place:
+            return row.scored.totals
+    return {}
 
 
 def _json(document: object) -> str:

@@ -172,6 +172,7 @@ class Received(_Entry):
     key: Key
     model: Name
     benchmark: Name
+    version: Count
     split: Name
     phase: Name
     request: Count

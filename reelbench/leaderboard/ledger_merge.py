@@ -151,7 +151,10 @@ def in_words(entry: Entry) -> str:
         return f"{text} {entry.model} to {entry.account or 'the maintainers'}"
     text += f" {entry.key}"
     if isinstance(entry, Scored):
-        totals = [f"{name} {total.value:g}" for name, total in entry.totals.items() if total.value]
+        totals: list[str] = []
+        for name, total in entry.totals.items():
+            if total.value is not None:
+                totals.append(f"{name} {total.value:g}")
         return f"{text}, {', '.join(totals) or 'its row stays'}"
     if isinstance(entry, Removed):
         return f"{text} ({entry.reason})"

@@ -133,9 +133,7 @@ class Hidden:
         reveal(self.folder, self.right)
 
     def check(self, number):
-        test = self.test()
-        done = test.check(number, BOUNDS, last=True)
-        return done, test.said
+        return self.test().look_at(number, BOUNDS, last=True)
 
     def offer(self, account, letters, model=None, *, change=None):
         """Offer answers by the Hub's own client; `change` spoils their folder before."""

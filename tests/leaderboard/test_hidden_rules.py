@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from pydantic import ValidationError
 
 from reelbench.base.errors import InputError
 from reelbench.leaderboard.hidden_rules import HiddenRules, quota, takes_the_row
@@ -45,6 +46,12 @@ def test_a_file_that_no_phase_takes_is_refused_with_the_day(split, at, says):
     rules = HiddenRules.model_validate({"phases": PHASES})
     with pytest.raises(InputError, match=says):
         rules.phase_at(split, datetime.fromisoformat(at).replace(tzinfo=UTC))
+
+
+def test_two_phases_of_one_name_are_refused():
+    phases = [{"name": "final", "split": split} for split in ("val", "test")]
+    with pytest.raises(ValidationError, match="two phases have the name 'final'"):
+        HiddenRules.model_validate({"phases": phases})
 
 
 def test_without_phases_a_split_is_open_and_a_tenth_of_the_questions_may_be_scored():

@@ -119,8 +119,8 @@ def test_files_wait_for_the_quota_of_all_accounts_in_their_order(hidden):
     test = hidden.test()
     places = []
     for number in test.open():
-        test.check(number, hidden_tests.BOUNDS, last=True)
-        places.append(test.said.partition("queue")[0][-9:])
+        comment = test.look_at(number, hidden_tests.BOUNDS, last=True).comment
+        places.append(comment.partition("queue")[0][-9:])
     assert "scored by the owner" in hidden.repo.pull_requests[0].comments[0]
     assert [place[:9] for place in places[1:]] == ["1 in the ", "2 in the "]
     assert hidden.acts == [("ann", "received"), ("ann", "scored")]
@@ -150,6 +150,38 @@ def test_who_is_not_taken_is_told_why(hidden, rules, account, model, says):
     hidden.offer(account, hidden_tests.answers(hidden.right, 160), model)
     assert says in hidden.check(2)[1]
     assert (account, "scored") not in hidden.acts
+
+
+def test_a_kept_file_is_scored_on_the_day_whatever_became_of_its_request_and_of_words(hidden):
+    hidden.rules("{phases: [{name: t, split: test, results: 2999-01-01}]}")
+    for account in ("ann", "bob"):
+        hidden.offer(account, hidden_tests.answers(hidden.right, 150))
+    assert "place 1 in the queue" in hidden.check(1).comment
+    assert "place 2 in the queue" in hidden.check(2).comment
+    hidden.repo.pull_requests[0].status = "closed"
+    declared = hidden.folder / "benchmark.yaml"
+    declared.write_text(declared.read_text().replace("title: Cellar", "title: The cellar"))
+    hidden.rules("{phases: [{name: t, split: test, results: 2026-01-01}]}")
+    assert list(hidden.test().open()) == [2]
+    assert hidden.acts[2:] == [("ann", "scored"), ("bob", "scored")]
+    assert "| accuracy | % | 50.0 |" in hidden.check(2).comment
+
+
+def test_a_submission_is_offered_once_apart_from_results(hidden):
+    pull_request = hidden.hand_in("ann", hidden_tests.answers(hidden.right, 150))
+    assert not pull_request.title.startswith("Reelbench: ")  # as requests of results begin
+    pull_request.status = "closed"
+    place = hidden.tmp_path / "stores" / "ann-0"
+    [*_, published] = publish.publish(place, dataset=DATASET, options=hidden_tests.OFFER)
+    assert (published.done, published.url[-14:]) == ("unchanged", "/discussions/1")
+
+
+def test_a_fault_of_the_owners_is_told_to_nobody_else(hidden):
+    pull_request = hidden.offer("ann", hidden_tests.answers(hidden.right, 150))
+    (hidden.store / "aliases.yaml").write_text("[")
+    with pytest.raises(InputError, match=r"aliases\.yaml"):
+        hidden.check(1)
+    assert pull_request.comments == []
 
 
 def _other_ids(folder):

@@ -575,13 +575,13 @@ def _check_hidden(test: "HiddenTest") -> None:
     failures: list[str] = []
     for number in test.open():
         try:
-            done = test.check(number, webhook.LANES[-1].bounds, last=True)
+            look = test.look_at(number, webhook.LANES[-1].bounds, last=True)
         except ReelbenchError as error:
             failures.append(f"pull request {number}: {error}")
             continue
-        console.note(f"pull request {number}: {done}")
-        if test.said:
-            console.write(test.said)
+        console.note(f"pull request {number}: {look.done}")
+        if look.comment:
+            console.write(look.comment)
     if failures:
         raise ReelbenchError(first_of(failures, separator="; "))
 
