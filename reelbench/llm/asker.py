@@ -393,9 +393,11 @@ class Asker:
         return self.pacer.has_room
 
     @property
-    def has_ended(self) -> bool:
-        """True where asking on was of no use, so that it was ended (`note_outcome`)."""
-        return self._ended is not None
+    def end_line(self) -> str | None:
+        """The line on why asking was ended as of no use (`end`). None where it was not."""
+        if self._ended is None:
+            return None
+        return str(self._ended)
 
     # --- for callers
 
@@ -530,10 +532,11 @@ class Asker:
 
         Who asks for texts as they stand says the line.
         """
+        line = self.options.redact(line)
         self._ended = StoppedError(UNAVAILABLE, line)
-        self.notes.append(self.options.redact(line))
+        self.notes.append(line)
         if not self.as_it_stands:
-            self._say(self.notes[-1])
+            self._say(line)
 
     def _prove(self) -> None:
         """Let in more calls than the first few: the model gives answers."""
@@ -789,21 +792,25 @@ class Asker:
 
         None where there is no new reply.
         """
+        try:
+            async with Turn(self.pacer, self._places):
+                return await self._ask_unkept(messages)
+        except StoppedError:
+            return None
+        except (NotServedError, RejectedError, TransientError) as error:
+            self.note(str(error))
+            return None
+
+    async def _ask_unkept(self, messages: Sequence[Message]) -> Reply | None:
+        """Ask for a reply that is not kept. None where the budget has no room for it."""
         estimate = self.options.cost_usd(estimated_tokens(messages), _SHORT_REPLY)
-        async with (
-            Turn(self.pacer, self._places),
-            self.budget.call(estimate or 0.0, self.cache, self.options.option) as call,
-        ):
+        async with self.budget.call(estimate or 0.0, self.cache, self.options.option) as call:
             if call is None:
                 return None
             call.cost = estimate
             call.counts = True
-            try:
-                self._tell()
-                return await self._ready().ask(messages, self.sent_sampling, self._watch())
-            except (NotServedError, RejectedError, TransientError) as error:
-                self.note(str(error))
-                return None
+            self._tell()
+            return await self._ready().ask(messages, self.sent_sampling, self._watch())
 
     # --- in the event loop
 

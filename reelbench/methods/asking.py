@@ -412,6 +412,9 @@ class _Run:
         """Ask all questions, and check that kept answers are the model's own.
 
         The rows are in the order of their videos.
+
+        Raises:
+            ReelbenchError: Asking on was of no use, or kept answers are another model's.
         """
         async with self.asker:
             await self.kept_answers.begin()
@@ -423,6 +426,8 @@ class _Run:
                 self._note_outcomes()
             finally:
                 sampling_waits.cancel()
+            if self.asker.end_line is not None:
+                raise ReelbenchError(self.asker.end_line)
             await self.kept_answers.check(self._reads_as, self._question_again)
             await self.picture_check.recall()
         if self.doubt() == "uncounted":
@@ -480,10 +485,8 @@ class _Run:
         """Say how many of the asked questions the server gave no answer to.
 
         Raises:
-            ReelbenchError: It gave none at all, or asking on was of no use.
+            ReelbenchError: It gave none at all.
         """
-        if self.asker.has_ended:
-            raise ReelbenchError(self.asker.notes[-1])
         lacking = self.runner.lacking.total()
         if not lacking:
             return

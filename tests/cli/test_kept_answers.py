@@ -218,6 +218,17 @@ def test_of_a_run_that_goes_on_what_was_kept_is_asked_once_more_not_what_was_ask
         assert "1 of these re-checked: 0 the same, 1 otherwise (1 each" in done.stdout
 
 
+def test_a_run_that_goes_on_and_ends_by_its_budget_again_writes_what_it_has(asked, tmp_path):
+    with JudgeServer() as server:
+        serve(server, *checkpoint("A"))
+        for out in ("ck1", "ck2"):
+            done = asked(server, out, "--llm-budget", 3, "--llm-concurrency", 1)
+            assert done.returncode == 0, done.stderr
+            assert "rerun the command to continue" in done.stderr
+        assert len(server.calls) == 6
+        assert (how(tmp_path, "ck2")["asked"], how(tmp_path, "ck2")["kept"]) == (3, 3)
+
+
 @pytest.mark.parametrize(("kept", "ends"), [(9, True), (7, False)])
 def test_half_a_run_of_a_listed_model_is_asked_once_more(asked, tmp_path, kept, ends):
     """Another's weights in the same place: the list says nothing of them."""

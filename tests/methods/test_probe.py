@@ -157,6 +157,18 @@ def test_pictures_that_do_not_arrive_end_the_run_after_one_question(reelbench, t
         assert kinds(server).count("small") == 4
 
 
+@pytest.mark.parametrize("words", [(), ("--no-recheck",)])
+def test_a_resumed_run_whose_pictures_do_not_arrive_ends_by_that(words, reelbench, tmp_path):
+    with JudgeServer(playing(seeing), plays_all=True) as server:
+        budget = ("--llm-budget", "11", "--llm-concurrency", "1")
+        done = reelbench(*of(server, "--output", tmp_path / "1", *budget))
+        assert done.returncode == 0, done.stderr
+    with JudgeServer(playing(blind, text_alone), plays_all=True) as server:
+        done = reelbench(*of(server, "--output", tmp_path / "2", *words))
+        assert (done.returncode, kinds(server)) == (1, ["question", "small", "small"])
+    assert done.stderr.splitlines()[-1].startswith("reelbench: pictures seem not to arrive")
+
+
 def test_keep_going_asks_on_and_marks_the_row(reelbench, tmp_path):
     with JudgeServer(playing(blind, text_alone), plays_all=True) as server:
         done = reelbench(*of(server, "--keep-going", "--output", tmp_path))
