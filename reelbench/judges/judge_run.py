@@ -16,8 +16,8 @@ from reelbench.judges.panel import Panel
 from reelbench.judges.prompting import PromptSet, load_prompts
 from reelbench.judges.verdicts import Judge, Judged, Verdict, is_judged
 from reelbench.llm import loop
-from reelbench.llm.asker import SILENCE
 from reelbench.llm.budget import Budget
+from reelbench.llm.pacing import Cause
 from reelbench.llm.runner import Runner, causes_shown
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord
@@ -111,14 +111,14 @@ def judge_of(
 
 def _note_causes(run: JudgeRun, options: JudgeOptions, note: Callable[[str], None]) -> None:
     """Note why the judge's server gave no reply to some items, and what to do."""
-    causes: Counter[str] = Counter()
+    causes: Counter[Cause] = Counter()
     for verdict in run:
         if verdict.reason == Reason.JUDGE_UNAVAILABLE and verdict.cause is not None:
             causes[verdict.cause] += 1
     if not causes:
         return
     line = f"{causes.total()} judge_unavailable: {causes_shown(causes)}"
-    if any(SILENCE in cause for cause in causes):
+    if any(cause.is_timeout for cause in causes):
         line += f"; {options.option}-timeout S waits longer"
     note(line)
 

@@ -8,7 +8,7 @@ judges', and only where all of them gave one.
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from typing import Any, Literal
 
@@ -22,6 +22,7 @@ from reelbench.llm.ask_result import UNPARSABLE, Again, AskResult
 from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.budget import Budget, add_known
 from reelbench.llm.messages import Message, reply_key
+from reelbench.llm.pacing import Cause
 from reelbench.llm.structured import FIELD, Structured, score_schema, with_schema
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord, JudgeReply
@@ -112,8 +113,13 @@ class Panel:
         for member, verdict in zip(self.members, verdicts, strict=True):
             name = {"judge": member.options.filed_name}
             replies += [reply.model_copy(update=name) for reply in verdict.replies]
-        causes = [verdict.cause for verdict in verdicts if verdict.cause is not None]
-        return Verdict(item.id, scores, reasons, replies, next(iter(causes), None))
+        return Verdict(item.id, scores, reasons, replies, _first_cause(verdicts))
+
+
+def _first_cause(outcomes: Iterable[Verdict | AskResult[int]]) -> Cause | None:
+    """Return the first cause of a lack of replies. None where none is lacking."""
+    causes = [outcome.cause for outcome in outcomes if outcome.cause is not None]
+    return next(iter(causes), None)
 
 
 def _needs_call(cursors: Cursors) -> bool:
@@ -206,8 +212,7 @@ class Member:
         replies: list[JudgeReply] = []
         for (criterion, vote), result in votes.items():
             replies += self._replies_of(item, criterion, vote, result)
-        causes = [result.cause for result in votes.values() if result.cause is not None]
-        verdict = Verdict(item.id, {}, {}, replies, next(iter(causes), None))
+        verdict = Verdict(item.id, {}, {}, replies, _first_cause(votes.values()))
         for criterion in self._scale.criteria:
             results = [votes[criterion, vote] for vote in range(self.options.votes)]
             score = self._score_of(results)

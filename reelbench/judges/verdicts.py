@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reelbench.judges.judge_options import VoteRule
+from reelbench.llm.pacing import Cause
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord, JudgeReply, Sample
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
@@ -31,14 +32,14 @@ class Verdict:
         scores: Criterion -> score, where there is one. A whole number, except under mean votes.
         reasons: Criterion -> the reason why it has no score.
         replies: All replies behind it, in order of criterion, vote and attempt.
-        cause: Why the judge's server gave no reply, in a few words, where it gave none.
+        cause: Why the judge's server gave no reply, where it gave none.
     """
 
     id: str
     scores: dict[str, float]
     reasons: dict[str, Reason]
     replies: Sequence[JudgeReply] = ()
-    cause: str | None = None
+    cause: Cause | None = None
 
     @property
     def reason(self) -> Reason | None:

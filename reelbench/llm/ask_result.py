@@ -6,6 +6,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from reelbench.llm.endings import ending_of
 from reelbench.llm.messages import Message, number_of_pictures
+from reelbench.llm.pacing import Cause
 from reelbench.llm.reply import Reply
 from reelbench.llm.store import StoredReply
 
@@ -83,14 +84,14 @@ class AskResult(Generic[T]):
             `pending`), or None.
         replies: All replies behind it, in order of attempt.
         error: Why the last reply could not be read, in one line, or None.
-        cause: Why the server gave no reply, in a few words, or None.
+        cause: Why the server gave no reply, or None.
     """
 
     value: T | None
     reason: str | None
     replies: list[CachedReply]
     error: str | None = None
-    cause: str | None = None
+    cause: Cause | None = None
 
     @property
     def is_cut_off(self) -> bool:

@@ -61,7 +61,7 @@ from reelbench.llm.defaults import ATTEMPTS, REJECTIONS
 from reelbench.llm.endings import NO_TOKENS, advice_on, ending_of
 from reelbench.llm.hopeless import Outlook
 from reelbench.llm.messages import Message, body_of, estimated_tokens, reply_key, request_shape
-from reelbench.llm.pacing import CallWatch, Places, StoppedError, Turn
+from reelbench.llm.pacing import CallWatch, Cause, Places, StoppedError, Turn
 from reelbench.llm.parameters import Parameters
 from reelbench.llm.providers import open_client
 from reelbench.llm.reading import UnreadableError
@@ -86,9 +86,6 @@ _SHARED = 8
 
 With more of them, one would begin only questions that all others have begun too.
 """
-
-SILENCE = "nothing finished for"
-"""The beginning of a cause: the server was silent for the time limit."""
 
 _log = logging.getLogger("reelbench.llm")
 
@@ -298,6 +295,7 @@ class Asker:
         as_it_stands: bool = False,
         notes_end: bool = False,
         tells: bool = False,
+        ends_run: bool = True,
     ) -> None:
         """Set up, without sending anything.
 
@@ -314,6 +312,8 @@ class Asker:
                 that it ends the model, if any, and keep it in the cache.
             tells: At the end tell the user the number of new replies, and of kept ones and their
                 dates.
+            ends_run: Where a server serves us not, stop all askers of it. Without this, the
+                question alone is given up (`given_up`).
         """
         self.options = options
         self.sampling = options.sampling(sampling or {})
@@ -351,7 +351,10 @@ class Asker:
         self._followed = asyncio.Semaphore(max(_FOLLOWED, 2 * self.ahead) * options.concurrency)
         self._client: ChatClient | None = None
         self._tasks: dict[bytes, asyncio.Task[str | None]] = {}
-        self._causes: dict[bytes, str] = {}
+        self._causes: dict[bytes, Cause] = {}
+        self._ends_run = ends_run
+        self.given_up: Cause | None = None
+        """Why a question was given up, of an asker that doesn't end a run."""
         self._asking_for_end: asyncio.Task[None] | None = None
         self._asking_for_statement: asyncio.Task[None] | None = None
         self._notes_end = notes_end
@@ -843,7 +846,8 @@ class Asker:
         except RejectedError as error:
             return self._rejection(error)
         except StoppedError as stopped:
-            self._causes.setdefault(key, stopped.cause)
+            if stopped.cause is not None:
+                self._causes.setdefault(key, stopped.cause)
             return stopped.reason
         except ReelbenchError:
             # The cache can't be written: one more reply would be lost, so nothing more is asked.
@@ -902,6 +906,7 @@ class Asker:
                 await self.pacer.unless_stopped(asyncio.sleep(wait))
                 await turn.come_back()
             else:
+                self._causes.pop(keyed.key, None)
                 return None
 
     async def _load_known(self) -> None:
@@ -990,7 +995,7 @@ class Asker:
             try:
                 self._client = open_client(self.options)
             except NotServedError as error:
-                raise self._stop(REFUSED, str(error)) from None
+                raise self._stop(REFUSED, str(error), Cause(str(error))) from None
             self.cache.begin_asking()
             self._note_budget()
         return self._client
@@ -1057,13 +1062,13 @@ class Asker:
             except NotServedError as error:
                 names = await self._names_of_models(client, error)
                 line = f"{error}{names}; asking stopped, what was answered is kept"
-                raise self._stop(REFUSED, line) from None
+                raise self._stop(REFUSED, line, Cause(str(error))) from None
             except TransientError as error:
                 call.counts = error.maybe_paid  # to be on the safe side
                 if error.timed_out:
-                    error.cause = self._cause_of_silence(watch)
+                    error.cause = self._cause_of_timeout(watch)
                 if error.timed_out and watch.was_quiet:
-                    self._note_silence(watch)
+                    self._note_silence(watch, error.cause)
                 raise
             self.pacer.good(asyncio.get_running_loop().time() - began)
             giver = self.giver or giver_of_cut(reply, bound)
@@ -1099,14 +1104,14 @@ class Asker:
         """Return the limit on the next call's time."""
         return self.pacer.watch(self.options.time_limit, self.options.alone_limit)
 
-    def _cause_of_silence(self, watch: CallWatch) -> str:
-        """Return why a call was ended, in a few words."""
+    def _cause_of_timeout(self, watch: CallWatch) -> Cause:
+        """Return why a call was ended."""
+        line = "no reply in time, while others were finished"
         if watch.was_quiet:
-            in_flight = self.pacer.in_flight
-            return f"{SILENCE} {watch.time_limit:g} s, {in_flight} in flight"
-        return f"no reply in {watch.seconds:.0f} s, while others were finished"
+            line = f"nothing finished for {self.options.time_limit:g} s"
+        return Cause(line, is_timeout=True)
 
-    def _note_silence(self, watch: CallWatch) -> None:
+    def _note_silence(self, watch: CallWatch, cause: Cause) -> None:
         """Let the next call go alone, as the server finishes nothing.
 
         Raises:
@@ -1120,6 +1125,7 @@ class Asker:
             UNAVAILABLE,
             f"{options.who} at {options.host} did not answer within {watch.time_limit:g} s, asked "
             "one question alone: asking stopped, what was answered is kept; run again later",
+            cause,
         )
 
     async def _names_of_models(self, client: ChatClient, error: NotServedError) -> str:
@@ -1157,13 +1163,14 @@ class Asker:
             # No other request got a reply either: the server is down, not the request bad.
             line = f"{error}; {options.tries} tries: asking stopped, run again later"
         if line is not None:
-            raise self._stop(UNAVAILABLE, line)
+            raise self._stop(UNAVAILABLE, line, error.cause)
 
-    def _stop(self, reason: str, line: str | None) -> StoppedError:
+    def _stop(self, reason: str, line: str | None, cause: Cause | None = None) -> StoppedError:
         """End asking, with a note, and return the error to raise."""
-        stopped = StoppedError(reason, line or "")
-        if self._causes:  # what stopped the first call keeps all others from being made
-            stopped.cause = next(iter(self._causes.values()))
+        stopped = StoppedError(reason, line or "", cause)
+        if not self._ends_run:
+            self.given_up = cause
+            return stopped
         if self.pacer.stopped is None:
             self.pacer.stop(stopped)
             if line:

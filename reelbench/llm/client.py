@@ -30,6 +30,7 @@ from reelbench.llm.ask_options import OPENAI_URL, AskOptions
 from reelbench.llm.endings import ending_of, ending_text
 from reelbench.llm.messages import Message, body_of
 from reelbench.llm.model_names import PROVIDERS, Provider
+from reelbench.llm.pacing import Cause
 from reelbench.llm.parameters import refused_parameters
 from reelbench.llm.reply import Reply
 from reelbench.llm.server_keys import is_loopback
@@ -103,7 +104,7 @@ class TransientError(Exception):
         wait: Seconds that the server asks to wait, or None.
         maybe_paid: True where the server may have done the work (a timeout, a dropped connection).
         timed_out: True where the time for the call was over.
-        cause: The cause of the failure, in a few words for a summary.
+        cause: Why there is no reply, for a summary.
     """
 
     def __init__(
@@ -117,7 +118,7 @@ class TransientError(Exception):
     ) -> None:
         super().__init__(line)
         self.timed_out = timed_out
-        self.cause = line
+        self.cause = Cause(line)
         self.limited = limited
         self.wait = wait
         self.maybe_paid = maybe_paid

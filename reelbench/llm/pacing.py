@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from reelbench.llm.pace import FIRST, Pace
 
@@ -19,18 +19,30 @@ _HANGS = 10
 """Times the median after which a call hangs, while others are finished."""
 
 
+class Cause(NamedTuple):
+    """Why a server gave no reply.
+
+    Attributes:
+        line: A few words. Causes that are counted as one have the same.
+        is_timeout: True where the time for a call was over.
+    """
+
+    line: str
+    is_timeout: bool = False
+
+
 class StoppedError(Exception):
     """Asking is over for this run.
 
     Attributes:
         reason: The reason of questions without an answer.
-        cause: The same in a few words, for a summary.
+        cause: The server's part in it, if any.
     """
 
-    def __init__(self, reason: str, line: str) -> None:
+    def __init__(self, reason: str, line: str, cause: Cause | None = None) -> None:
         super().__init__(line)
         self.reason = reason
-        self.cause = line
+        self.cause = cause
 
 
 class Pacer:

@@ -10,11 +10,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
-from reelbench.base.errors import PendingError, ReelbenchError
+from reelbench.base.errors import PendingError, ReelbenchError, number_of
 from reelbench.base.progress import Show, no_show
 from reelbench.llm.ask_result import PENDING, AskResult
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Tally
+from reelbench.llm.pacing import Cause
 
 WINDOW = 2048
 """Items held at once: bounds memory, and lets work go on behind one slow reply."""
@@ -29,12 +30,18 @@ PENDING_SHOWN = "{} wait for replies in a batch; the same command again collects
 """The note on so many replies that are under way in a batch."""
 
 
-def causes_shown(causes: Counter[str]) -> str:
+def causes_shown(causes: Counter[Cause]) -> str:
     """Return the causes of lacking replies, the commonest first, with their numbers."""
     if len(causes) == 1:
-        return next(iter(causes))
-    common = causes.most_common(_CAUSES_SHOWN)
-    return "; ".join(f"{number} times {cause}" for cause, number in common)
+        return next(iter(causes)).line
+    parts: list[str] = []
+    shown = 0
+    for cause, number in causes.most_common(_CAUSES_SHOWN):
+        parts.append(f"{number_of(number, 'time')} {cause.line}")
+        shown += number
+    if shown < causes.total():
+        parts.append(f"{number_of(causes.total() - shown, 'time')} other causes")
+    return "; ".join(parts)
 
 
 class Runner:
@@ -43,7 +50,7 @@ class Runner:
     Attributes:
         lacking: Reason (`unavailable`, `budget`, …) -> replies that are lacking for it. The work
             counts them.
-        causes: Cause in a few words -> replies that no server gave for it.
+        causes: Cause -> replies that no server gave for it.
     """
 
     def __init__(
@@ -62,7 +69,7 @@ class Runner:
         calls = [asker.ahead * asker.options.concurrency for asker in self._askers]
         self._at_once = at_once or 2 * max(calls, default=1)
         self.lacking: Counter[str] = Counter()
-        self.causes: Counter[str] = Counter()
+        self.causes: Counter[Cause] = Counter()
 
     def note_lacking(self, result: AskResult[Any]) -> None:
         """Count a reply that is lacking, and its cause."""

@@ -10,7 +10,7 @@ import re
 import struct
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from reelbench.base.attachment import Attachment
@@ -180,6 +180,11 @@ class PictureCheck:
             sight = await _sight(probing, _is_of_another(asker))
             if sight is not None and sight.is_blind and not probing.tally.calls:
                 sight = await _sight(probing, lambda _: True)
+        if sight is None and probing.given_up is not None:
+            asker.note(
+                f"whether pictures arrive at {asker.options.model} is not known: two test "
+                f"questions got no answer ({probing.given_up.line}); --no-probe skips them"
+            )
         self.calls = probing.tally.calls
         if probing.tally.spent_usd is not None:
             asker.tally.spent_usd = (asker.tally.spent_usd or 0.0) + probing.tally.spent_usd
@@ -187,9 +192,17 @@ class PictureCheck:
 
 
 def _probing(asker: Asker) -> Asker:
-    """Return an asker of the same model for the two questions, within the same budget."""
+    """Return an asker of the same model for the two questions, within the same budget.
+
+    Each is tried once, and its failure ends nothing else.
+    """
     probing = Asker(
-        asker.options, _SETTINGS, on_note=asker.note, budget=asker.budget, as_it_stands=True
+        replace(asker.options, tries=1, patience=0),
+        _SETTINGS,
+        on_note=asker.note,
+        budget=asker.budget,
+        as_it_stands=True,
+        ends_run=False,
     )
     probing.giver = asker.giver
     return probing

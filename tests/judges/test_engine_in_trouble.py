@@ -73,6 +73,21 @@ def test_a_server_that_is_down_ends_judging_and_a_rerun_completes_it(
         assert all(verdict.scores for verdict in outcomes)
 
 
+def test_what_stopped_the_server_is_told_and_not_an_earlier_trouble(curve, options, items):
+    def script(call):
+        if call.number == 0:
+            return Answer(status=503, error={"message": "loading"})
+        if call.number > 2:
+            return Answer(status=500, error={"message": "out of power"})
+        return Answer("1")
+
+    with JudgeServer(script) as server:
+        outcomes, _ = verdicts(curve, items(9), options(server.url, tries=2, concurrency=1))
+    causes = [verdict.cause.line for verdict in outcomes if verdict.cause]
+    assert len(causes) == 7
+    assert all(line.endswith("answered 500: out of power") for line in causes)
+
+
 def test_nobody_listening(moviecore, options):
     (verdict,), run = verdicts(moviecore, [ITEM], options("http://127.0.0.1:9/v1", tries=2))
     assert verdict.reason == "judge_unavailable"

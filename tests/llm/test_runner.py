@@ -1,12 +1,14 @@
 """The runner of many questions: order, bounds, the account, and an end in the middle."""
 
 import asyncio
+from collections import Counter
 
 import pytest
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
-from reelbench.llm.runner import Runner
+from reelbench.llm.pacing import Cause
+from reelbench.llm.runner import Runner, causes_shown
 from tests.servers.judge import Answer, JudgeServer
 
 
@@ -29,6 +31,21 @@ def test_results_come_in_order_while_a_bounded_number_is_at_work():
     assert asyncio.run(go()) == [(number, number * number) for number in range(200)]
     assert most == 3
     assert [done for done, _ in shown] == list(range(1, 201))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "line"),
+    [
+        ([3], "a"),
+        ([1, 2], "2 times b; 1 time a"),
+        ([5, 4, 3, 1, 1], "5 times a; 4 times b; 3 times c; 2 times other causes"),
+    ],
+)
+def test_the_commonest_causes_are_shown_and_the_rest_is_counted(numbers, line):
+    causes = Counter()
+    for name, number in zip("abcde", numbers, strict=False):
+        causes[Cause(name)] = number
+    assert causes_shown(causes) == line
 
 
 def test_items_are_taken_as_they_are_needed():

@@ -169,6 +169,19 @@ def test_a_resumed_run_whose_pictures_do_not_arrive_ends_by_that(words, reelbenc
     assert done.stderr.splitlines()[-1].startswith("reelbench: pictures seem not to arrive")
 
 
+@pytest.mark.parametrize("status", [403, 404, 429, 500])
+def test_a_refusal_of_the_small_questions_ends_nothing(status, reelbench, tmp_path):
+    def small(_):
+        return Answer(status=status, error={"message": "several images: internal error"})
+
+    with JudgeServer(playing(small), plays_all=True) as server:
+        done = reelbench(*of(server, "--output", tmp_path))
+        assert done.returncode == 0, done.stderr
+        assert kinds(server) == ["question", "small", *["question"] * (QUESTIONS - 1)]
+    assert f"answered {status}: several images: internal error); --no-probe" in done.stderr
+    assert "asking stopped" not in done.stderr
+
+
 def test_keep_going_asks_on_and_marks_the_row(reelbench, tmp_path):
     with JudgeServer(playing(blind, text_alone), plays_all=True) as server:
         done = reelbench(*of(server, "--keep-going", "--output", tmp_path))
