@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from reelbench.base import settings
 from reelbench.base.errors import InputError, ReelbenchError
@@ -17,11 +18,13 @@ from reelbench.judges.prompting import PromptSet, load_prompts
 from reelbench.judges.verdicts import Judge, Judged, Verdict, is_judged
 from reelbench.llm import loop
 from reelbench.llm.budget import Budget
-from reelbench.llm.pacing import Cause
 from reelbench.llm.runner import Runner, causes_shown
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
+
+if TYPE_CHECKING:
+    from reelbench.llm.pacing import Cause
 
 _log = logging.getLogger("reelbench.judges")
 
@@ -111,7 +114,7 @@ def judge_of(
 
 def _note_causes(run: JudgeRun, options: JudgeOptions, note: Callable[[str], None]) -> None:
     """Note why the judge's server gave no reply to some items, and what to do."""
-    causes: Counter[Cause] = Counter()
+    causes: Counter["Cause"] = Counter()
     for verdict in run:
         if verdict.reason == Reason.JUDGE_UNAVAILABLE and verdict.cause is not None:
             causes[verdict.cause] += 1

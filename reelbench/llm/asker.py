@@ -397,7 +397,7 @@ class Asker:
 
     @property
     def end_line(self) -> str | None:
-        """The line on why asking was ended as of no use (`end`). None where it was not."""
+        """Why asking was ended as of no use (`end`), or None."""
         if self._ended is None:
             return None
         return str(self._ended)
@@ -805,7 +805,7 @@ class Asker:
             return None
 
     async def _ask_unkept(self, messages: Sequence[Message]) -> Reply | None:
-        """Ask for a reply that is not kept. None where the budget has no room for it."""
+        """Ask for a reply that is not kept. None without a budget for it."""
         estimate = self.options.cost_usd(estimated_tokens(messages), _SHORT_REPLY)
         async with self.budget.call(estimate or 0.0, self.cache, self.options.option) as call:
             if call is None:

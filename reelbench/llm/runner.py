@@ -35,12 +35,12 @@ def causes_shown(causes: Counter[Cause]) -> str:
     if len(causes) == 1:
         return next(iter(causes)).line
     parts: list[str] = []
-    shown = 0
+    rest = causes.total()
     for cause, number in causes.most_common(_CAUSES_SHOWN):
         parts.append(f"{number_of(number, 'time')} {cause.line}")
-        shown += number
-    if shown < causes.total():
-        parts.append(f"{number_of(causes.total() - shown, 'time')} other causes")
+        rest -= number
+    if rest:
+        parts.append(f"{number_of(rest, 'time')} other causes")
     return "; ".join(parts)
 
 
