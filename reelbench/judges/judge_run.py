@@ -114,7 +114,7 @@ def judge_of(
 
 def _note_causes(run: JudgeRun, options: JudgeOptions, note: Callable[[str], None]) -> None:
     """Note why the judge's server gave no reply to some items, and what to do."""
-    causes: Counter["Cause"] = Counter()
+    causes: Counter[Cause] = Counter()
     for verdict in run:
         if verdict.reason == Reason.JUDGE_UNAVAILABLE and verdict.cause is not None:
             causes[verdict.cause] += 1
