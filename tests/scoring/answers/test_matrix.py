@@ -46,6 +46,7 @@ FORMS = {
     "an explanation that concludes": ("so", "A\n\n{explanation}: …\n{so}, {answer} {is} B.", "B"),
     "a break that was written down": ("explanation", "B\\n\\n{explanation}: …", "B"),
     "a remark on the last line": ("because", "…\n\nB ({because} …)", "B"),
+    "a verdict on the last line": ("wrong", "…\n\nB ({wrong})", None),
     "somebody's answer": ("person", "{person} {answer}: B", None),
 }
 

@@ -58,6 +58,13 @@ VERBS = ("run", "jump", "wait", "stop")
         ("C (maybe)", FOUR, None),
         ("B (or C)", FOUR, None),
         ("C (what he holds)\nD (what she holds)", FOUR, None),
+        # On the last line, unless the brackets rule it out.
+        ("Let me see.\nC (what he holds)", FOUR, "C"),
+        ("Let me see.\nB (wrong)", FOUR, None),
+        ("The man\n\nC (incorrect).", FOUR, None),
+        ("I think\nB (not a dog)", FOUR, None),
+        ("I think\nB (unlikely)", FOUR, None),
+        ("I think\nB (but see above)", FOUR, None),
         ("Cが最も可能性が高いです。", FOUR, "C"),
         ("Cの可能性があります。", FOUR, None),
         # Counts.
