@@ -298,15 +298,19 @@ def _sheet_lines(path: Path, sheet: Any) -> Iterator[sheet_layout.Line]:  # noqa
     amount = _Amount(path)
     merged_cells = _merged_cells(sheet)
     open_cells: dict[int, _MergedCell] = {}
+    is_below_header = False
     for cells in sheet.rows:
         amount.add(rows=1, cells=len(cells))
         row = [_excel_value(cell) for cell in cells]
         amount.add(size=sum(len(value) for value in row if isinstance(value, str)))
-        for merged in merged_cells.get(amount.rows, ()):
+        beginning = merged_cells.get(amount.rows, ()) if is_below_header else ()
+        for merged in beginning:
             value = row[merged.column] if merged.column < len(row) else ""
             open_cells[merged.column] = merged._replace(value=value)
         if any(value != "" for value in row):
             _fill_merged(row, open_cells, amount.rows)
+            # A header of two lines would be a row of its own names; a title is one cell.
+            is_below_header = is_below_header or sum(value != "" for value in row) > 1
             yield sheet_layout.Line(f"{path}, row {amount.rows}", row)
 
 

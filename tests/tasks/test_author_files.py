@@ -177,6 +177,20 @@ def test_a_cell_merged_over_rows_holds_for_all_of_them(tmp_path):
     assert [row["video"] for row in read_rows] == ["clip0.mp4"] * 3 + ["clip1.mp4"] * 3
 
 
+def test_a_header_merged_over_two_rows_makes_no_row_of_itself(tmp_path):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["Kitchen films"])
+    sheet.append(["id", "video", "question", "options"])
+    sheet.append([None, None, None, "A", "B"])
+    sheet.append(["q1", "a.mp4", "Who?", "tea", "milk"])
+    for cells in ("A1:E1", "A2:A3", "B2:B3", "C2:C3", "D2:E2"):
+        sheet.merge_cells(cells)
+    book.save(tmp_path / "rows.xlsx")
+    ids = [row["id"] for _, row in tables.read(tmp_path / "rows.xlsx")]
+    assert ids == ["", "q1"]  # the first is refused as one without an id
+
+
 def test_a_first_line_of_one_word_is_a_header_where_numbers_follow(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("id\n1,2,3\n", encoding="utf-8")
