@@ -204,7 +204,7 @@ def score(
         errata=errata,
     )
     if judge_estimate:
-        options = replace(options, overlap=False, judge=None, place=None)
+        options = replace(options, overlap=False, judge=None, reader=None, place=None)
     if of_run.answering is not None:
         options = replace(options, answering=Answering.parse(of_run.answering))
     tags_file = None

@@ -13,11 +13,12 @@ from importlib import resources
 from typing import Any, ClassVar, NamedTuple, Self
 
 from reelbench.base import settings
+from reelbench.base.errors import number_of
 from reelbench.base.progress import Bar, no_bar
 from reelbench.judges import turn_tokens
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.ask_result import UNPARSABLE, AskResult
+from reelbench.llm.ask_result import REJECTED, UNPARSABLE, AskResult
 from reelbench.llm.asker import Asker
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.messages import Message
@@ -97,8 +98,8 @@ def read_unread(
     async def read(item: Item) -> AskResult[str]:
         read_reply = partial(_read_reply, options=len(item.options))
         result = await asker.ask(_messages(item), read_reply, again=_again)
-        if result.reason not in {None, UNPARSABLE}:
-            runner.lacking[str(result.reason)] += 1
+        if result.reason not in {None, UNPARSABLE, REJECTED}:
+            runner.note_lacking(result)
         return result
 
     with bar(f"reading {spec.id}", len(unread)) as show:
@@ -106,7 +107,13 @@ def read_unread(
         results = loop.run(runner.results(unread, read))
     runner.check("answers are not read", "the reader gave no reply")
     for item, result in zip(unread, results, strict=True):
-        replies[item.id] = result
+        if result.replies:
+            replies[item.id] = result
+    rejected = sum(result.reason == REJECTED for result in results)
+    if rejected:
+        verb = "stays" if rejected == 1 else "stay"
+        answers_rejected = number_of(rejected, "answer")
+        note(f"{answers_rejected} rejected by the reader's server {verb} unread")
     read_items: list[Item] = []
     for item in items:
         if item.id in replies:

@@ -3,6 +3,7 @@
 The other answers stay, and the new result records what it merged.
 """
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -126,7 +127,7 @@ class EarlierResult:
         }
         for name in _EQUAL:
             pairs[name] = (getattr(then.settings, name), getattr(settings, name))
-        pairs["reader"] = (_reader_of(then.settings), _reader_of(settings))
+        pairs["reader"] = (_reader_in_words(then.settings), _reader_in_words(settings))
         if then.judge is not None or self.only == OTHER_JUDGE:
             judge_before = then.judge.requested if then.judge else None
             judge_now = judge.name if judge else None
@@ -191,7 +192,8 @@ class EarlierResult:
             return item
         timing = questions.timings.get(sample.id, UNTIMED)
         answer = answered(questions.spec, sample.prediction, options, timing, question)
-        return item.model_copy(update={"parsed": answer.parsed, "flags": answer.flags})
+        read_again = {"parsed": answer.parsed, "flags": answer.flags, "read_by": None}
+        return item.model_copy(update=read_again)
 
     def settings(self, settings: SettingsRecord, asked_again: int) -> SettingsRecord:
         """Return the settings of the new result. They record what it merged."""
@@ -208,9 +210,15 @@ class EarlierResult:
         )
 
 
-def _reader_of(settings: SettingsRecord) -> str | None:
-    """Return the model that read what the grammar left unread, or None."""
-    return None if settings.reader is None else settings.reader.model
+def _reader_in_words(settings: SettingsRecord) -> str | None:
+    """Return the model that read unread answers, and how it was asked. None where none did."""
+    reader = settings.reader
+    if reader is None:
+        return None
+    words = f"{reader.model} with the prompt {reader.prompt_sha256[:12]}"
+    if reader.extra:
+        words += f" and {json.dumps(reader.extra, sort_keys=True)}"
+    return words
 
 
 def _samples_by_id(folder: Path) -> dict[str, Sample]:

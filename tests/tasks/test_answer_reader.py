@@ -8,8 +8,12 @@ import pytest
 import reelbench
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.leaderboard import board, store
+from reelbench.registry.question_files import QuestionIds
 from reelbench.scoring import result_files
 from reelbench.tasks.answer_reader import ReaderOptions, letter_of
+from reelbench.tasks.earlier import EarlierResult
+from reelbench.tasks.score import Options, RunMetadata, score_files
+from reelbench.tasks.submissions import Inputs
 from tests.servers.judge import Answer, JudgeServer
 
 OPTIONS = ["a red pan", "a blue pan", "a copper pan", "a small pan"]
@@ -100,8 +104,28 @@ def test_a_reply_is_paid_for_once(kitchen, table, server, tmp_path):
 def test_a_failure_is_no_wrong_answer(kitchen, table, tmp_path):
     with JudgeServer() as gone:
         pass
-    with pytest.raises(ReelbenchError, match="unavailable answers are not read; rerun"):
+    with pytest.raises(
+        ReelbenchError, match=r"3 unavailable: no connection .* answers are not read; rerun"
+    ):
         read(kitchen, table, gone, tmp_path, tries=1, backoff=0)
+
+
+def test_an_answer_that_its_server_rejects_stays_unread(kitchen, table, tmp_path):
+    notes = []
+
+    def filtered(call):
+        return Answer(status=400) if "Ignore" in call.user else said(call)
+
+    with JudgeServer(filtered) as server:
+        reader = ReaderOptions.named("reader-1", url=server.url, cache=tmp_path / "kept.sqlite")
+        options = Options(reader=reader, note=notes.append)
+        scored = score_files(str(kitchen), Inputs(table), options).scored
+    samples = {sample.id: sample for sample in scored.samples}
+    assert samples["q4"].read_by is None
+    assert samples["q4"].flags == ("parse_failed",)
+    assert samples["q2"].read_by is not None
+    assert scored.counts.read_by_model == 1
+    assert any("1 answer rejected by the reader's server stays unread" in line for line in notes)
 
 
 def test_its_budget_holds(kitchen, table, server, tmp_path):
@@ -148,6 +172,50 @@ def test_an_edited_reply_is_seen(kitchen, table, server, tmp_path):
     [added] = store.add(folder, tmp_path / "store")
     assert added.outcome == "refused"
     assert "parsed.answer is 'C', its prediction reads 'B'; the answer was edited" in added.why
+
+
+def test_an_estimate_of_the_judging_asks_no_reader(kitchen, table, server, tmp_path, reelbench):
+    done = reelbench(
+        *("score", kitchen, "--predictions", table, "--judge-estimate"),
+        *("--reader", f"reader-1@{server.url}", "--judge", f"judge-1@{server.url}"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert server.calls == []
+
+
+def test_a_read_result_has_a_folder_of_its_own(kitchen, table, server, tmp_path):
+    inputs = Inputs(table)
+    reader = ReaderOptions.named("reader-1", url=server.url, cache=tmp_path / "kept.sqlite")
+    alone = score_files(str(kitchen), inputs, Options())
+    read_result = score_files(str(kitchen), inputs, Options(reader=reader))
+    assert alone.name != read_result.name
+
+
+def test_two_ways_of_reading_never_stand_in_one_result(kitchen, table, server, tmp_path):
+    read(kitchen, table, server, tmp_path).save(tmp_path / "read")
+    again = EarlierResult.read(tmp_path / "read", QuestionIds(frozenset({"q1"})))
+    reader = ReaderOptions.named(
+        "reader-1", url=server.url, cache=tmp_path / "kept.sqlite", extra={"seed": 1}
+    )
+    options = Options(earlier=again, reader=reader)
+    with pytest.raises(InputError, match=r"reader reader-1 .*now it is reader-1 .*seed"):
+        score_files(str(kitchen), Inputs(table), options, metadata=RunMetadata(model="m"))
+
+
+def test_what_a_newer_grammar_reads_is_no_letter_of_the_reader(kitchen, table, server, tmp_path):
+    read(kitchen, table, server, tmp_path).save(tmp_path / "read")
+    result_file = tmp_path / "read" / "result.json"
+    document = json.loads(result_file.read_text())
+    document["answers"] -= 1
+    result_file.write_text(json.dumps(document))
+    samples_file = tmp_path / "read" / "samples.jsonl"
+    samples_file.write_text(samples_file.read_text().replace(UNREAD, "C"))
+    again = EarlierResult.read(tmp_path / "read", QuestionIds(frozenset({"q1"})))
+    reader = ReaderOptions.named("reader-1", url=server.url, cache=tmp_path / "kept.sqlite")
+    merged = score_files(str(kitchen), Inputs(table), Options(earlier=again, reader=reader))
+    samples = {sample.id: sample for sample in merged.scored.samples}
+    assert (samples["q2"].parsed or {})["answer"] == "C"
+    assert samples["q2"].read_by is None
 
 
 @pytest.mark.parametrize(
