@@ -299,6 +299,18 @@ def test_questions_are_asked_again_by_the_same_errata_only(tmp_path):
         score_files(str(kit), inputs, Options(earlier=again, errata="ignore"))
 
 
+def test_questions_asked_again_keep_their_hash_where_the_rows_are_in_a_file(tmp_path):
+    kit = benchmark(tmp_path / "kit", [LEFT_OUT, CORRECTED])
+    (tmp_path / "answers.json").write_text(json.dumps(answers()))
+    inputs = Inputs(tmp_path / "answers.json", references=kit / "rows.json")
+    first = score_files(str(kit), inputs, Options()).write(tmp_path / "first").result
+    again = EarlierResult.read(tmp_path / "first", QuestionIds(frozenset({"q1"})))
+    evaluation = score_files(str(kit), inputs, Options(earlier=again))
+    second = evaluation.write(tmp_path / "second").result
+    assert second.benchmark.questions_sha256 == first.benchmark.questions_sha256
+    assert second.data == first.data
+
+
 def test_check_holds_errata_to_the_rows(reelbench, tmp_path):
     kit = benchmark(tmp_path / "kit", [CORRECTED, {**LEFT_OUT, "id": "q77"}])
     done = reelbench("check", kit)

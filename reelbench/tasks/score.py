@@ -22,6 +22,7 @@ from reelbench.base.progress import Bar, no_bar
 from reelbench.base.settings import JUDGE
 from reelbench.base.values import drained
 from reelbench.data import ownership
+from reelbench.data.loading import SplitData
 from reelbench.judges.verdicts import Judge, Judged
 from reelbench.registry.decoding import Answering
 from reelbench.registry.errata import Errata, ErrataChoice, read_errata
@@ -30,6 +31,7 @@ from reelbench.registry.reasons import NO_ANSWER, NOT_ALL_SEEN, NOT_ASKED, OF_JU
 from reelbench.registry.records import (
     About,
     AskedRecord,
+    Data,
     ErrataRecord,
     Item,
     ModelRecord,
@@ -168,8 +170,8 @@ class RunMetadata:
 
 
 _UNREAD_SHOWN = 3
-_FEWEST_JUDGED = 5
-"""Of so many answers that need a judge, one has to be judged."""
+_LEAST_JUDGED_SHARE = 0.2
+"""The least share of answers that a working judge scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +215,13 @@ class _Unanswered(NamedTuple):
     error: str | None
 
 
+class _QuestionsOrigin(NamedTuple):
+    """Whose data questions are, and the hash of the split's."""
+
+    data: Data
+    questions_sha256: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """A scored benchmark of which nothing is written yet.
@@ -222,11 +231,12 @@ class Evaluation:
         fits: The lists of ids, and the notes, as `Outcome` has them.
         judge_notes: The notes of the judge that was asked.
         come_by: The record of how the answers were asked for.
-        reading: The record of what reading by a model took.
+        reading: The cost of the reader's replies.
         own_rows: Whether the run itself states that its rows were somebody's own.
         defaults: The command's options that a `reelbench.toml` set, with their values.
         errata: The errata that were applied.
         stated_targets: The right answers, by id, that these corrected.
+        earlier_result: The result whose answers are among these.
     """
 
     questions: Questions
@@ -245,6 +255,7 @@ class Evaluation:
     defaults: Mapping[str, str] = field(default_factory=dict)
     errata: ErrataRecord | None = None
     stated_targets: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    earlier_result: Result | None = None
 
     @property
     def spec(self) -> BenchmarkSpec:
@@ -272,6 +283,8 @@ class Evaluation:
         digest.update(b"]")
         if self.errata is not None:
             digest.update(str(self.errata).encode())
+        if self.settings.reader is not None:
+            digest.update(self.settings.reader.model_dump_json().encode())
         return f"{self.spec.id}-{self.questions.split}-{digest.hexdigest()[:12]}"
 
     @property
@@ -285,7 +298,7 @@ class Evaluation:
         counts = {reason: count for reason, count in unscored.items() if reason in failures}
         judged = self._judged_items()
         needed = judged + sum(counts.values())
-        if not counts or _FEWEST_JUDGED * judged >= needed:
+        if not counts or judged >= _LEAST_JUDGED_SHARE * needed:
             return None
         if self.judge_notes and set(counts) != {Reason.JUDGE_UNPARSABLE}:
             cause = self.judge_notes[-1]
@@ -386,13 +399,11 @@ class Evaluation:
         local_split = None
         with suppress(ReelbenchError):  # the questions are not on this machine
             local_split = self.questions.here
-        whose = "own"
-        if not self.own_rows:
-            whose = ownership.rows_owner(spec, split, source, self._references(), local_split)
+        origin = self._questions_origin(local_split)
         notes = [note for note in (self.note, *data_notes) if note]
         attribution = result_files.Attribution(
-            whose,
-            ownership.questions_sha256(spec, split, source, self._asked_rows(), local_split),
+            origin.data,
+            origin.questions_sha256,
             self.errata,
             url=self.url,
             note="; ".join(notes) or None,
@@ -410,6 +421,23 @@ class Evaluation:
             settings=self.settings,
             attribution=attribution,
         )
+
+    def _questions_origin(self, local_split: SplitData | None) -> _QuestionsOrigin:
+        """Return whose data the questions are, and their hash.
+
+        With errata, an earlier result's samples have no more the right answers of the rows: where
+        the rows aren't here, it is that result which states both.
+        """
+        before = self.earlier_result if self.errata is not None else None
+        asked_rows = self._asked_rows() if before is None else ()
+        place = (self.spec, self.questions.split, self.questions.source)
+        digest = ownership.questions_sha256(*place, asked_rows, local_split)
+        if before is not None and digest is None:
+            return _QuestionsOrigin(before.data, before.benchmark.questions_sha256)
+        if self.own_rows:
+            return _QuestionsOrigin("own", digest)
+        whose = ownership.rows_owner(*place, self._references(), local_split)
+        return _QuestionsOrigin(whose, digest)
 
     def _references(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
         """Yield the id, video, question and right answer of each sample."""
@@ -567,6 +595,7 @@ class Answers:
         columns: The items' own scores, by id, where whoever hands them over has made them.
         duplicate: Ids that a run has twice. None where the answers are of no run.
         own_rows: Whether the run itself states that its rows were somebody's own.
+        earlier_result: The result whose answers are among these already.
     """
 
     submission: PredictionSet
@@ -578,6 +607,7 @@ class Answers:
     columns: Mapping[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
     duplicate: list[str] | None = None
     own_rows: bool = False
+    earlier_result: Result | None = None
 
     @property
     def questions(self) -> Questions:
@@ -653,7 +683,9 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
     settings = options.labelled(answers.settings)
     earlier = options.earlier
     errata_of_split = options.errata_of(questions)
+    earlier_result = answers.earlier_result
     if earlier is not None:
+        earlier_result = earlier.result
         ids = {item.id for item in items}
         earlier.refuse_unlike(
             questions,
@@ -724,6 +756,7 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
         defaults=options.defaults,
         errata=errata_record,
         stated_targets=stated_targets,
+        earlier_result=earlier_result,
     )
 
 

@@ -245,6 +245,7 @@ def _answers_of_task(
         columns=columns,
         duplicate=run.duplicate,
         own_rows=data.data == "own",
+        earlier_result=earlier and earlier.result,
     )
 
 
