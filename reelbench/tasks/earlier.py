@@ -211,7 +211,7 @@ class EarlierResult:
 
 
 def _reader_in_words(settings: SettingsRecord) -> str | None:
-    """Return the model that read unread answers, and how it was asked. None where none did."""
+    """Return the reader's model, prompt and further fields. None without a reader."""
     reader = settings.reader
     if reader is None:
         return None

@@ -216,7 +216,7 @@ class _Unanswered(NamedTuple):
 
 
 class _QuestionsOrigin(NamedTuple):
-    """Whose data questions are, and the hash of the split's."""
+    """The owner of questions, and the hash of their split."""
 
     data: Data
     questions_sha256: str | None
@@ -423,7 +423,7 @@ class Evaluation:
         )
 
     def _questions_origin(self, local_split: SplitData | None) -> _QuestionsOrigin:
-        """Return whose data the questions are, and their hash.
+        """Return the owner of the questions, and their hash.
 
         With errata, an earlier result's samples have no more the right answers of the rows: where
         the rows aren't here, it is that result which states both.

@@ -174,7 +174,7 @@ def test_an_edited_reply_is_seen(kitchen, table, server, tmp_path):
     assert "parsed.answer is 'C', its prediction reads 'B'; the answer was edited" in added.why
 
 
-def test_an_estimate_of_the_judging_asks_no_reader(kitchen, table, server, tmp_path, reelbench):
+def test_an_estimate_of_the_judging_asks_no_reader(kitchen, table, server, reelbench):
     done = reelbench(
         *("score", kitchen, "--predictions", table, "--judge-estimate"),
         *("--reader", f"reader-1@{server.url}", "--judge", f"judge-1@{server.url}"),
