@@ -61,14 +61,6 @@ COMMANDS = {
         leaves="out/qwen/*/reelbench/rextime_mini/result.json",
         needs_lmms_eval=True,
     ),
-    "reelbench run --frames 32 -- --tasks moviecore,rextime --model qwen2_5_vl --model_args pretrained=…": Run(
-        {
-            "moviecore,rextime": "moviecore_mini,rextime_mini",
-            "pretrained=…": f"pretrained={{vlm}},{SMALL} --limit 2 --output_path OUTPUT_PATH",
-        },
-        leaves="OUTPUT_PATH/**/rextime_mini/result.json",
-        needs_lmms_eval=True,
-    ),
     "lmms-eval --tasks moviecore_mini --model qwen2_5_vl --model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct": Run(
         {"Qwen/Qwen2.5-VL-7B-Instruct": f"{{vlm}},{SMALL} --limit 2 --output_path qwen"},
         leaves="qwen/**/*_results.json",
