@@ -5,6 +5,7 @@ It ends with a hash of its files: no later file takes the place of another.
 
 import hashlib
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,6 +24,15 @@ _DIGITS = 16
 def hashes(folder: Path) -> dict[str, str]:
     """Return the sha256 of each file of a submission."""
     return {name: sha256_of(folder / name) for name in hidden_submission.FILES}
+
+
+def is_whole(folder: Path, files: Mapping[str, str]) -> bool:
+    """Return True where a folder has some files with these hashes."""
+    for name, digest in files.items():
+        file = folder / name
+        if not file.is_file() or sha256_of(file) != digest:
+            return False
+    return True
 
 
 def key_of(record: Submission, folder: Path) -> str:

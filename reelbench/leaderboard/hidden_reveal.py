@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import board_state, hidden_rows, store
 from reelbench.leaderboard.hidden_rows import ShownFile
+from reelbench.leaderboard.ledger import Received
 from reelbench.leaderboard.store import Filing
 from reelbench.registry import discovery
 from reelbench.registry.records import MetricValue
@@ -61,18 +62,33 @@ def reveal(name: str, place: Path) -> Iterator[Revealed]:
     if not rows:
         raise InputError(f"{place}: has no row of a hidden test of {spec.id}")
     for row in rows:
-        yield from _revealed(name, spec, row, place)
+        _refuse_hidden(spec, row.received)
+    for row in rows:
+        try:
+            yield from _revealed(name, spec, row, place)
+        except InputError as error:  # one broken row never stops the others
+            metric = spec.primary
+            total = row.scored.totals[metric.name]
+            digits = metric.in_unit.digits
+            yield Revealed(row.received.model, metric.name, digits, total, None, str(error))
+
+
+def _refuse_hidden(spec: BenchmarkSpec, received: Received) -> None:
+    """Raise InputError where the answers to a row's questions are not public yet."""
+    split = spec.splits.get(received.split)
+    if spec.version <= received.version or (split is not None and split.secret):
+        raise InputError(
+            f"{spec.id}: its answers join the rows without `hidden_answers`, "
+            f"and its version rises above {received.version}"
+        )
 
 
 def _revealed(name: str, spec: BenchmarkSpec, row: ShownFile, place: Path) -> Iterator[Revealed]:
     received = row.received
     folder = place / received.key
-    record = hidden_submission.read_record(folder)
-    if spec.version <= record.benchmark.version or spec.splits[received.split].secret:
-        raise InputError(
-            f"{spec.id}: its answers join the rows without `hidden_answers`, "
-            f"and its version rises above {record.benchmark.version}"
-        )
+    record = hidden_rows.record_of(place, received)
+    if received.split not in spec.splits:
+        raise InputError(f"{spec.id}: has no split {received.split} any more")
     questions = Questions.named(name, received.split)
     given_answers = predictions.read(
         questions, folder / hidden_submission.PREDICTIONS_FILE, Columns()

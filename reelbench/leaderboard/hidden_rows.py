@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reelbench.base.errors import InputError
-from reelbench.base.files import sha256_of
-from reelbench.leaderboard import entries
+from reelbench.leaderboard import entries, hidden_key
 from reelbench.leaderboard.board_settings import BoardSettings
 from reelbench.leaderboard.board_state import BoardState, same_account
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
-from reelbench.leaderboard.hidden_rules import HiddenRules, day
+from reelbench.leaderboard.hidden_rules import HiddenRules, in_words
 from reelbench.leaderboard.ledger import Received, Scored
 from reelbench.registry import discovery
 from reelbench.registry.records import About
@@ -91,9 +90,8 @@ def record_of(store: Path, received: Received) -> Submission:
         InputError: Its files are not there as they were handed in.
     """
     folder = store / received.key
-    for name, digest in received.files.items():
-        if not (folder / name).is_file() or sha256_of(folder / name) != digest:
-            raise InputError(f"{folder / name}: is not there as it was handed in")
+    if not hidden_key.is_whole(folder, received.files):
+        raise InputError(f"{folder}: its files are not there as they were handed in")
     return hidden_submission.read_record(folder)
 
 
@@ -142,7 +140,7 @@ def _unranked(received: Received, rules: HiddenRules) -> str | None:
     if reason is not None:
         return f"disqualified: {reason}"
     if received.late:
-        return f"late: handed in on {day(received.at)}, after the close"
+        return f"late: handed in on {in_words(received.at)}, after the close"
     return None
 
 

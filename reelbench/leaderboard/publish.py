@@ -26,6 +26,7 @@ from reelbench.leaderboard import (
     columns,
     community,
     hand_in,
+    hidden_key,
     hidden_rows,
     ledger,
     ledger_merge,
@@ -637,11 +638,11 @@ class _Upload:
                     key = f"{store.REPLACED_FOLDER}/{run.key}/{folder.name}"
                     _copy_result(folder, self.folder / _RESULTS / key)
         if not self.options.create_pr:
-            for file in hidden_rows.shown_files(self.state):
-                _copy_submission(
-                    self.store / file.received.key, self.folder / _RESULTS / file.received.key
-                )
-        rows = "left out" if self.options.create_pr else "published without answers"
+            for received, _ in hidden_rows.shown_files(self.state):
+                folder = self.store / received.key
+                if hidden_key.is_whole(folder, received.files):
+                    shutil.copytree(folder, self.folder / _RESULTS / received.key)
+        rows = "left out" if self.options.create_pr else "published as a row alone"
         for why, number in left_out.items():
             results = number_of(number, "result")
             self.note(f"{rows}: {results} whose samples repeat the data: {why}")
@@ -817,11 +818,6 @@ def _column_line(column: columns.BoardColumn) -> str:
     if column.about:
         text += f": {column.about}"
     return f"| `{column.id}` | {text} |"
-
-
-def _copy_submission(folder: Path, target: Path) -> None:
-    if folder.is_dir():
-        shutil.copytree(folder, target)
 
 
 def _copy_result(folder: Path, target: Path) -> None:

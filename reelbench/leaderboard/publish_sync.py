@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from reelbench.base.errors import number_of
-from reelbench.base.files import read_json, sha256_of, write_text, written_aside
+from reelbench.base.files import read_json, write_text, written_aside
 from reelbench.data import hub
 from reelbench.data.hub_write import Head, Repository, differs
 from reelbench.leaderboard import (
+    hidden_key,
     ledger,
     ledger_merge,
     maintainers_files,
@@ -61,10 +62,8 @@ def sync(place: Path, repository: Repository, head: Head, folder: Path, note: No
         submissions = _submissions(place, state, head)
         files |= submissions
         results_dataset.download(repository.id, str(head.commit), files, folder)
-        for path in submissions:
-            target = place / path.removeprefix(f"{RESULTS}/")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(folder / path, target)
+        for received in _lacking_submissions(place, state):
+            _take_submission(received, folder / RESULTS / received.key, place, note)
         brought = 0
         for row in lacking:
             brought += _take(row, folder / RESULTS / row.key, place)
@@ -87,13 +86,8 @@ def sync(place: Path, repository: Repository, head: Head, folder: Path, note: No
 def _is_whole(row: FiledRow, place: Path) -> bool:
     """Return True where a row's files are here as they were filed."""
     folder = place / row.key
-    if not (folder / result_files.RESULT_FILE).is_file():
-        return False
-    for name, digest in row.files.items():
-        file = folder / name
-        if not file.is_file() or sha256_of(file) != digest:
-            return False
-    return True
+    has_result = (folder / result_files.RESULT_FILE).is_file()
+    return has_result and hidden_key.is_whole(folder, row.files)
 
 
 def _paths_of(rows: list[FiledRow], head: Head) -> Iterator[str]:
@@ -132,14 +126,33 @@ def _beside(place: Path, head: Head) -> dict[str, hub.RemoteFile]:
 
 
 def _submissions(place: Path, state: BoardState, head: Head) -> dict[str, hub.RemoteFile]:
-    """Return the files of scored submissions that the store lacks."""
-    keys = {file.received.key for file in state.hidden.values()}
+    """Return the published files of submissions that the store lacks."""
+    keys = {received.key for received in _lacking_submissions(place, state)}
     files: dict[str, hub.RemoteFile] = {}
     for path, file in head.files.items():
-        own_file = place / path.removeprefix(f"{RESULTS}/")
-        if results_dataset.key_of_submission(path) in keys and not own_file.is_file():
+        if results_dataset.key_of_submission(path) in keys:
             files[path] = file
     return files
+
+
+def _lacking_submissions(place: Path, state: BoardState) -> list[ledger.Received]:
+    """Return the submissions whose files are not in the store as they were handed in."""
+    entries = [file.received for file in state.hidden.values()]
+    return [entry for entry in entries if not hidden_key.is_whole(place / entry.key, entry.files)]
+
+
+def _take_submission(received: ledger.Received, folder: Path, place: Path, note: Note) -> None:
+    """Copy a submission's fetched files into the store, where they are those handed in."""
+    if not folder.is_dir():
+        return
+    if not hidden_key.is_whole(folder, received.files):
+        note(f"{received.key}: not taken: its published files are not as they were handed in")
+        return
+    target = place / received.key
+    if target.is_dir():
+        shutil.rmtree(target)
+    with written_aside(target) as aside:
+        shutil.copytree(folder, aside)
 
 
 def _remember_equal_files(place: Path, head: Head, changed: Mapping[str, hub.RemoteFile]) -> None:
