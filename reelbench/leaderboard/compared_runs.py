@@ -8,6 +8,7 @@ import hashlib
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -111,7 +112,7 @@ def compared_runs(
     stored_stack = None if path is None else _read(path)
     runs = _Runs(rows, contents, stored_stack, resampled)
     shapes = runs.shapes()
-    if stored_stack is not None and 2 * shapes[stored_stack.shape] <= len(rows):
+    if stored_stack is not None and 2 * shapes[stored_stack.shape] < len(rows):
         runs = _Runs(rows, contents, None, resampled)
         shapes = runs.shapes()
     if not shapes:
@@ -122,7 +123,8 @@ def compared_runs(
     if stored_stack is not None:
         stored_contents = stored_stack.contents
     if path is not None and not set(stack.contents) <= {*stored_contents, ""}:
-        _write(path, stack)
+        with suppress(OSError):  # it is a cache: the table needs no room on a disk
+            _write(path, stack)
     return runs.compared(stack)
 
 
@@ -228,7 +230,7 @@ def _has_parts(run: Resampled) -> bool:
 
 
 def _path_of(rows: Sequence[BoardEntry]) -> Path | None:
-    """Return the file that keeps a table's stack. None where none may be stored_stack."""
+    """Return the file that keeps a table's stack. None where nothing can be kept."""
     for row in rows:
         if row.stored is not None and row.stored.columns is not None:
             group = row.group
@@ -288,7 +290,7 @@ def _scores_in(arrays: Mapping[str, Any], end: str) -> Scores:
 
 
 def _write(path: Path, stack: Stack) -> None:
-    """Keep those of a stack's runs that may be stored_stack."""
+    """Write the runs of a stack that can be kept."""
     places = np.flatnonzero(np.array(stack.contents) != "")
     if len(places) < len(stack.contents):
         stack = stack.at(places)

@@ -24,7 +24,9 @@ def of_split(benchmark: str, split: str) -> list[str]:
     record = _record(spec)
     if record is None or split not in record.splits:
         return []
-    return list(_lines(record, split))
+    linted_splits = [name for name in record.splits if name in spec.splits]
+    secret_splits = [name for name in linted_splits if ownership.has_secret_answers(spec, name)]
+    return list(_lines(record, split, with_counts=not secret_splits))
 
 
 def _record(spec: BenchmarkSpec) -> LintRecord | None:
@@ -39,7 +41,11 @@ def _record(spec: BenchmarkSpec) -> LintRecord | None:
     return record
 
 
-def _lines(record: LintRecord, split: str) -> Iterator[str]:
+def _lines(record: LintRecord, split: str, *, with_counts: bool) -> Iterator[str]:
+    """Yield the lines.
+
+    The counts are of all splits, and are left out where one of them is secret.
+    """
     score = record.words_alone.splits.get(split)
     if score is not None:
         words = score.in_words("the questions")
@@ -47,6 +53,8 @@ def _lines(record: LintRecord, split: str) -> Iterator[str]:
             f"{words[0].upper()}{words[1:]}. That model saw no video and read questions and "
             "options alone; it learnt from those about other videos."
         )
+    if not with_counts:
+        return
     found_rules: list[str] = []
     for rule in record.rules.values():
         if rule.findings:
@@ -56,4 +64,7 @@ def _lines(record: LintRecord, split: str) -> Iterator[str]:
     listed_rules = ""
     if found_rules:
         listed_rules = f" They are: {'; '.join(found_rules)}."
-    yield f"Faults in the rows: reelbench data lint {record.summary}{listed_rules}"
+    rows = "the rows"
+    if len(record.splits) > 1:
+        rows = "the rows of all splits"
+    yield f"Faults in {rows}: reelbench data lint {record.summary}{listed_rules}"

@@ -56,6 +56,7 @@ from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.store_columns import ColumnsFile, StoreColumns
 from reelbench.leaderboard.table_differences import Filed, FirstFiled
 from reelbench.registry import discovery
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import About, Metrics, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
@@ -244,8 +245,10 @@ def add(
         workers: Results of one key go to one worker.
     """
     folders = _folders_of_rows(path)
-    submissions = [folder for folder in folders if (folder / hidden_submission.FILE).is_file()]
-    results = _read_results([folder for folder in folders if folder not in submissions])
+    results = _read_results(folders)
+    submissions = [folder for folder, result in results.items() if _is_submission(folder, result)]
+    for folder in submissions:
+        del results[folder]
     filing = filing or Filing()
     board = BoardLedger(store)
     not_filed = _judged_elsewhere(results)
@@ -266,6 +269,14 @@ def add(
             outcomes.append(added)
             _keep_columns(verified.candidate, added, columns)
     return _with_notes_on_tables(outcomes, store, board.state)
+
+
+def _is_submission(folder: Path, result: Result | None) -> bool:
+    """Return True of a run that its benchmark's owner alone can score."""
+    if result is None or not (folder / hidden_submission.FILE).is_file():
+        return False
+    # The file may be older than the result: a run whose answers are public by now is a row.
+    return Reason.ANSWERS_HIDDEN in result.counts.unscored
 
 
 def _kept_for_its_owner(folder: Path, store: Path, about: About | None) -> Added:

@@ -181,6 +181,8 @@ def _test_run(
     tests: PairedTests, run: int, lowest: Scores, highest: Scores, common: CommonItems
 ) -> None:
     """Test a run and all before it, in both directions, but for p."""
+    if common.clusters < intervals.MIN_CLUSTERS:
+        return
     itself = slice(run, run + 1)
     earlier = slice(0, run)
     run_lowest = lowest.at(itself)
@@ -188,7 +190,7 @@ def _test_run(
     errors = standard_errors(run_lowest.draws - earlier_lowest.draws, common.clusters)
     tests.resampled_error[run, earlier] = errors
     tests.resampled_error[earlier, run] = errors
-    if common.clusters < intervals.MIN_CLUSTERS or lowest.draws.shape[1] < 2:  # noqa: PLR2004
+    if lowest.draws.shape[1] < 2:  # noqa: PLR2004
         return
     row = _tests(run_lowest, highest.at(earlier), common)
     column = _PairedTestRow(-row.centre, row.error, row.freedom)
