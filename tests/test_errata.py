@@ -180,7 +180,7 @@ def test_the_board_computes_results_again_with_their_errata(tmp_path):
         assert added.why.startswith("ids checked") or added.why == ""
     # Rows that the errata don't leave out, and answers that they don't correct, are found out.
     for line, why in (
-        ({"id": "q1", "leave_out": True, **WHY}, "which the errata contradict"),
+        ({"id": "q1", "leave_out": True, **WHY}, "the errata leave it out, and the result doesn't"),
         ({"id": "q1", "answer": "C", **WHY}, "its target is not the benchmark's"),
     ):
         forged = tmp_path / f"forged-{len(why)}"

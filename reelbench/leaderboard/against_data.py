@@ -148,8 +148,11 @@ def _problems_of_item(
     if sample.reason == Reason.MEDIA_MISSING:
         # The run left the item out: it has only its id and video.
         return
-    if (sample.reason == Reason.LEFT_OUT) != row.get(LEAVE_OUT, False):
-        yield f"item {sample.id!r}: its reason is {sample.reason}, which the errata contradict"
+    is_left_out = row.get(LEAVE_OUT, False)
+    if is_left_out and sample.reason != Reason.LEFT_OUT:
+        yield f"item {sample.id!r}: the errata leave it out, and the result doesn't"
+    if sample.reason == Reason.LEFT_OUT and not is_left_out:
+        yield f"item {sample.id!r}: the result leaves it out, and no errata do"
     if sample.target != rows.target(spec, row):
         yield f"item {sample.id!r}: its target is not the benchmark's"
     for name, labels in rows.facets(spec, row).items():

@@ -45,19 +45,17 @@ class ChangedFiles:
     @property
     def keys(self) -> list[str]:
         """The keys of the results that it adds or changes, in order."""
-        keys: dict[str, None] = {}
-        for path in sorted(self.touched):
-            key = results_dataset.key_of_path(path)
-            if key is not None:
-                keys[key] = None
-        return list(keys)
+        return self._keys(results_dataset.key_of_path)
 
     @property
     def submissions(self) -> list[str]:
         """The keys of the submissions to hidden tests that it adds, in order."""
+        return self._keys(results_dataset.key_of_submission)
+
+    def _keys(self, key_of: Callable[[str], str | None]) -> list[str]:
         keys: dict[str, None] = {}
         for path in sorted(self.touched):
-            key = results_dataset.key_of_submission(path)
+            key = key_of(path)
             if key is not None:
                 keys[key] = None
         return list(keys)

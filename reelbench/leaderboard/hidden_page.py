@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from reelbench.base.errors import number_of
 from reelbench.base.text_tables import interval, number
-from reelbench.leaderboard.hidden_rules import Quota, day
+from reelbench.leaderboard.hidden_rules import Quota, in_words
 from reelbench.leaderboard.submission_page import TITLE, verbatim
 from reelbench.pages.markdown import table
 from reelbench.registry.records import MetricValue
@@ -48,12 +48,9 @@ def scored(
     takes_row: bool,
 ) -> str:
     """Return the comment on a scored submission: what its account's row shows from then on."""
-    intro = "It is its account's row:"
+    intro = "This file is now your row:"
     if not takes_row:
-        intro = (
-            "It is not better by a standard error than the best file of its account so far, "
-            "whose row stays:"
-        )
+        intro = "It is less than one standard error better than your best file, so your row stays:"
     heads = ("metric", "unit", "#total", "#95 % interval", "#questions")
     cells: list[tuple[str, ...]] = []
     for name, total in totals.items():
@@ -68,5 +65,5 @@ def limit_in_words(whose: str, quota: Quota, span: str) -> str:
     """Return a line on a quota."""
     text = f"{whose}: {quota.remaining} of {number_of(quota.most, 'file')} left in {span}"
     if quota.next_at is not None:
-        text += f", the next one from {day(quota.next_at)} on"
+        text += f", the next one from {in_words(quota.next_at)} on"
     return text

@@ -107,7 +107,7 @@ class HiddenRules(Record):
             return taking[0]
         later = [phase.opens for phase in phases if phase.opens is not None and phase.opens > now]
         if later:
-            raise InputError(f"{split} opens on {day(min(later))}")
+            raise InputError(f"{split} opens on {in_words(min(later))}")
         if phases:
             raise InputError(f"{split} is closed")
         raise InputError(f"no phase of this test is on {split}")
@@ -124,7 +124,7 @@ class HiddenRules(Record):
         return self.files_per_month or max(1, questions // _QUESTIONS_A_FILE)
 
 
-def day(moment: datetime) -> str:
+def in_words(moment: datetime) -> str:
     """Return a moment in words."""
     return f"{moment:%Y-%m-%d %H:%M} UTC"
 

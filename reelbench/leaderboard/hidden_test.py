@@ -379,7 +379,7 @@ class HiddenTest(PullRequests):
                 if each == filed:
                     break
             assert results_at is not None  # noqa: S101 - else it was scored
-            why = f"files of this phase are scored from {hidden_rules.day(results_at)} on"
+            why = f"files of this phase are scored from {hidden_rules.in_words(results_at)} on"
             return hidden_page.waits(offered.commit, place, why, limits)
         return hidden_page.scored(
             offered.commit,

@@ -186,8 +186,8 @@ class Rejudge:
             for stored in store.get(keys).values():
                 return stored.model
         self.note(
-            f"--rejudge: judge {judge.requested} was asked by another name, which is not on this "
-            f"machine; it is asked as {judge.requested}"
+            f"--rejudge: judge {judge.requested} was asked under another name that this machine "
+            f"doesn't have; asking as {judge.requested}"
         )
         return judge.requested
 

@@ -14,6 +14,7 @@ from reelbench.data import hub
 from reelbench.data.hub import RemoteFile
 from reelbench.data.hub_write import differs
 from reelbench.leaderboard import aliases, board_settings, hidden_key, ledger, store
+from reelbench.tasks import hidden_submission
 
 RESULTS = "results"
 LEDGER_PATH = f"{RESULTS}/{ledger.FILE}"
@@ -21,11 +22,12 @@ LEDGER_PATH = f"{RESULTS}/{ledger.FILE}"
 # As the store names folders: no other name is one of ours, and not every name can be written here.
 _FOLDER = r"(?!\.\.?/)[A-Za-z0-9._-]{1,128}"
 _FILE = "|".join(re.escape(name) for name in store.FILES)
+_SUBMITTED = "|".join(re.escape(name) for name in hidden_submission.FILES)
 _KEY = rf"(?:{_FOLDER}/){{3}}{_FOLDER}"
 _OF_RESULT = re.compile(rf"{RESULTS}/({_KEY})/(?:{_FILE})")
 _OF_EARLIER = re.compile(rf"{RESULTS}/{store.REPLACED_FOLDER}/({_KEY})/[0-9a-f]{{12}}/(?:{_FILE})")
 _OF_SUBMISSION = re.compile(
-    rf"{RESULTS}/({hidden_key.FOLDER}/(?:{_FOLDER}/){{2}}{_FOLDER})/submission\.jsonl?"
+    rf"{RESULTS}/({hidden_key.FOLDER}/(?:{_FOLDER}/){{2}}{_FOLDER})/(?:{_SUBMITTED})"
 )
 _BESIDE = re.compile(rf"{RESULTS}/(?:{store.ROWS_FOLDER}|community)/[A-Za-z0-9._-]{{1,128}}\.json")
 _OWN = {LEDGER_PATH, f"{RESULTS}/{aliases.FILE}", f"{RESULTS}/{board_settings.FILE}"}

@@ -76,7 +76,7 @@ def test_a_renamed_judge_is_asked_again_by_the_name_that_was_sent(scoring, reelb
             )
             assert added.returncode == 0, added.stderr
             names.append({call.body["model"] for call in server.calls})
-        is_told = "was asked by another name, which is not on this machine" in added.stderr
+        is_told = "was asked under another name that this machine doesn't have" in added.stderr
         assert is_told == (home is not None)
     assert names == [{"/xyzzy/judge/final"}, {"judge"}]
 

@@ -1,11 +1,13 @@
 """A hidden test at the local Hub: answers are handed in, scored on the owner's machine, and shown."""
 
+import json
 import shutil
 
 import pytest
 
+import reelbench
 from reelbench.base.errors import InputError, ReelbenchError
-from reelbench.leaderboard import board, hidden_key, publish, webhook
+from reelbench.leaderboard import board, hidden_key, hidden_reveal, publish, store, webhook
 from reelbench.registry.records import About
 from tests.leaderboard import hidden_tests
 from tests.leaderboard.hidden_tests import DATASET, Hidden
@@ -101,7 +103,7 @@ def test_the_row_of_an_account_changes_by_a_standard_error_alone(hidden):
         hidden.offer("ann", hidden_tests.answers(hidden.right, right), f"ann/{number}")
     comments = [hidden.check(number)[1] for number in (1, 2, 3, 4)]
     assert "| accuracy | % | 50.0 |" in comments[0]
-    assert "whose row stays" in comments[1]
+    assert "so your row stays" in comments[1]
     assert "| accuracy | % | 50.0 |" in comments[1]
     assert "51.0" not in (hidden.store / "ledger.jsonl").read_text()
     assert "| accuracy | % | 55.0 |" in comments[2]
@@ -165,6 +167,48 @@ def test_a_kept_file_is_scored_on_the_day_whatever_became_of_its_request_and_of_
     assert list(hidden.test().open()) == [2]
     assert hidden.acts[2:] == [("ann", "scored"), ("bob", "scored")]
     assert "| accuracy | % | 50.0 |" in hidden.check(2).comment
+
+
+def test_torn_files_are_replaced_by_the_published_ones_and_never_published(hidden):
+    pull_request = hidden.hand_in("ann", hidden_tests.answers(hidden.right, 150))
+    hidden.check(1)
+    hidden.use("museum")
+    publish.publish(hidden.store, dataset=DATASET)
+    [file] = (hidden.store / "submissions").rglob("submission.jsonl")
+    path = f"results/{file.relative_to(hidden.store).as_posix()}"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:100])
+    publish.publish(hidden.store, dataset=DATASET)
+    assert file.read_bytes() == hidden.repo.files()[path] == whole
+    # What another commit did to the published file comes into no store.
+    hidden.repo.commit({path: b"torn"}, "edited")
+    file.unlink()
+    publish.publish(hidden.store, dataset=DATASET)
+    assert not file.is_file()
+    assert pull_request.comments
+
+
+def test_a_run_that_its_own_machine_scored_since_is_filed_as_a_result(hidden):
+    run = hidden.submission("ann", hidden_tests.answers(hidden.right, 150), "ann/model")
+    hidden.reveal()
+    lines = [json.loads(line) for line in (run / "submission.jsonl").read_text().splitlines()]
+    reelbench.score(str(hidden.folder), lines, model="ann/model").save(run)
+    assert (run / "submission.json").is_file()
+    store.add(run, hidden.store)
+    assert hidden.acts == [("maintainer", "filed")]
+
+
+def test_a_row_whose_files_changed_is_not_revealed_and_stops_no_other(hidden):
+    for account in ("ann", "bob"):
+        hidden.offer(account, hidden_tests.answers(hidden.right, 150))
+    hidden.check(1)
+    hidden.check(2)
+    hidden.reveal()
+    [file] = (hidden.store / "submissions" / "cellar" / "ann__model").rglob("submission.jsonl")
+    file.write_text(file.read_text().replace('"A"', '"B"'))
+    ann, bob = hidden_reveal.reveal(str(hidden.folder), hidden.store)
+    assert (ann.recomputed, "not there as they were" in ann.why) == (None, True)
+    assert (bob.model, bob.recomputed) == ("bob/model", 50.0)
 
 
 def test_a_submission_is_offered_once_apart_from_results(hidden):

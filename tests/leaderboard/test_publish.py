@@ -222,7 +222,7 @@ def test_samples_of_data_under_an_agreement_stay_at_home(hub, stored, tamper):
     [line] = [
         line
         for line in told
-        if line.startswith("published without answers: 1 result whose samples repeat the data: ")
+        if line.startswith("published as a row alone: 1 result whose samples repeat the data: ")
     ]
     assert "agreement" in line
 

@@ -67,6 +67,19 @@ def test_the_page_has_words_alone_and_the_findings(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("secret", "told"), [("false", ["Faults in the rows of all splits"]), ("true", [])]
+)
+def test_counts_of_all_splits_say_so_and_tell_of_no_secret_one(secret, told, tmp_path):
+    splits = {**RECORD["splits"], "val": {"rows": 9, "fingerprint": "1" * 64}}
+    more = (
+        "splits: {test: {source: {file: rows.json}}, "
+        f"val: {{source: {{file: rows.json}}, hidden_answers: {secret}}}}}\n"
+    )
+    _, *lines = lines_on_page(tmp_path, json.dumps({**RECORD, "splits": splits}), more)
+    assert [line.partition(":")[0] for line in lines] == told
+
+
+@pytest.mark.parametrize(
     ("record", "more"),
     [
         (json.dumps({**RECORD, "version": 2}), ""),
