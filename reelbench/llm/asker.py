@@ -66,7 +66,7 @@ from reelbench.llm.parameters import Parameters
 from reelbench.llm.providers import open_client
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.reply import Reply
-from reelbench.llm.reply_bound import giver_of_cut, names_a_bound
+from reelbench.llm.reply_bound import giver_of_cut, may_refuse_bound
 from reelbench.llm.server_pages import ServerStatement, statement_of, takes_pictures
 from reelbench.llm.store import Claimed, Limit, StoredReply
 from reelbench.llm.structured import FIELD, Schema, with_schema
@@ -675,7 +675,12 @@ class Asker:
         may_submit = kind is None or issubclass(kind, ReelbenchError)
         try:
             if self._batches is not None and self._for_batch and may_submit:
-                await asyncio.to_thread(self._batches.submit, self._for_batch, self._settings_of)
+                bound = None
+                if self.bound is not None and not self.bound.is_refused:
+                    bound = self.bound.tokens
+                await asyncio.to_thread(
+                    self._batches.submit, self._for_batch, self._settings_now, bound
+                )
         finally:
             if self._batches is not None:
                 self._batches.close()
@@ -722,16 +727,19 @@ class Asker:
             return None
         return self.bound.of_prompt(messages, self.statement.context)
 
-    def _common_settings(self, request: Request) -> Mapping[str, Any]:
+    def _common_settings(self, request: Request, bound: int | None) -> Mapping[str, Any]:
         """Return a request's settings and the bound on its reply, in the common form."""
-        bound = self._bound_of(request.messages)
         if bound is None:
             return request.sampling
         return {**request.sampling, self.options.limit_name(request.sampling): bound}
 
-    def _settings_of(self, request: Request) -> dict[str, Any]:
-        """Return the settings that go out with a request."""
-        return self._parameters.sent(self._common_settings(request))
+    def _settings_of(self, request: Request, bound: int | None) -> dict[str, Any]:
+        """Return the settings that go out with a request and a bound on its reply."""
+        return self._parameters.sent(self._common_settings(request, bound))
+
+    def _settings_now(self, request: Request) -> dict[str, Any]:
+        """Return the settings that go out with a request, with today's bound."""
+        return self._settings_of(request, self._bound_of(request.messages))
 
     async def served_model(self) -> dict[str, Any] | None:
         """Return the server's facts of the model, or None where it states none.
@@ -822,7 +830,7 @@ class Asker:
         claimed = False
         await self._load_known()
         await self._learn_statement()
-        sampling = self._settings_of(request)
+        sampling = self._settings_now(request)
         try:
             body_maker = self._body_maker(request.messages, sampling)
             async with Turn(self.pacer, self._places, body_maker) as turn:
@@ -879,16 +887,8 @@ class Asker:
         failures = 0
         tries = 0
         while True:
-            sampling = self._settings_of(keyed.request)
             try:
-                body = await turn.result()
-                if sampling != keyed.made_sampling:
-                    body = None
-                await self._call(keyed, body)
-            except RejectedError as error:
-                # Where another call has learnt it meanwhile, the new form goes out at once.
-                if sampling == self._settings_of(keyed.request):
-                    self._learn_from(error, keyed.request)
+                await self._call_in_some_form(keyed, turn)
             except TransientError as error:
                 self._causes[keyed.key] = error.cause
                 failures += 1
@@ -909,6 +909,33 @@ class Asker:
                 self._causes.pop(keyed.key, None)
                 return None
 
+    async def _call_in_some_form(self, keyed: "_KeyedRequest", turn: Turn) -> None:
+        """Make one call, and again in other forms while the server refuses the form."""
+        request = keyed.request
+        bound = self._bound_of(request.messages)
+        is_bound_refused = False
+        while True:
+            sampling = self._settings_of(request, bound)
+            body = await turn.result()
+            if sampling != keyed.made_sampling:
+                body = None
+            try:
+                await self._call(keyed, sampling, bound, body)
+            except RejectedError as error:
+                # Where another call has learnt it meanwhile, the new form goes out at once.
+                if sampling != self._settings_of(request, bound):
+                    continue
+                if self._learns_from(error, request, bound):
+                    continue
+                if bound is None or not may_refuse_bound(error.words):
+                    raise self._with_advice(error, request) from None
+                is_bound_refused = True
+                bound = None
+            else:
+                if is_bound_refused:
+                    self._leave_bound_out()
+                return
+
     async def _load_known(self) -> None:
         """Read what was learnt of server and model in earlier runs, once."""
         if self._parameters.is_loaded:
@@ -926,30 +953,37 @@ class Asker:
         elif self._outlook.has_answer and not self._is_known:
             await self.cache.aside(store.set_valid_from, self._answers_place, time.time())
 
-    def _learn_from(self, error: RejectedError, request: Request) -> None:
+    def _learns_from(self, error: RejectedError, request: Request, bound: int | None) -> bool:
         """Send a request otherwise from now on, as its refusal says.
 
-        Raises:
-            RejectedError: There is no other form of it.
+        Return False where there is no other form of it.
         """
-        settings = self._common_settings(request)
-        line = None
+        if not isinstance(error, RefusedParameterError):
+            return False
+        line = self._parameters.learn(error.names, self._common_settings(request, bound))
+        if line is None:
+            return False
+        self.note(f"{self.options.model} at {self.options.host} {line}")
+        return True
+
+    def _with_advice(self, error: RejectedError, request: Request) -> RejectedError:
+        """Return a refusal with the way to leave out what it names, if any."""
         names: list[str] = []
         if isinstance(error, RefusedParameterError):
-            line = self._parameters.learn(error.names, settings)
             names = self._parameters.common_names(error.names, request.sampling)
-        bound = self.bound
-        if settings == request.sampling:
-            bound = None
-        if line is None and bound is not None and names_a_bound(str(error)):
-            bound.is_refused = True
-            line = "takes no bound on a reply, so none is sent"
-        if line is None:
-            if not names:
-                raise error
-            leave_out = json.dumps(dict.fromkeys(names))
-            raise RejectedError(f"{error}; {self.options.option}-extra '{leave_out}' leaves it out")
-        self.note(f"{self.options.model} at {self.options.host} {line}")
+        if not names:
+            return error
+        leave_out = json.dumps(dict.fromkeys(names))
+        return RejectedError(f"{error}; {self.options.option}-extra '{leave_out}' leaves it out")
+
+    def _leave_bound_out(self) -> None:
+        """Send no bound from now on: the server took a request without it alone."""
+        if self.bound is not None and not self.bound.is_refused:
+            self.bound.is_refused = True
+            self.note(
+                f"{self.options.model} at {self.options.host} takes no bound on a reply, so none "
+                "is sent"
+            )
 
     def _backoff(self, failures: int) -> float:
         """Return the seconds to wait after so many failures."""
@@ -1035,11 +1069,23 @@ class Asker:
             self.cache.server_lines.add(line)
             self._say(line)
 
-    async def _call(self, keyed: "_KeyedRequest", body: bytes | None) -> None:
-        """Make one call and keep its reply."""
+    async def _call(
+        self,
+        keyed: "_KeyedRequest",
+        sampling: Mapping[str, Any],
+        bound: int | None,
+        body: bytes | None,
+    ) -> None:
+        """Make one call and keep its reply.
+
+        Args:
+            keyed: What is asked.
+            sampling: The settings that go out.
+            bound: The bound on the reply among them, if any.
+            body: The body, where it was made ahead.
+        """
         options = self.options
         messages = keyed.request.messages
-        bound = self._bound_of(messages)
         client = self._ready()
         prompt_estimate = estimated_tokens(messages)
         estimate = options.cost_usd(prompt_estimate, _SHORT_REPLY) or 0.0
@@ -1056,7 +1102,7 @@ class Asker:
             try:
                 self._tell()
                 if body is None:
-                    reply = await client.ask(messages, self._settings_of(keyed.request), watch)
+                    reply = await client.ask(messages, sampling, watch)
                 else:
                     reply = await client.send(lambda: body, watch)
             except NotServedError as error:

@@ -32,6 +32,7 @@ from reelbench.llm.client import (
     server_of,
 )
 from reelbench.llm.messages import body_of
+from reelbench.llm.reply_bound import giver_of_cut
 from reelbench.llm.store import SqlStore, StoredBatch, StoredReply
 
 MOST_REQUESTS = 50_000
@@ -44,7 +45,11 @@ _OPEN = {"validating", "in_progress", "finalizing", "cancelling"}
 # Seconds, twice a batch's window, after which a batch that the server no longer knows is given up.
 _FORGOTTEN = 172_800.0
 
-_METADATA = "reelbench"  # key of the token in a batch's metadata
+# Keys in a batch's metadata.
+_METADATA = "reelbench"
+_BOUND = "bound"
+
+_LONGEST_BOUND = 9  # digits
 _GROUP = 500  # replies kept in one transaction
 
 
@@ -83,12 +88,14 @@ class Batches:
         self,
         requests: Mapping[bytes, Request],
         settings_of: Callable[[Request], Mapping[str, Any]],
+        bound: int | None,
     ) -> None:
         """Hand over requests, but not those that are kept, claimed or in a batch.
 
         Args:
             requests: Key -> request.
             settings_of: Returns the settings that go out with a request.
+            bound: The bound on replies among them, kept beside those that it cuts off.
 
         Raises:
             ReelbenchError: The server does not take them. Nothing is under way then.
@@ -107,21 +114,24 @@ class Batches:
             line = head[:-1] + b', "body": %s}\n' % body
             is_full = len(lines) >= MOST_REQUESTS or size + len(line) > MOST_BYTES
             if lines and is_full:
-                self._send(lines)
+                self._send(lines, bound)
                 lines = {}
                 size = 0
             lines[key] = line
             size += len(line)
         if lines:
-            self._send(lines)
+            self._send(lines, bound)
 
-    def _send(self, lines: Mapping[bytes, bytes]) -> None:
+    def _send(self, lines: Mapping[bytes, bytes], bound: int | None) -> None:
         """Hand over one batch of those lines, by key, that nobody else has."""
         token = secrets.token_hex(16)
         keys = self.store.begin_batch(token, self.options.model, self.options.host, list(lines))
         if not keys:
             return
         content = b"".join(lines[key] for key in keys)
+        metadata = {_METADATA: token}
+        if bound is not None:
+            metadata[_BOUND] = str(bound)
         try:
             client = self._ready()
             file = client.files.create(
@@ -131,7 +141,7 @@ class Batches:
                 input_file_id=file.id,
                 endpoint=ENDPOINT,
                 completion_window="24h",
-                metadata={_METADATA: token},
+                metadata=metadata,
             )
         except NotServedError as error:
             self.store.end_batch(token)
@@ -186,7 +196,7 @@ class Batches:
         failures: Counter[str] = Counter()
         replies = 0
         for file_id in filter(None, (state.output_file_id, state.error_file_id)):
-            replies += self._keep(file_id, failures)
+            replies += self._keep(file_id, _bound_in(state.metadata), failures)
         freed = self.store.end_batch(batch.token)
         line = f"batch {name}: {state.status}, {replies} replies kept"
         if freed:
@@ -203,13 +213,14 @@ class Batches:
             return one_line(self.options.redact(str(state.errors.data[0].message)))
         return ", ".join(f"{number} {reason}" for reason, number in failures.most_common(3))
 
-    def _keep(self, file_id: str, failures: Counter[str]) -> int:
+    def _keep(self, file_id: str, bound: int | None, failures: Counter[str]) -> int:
         """Keep the replies in one of a batch's files.
 
         Only replies to our requests are kept: a server can't put replies of its own choosing there.
 
         Args:
             file_id: The file.
+            bound: The bound on the replies, if any.
             failures: Reason -> requests without a reply. Counted up.
 
         Returns:
@@ -220,7 +231,7 @@ class Batches:
         with self._ready().files.with_streaming_response.content(file_id) as response:
             for line in filter(str.strip, response.iter_lines()):
                 try:
-                    group.append(self._reply_of(line))
+                    group.append(self._reply_of(line, bound))
                 except _FailedRequestError as error:
                     failures[str(error)] += 1
                 if len(group) >= _GROUP:
@@ -228,8 +239,8 @@ class Batches:
                     group = []
         return number + self.store.put_batched(group)
 
-    def _reply_of(self, line: str) -> StoredReply:
-        """Return the reply in a line of a batch's file.
+    def _reply_of(self, line: str, bound: int | None) -> StoredReply:
+        """Return the reply in a line of a batch's file, with its bound.
 
         Raises:
             _FailedRequestError: It has none.
@@ -241,7 +252,8 @@ class Batches:
             status = response.get("status_code")
             if status == 200:  # noqa: PLR2004
                 reply = parsed_reply(response["body"], self.options, None)
-                return stored_now(key, self.options.model, reply)
+                giver = giver_of_cut(reply, bound)
+                return stored_now(key, self.options.model, reply, giver)
             body: dict[str, Any] = response.get("body") or {}
             error: dict[str, Any] = row.get("error") or body.get("error") or {}
             code = str(error.get("code") or status or "failed")
@@ -306,6 +318,14 @@ def _server_errors() -> tuple[type[Exception], ...]:
     import openai
 
     return openai.OpenAIError, NotServedError
+
+
+def _bound_in(metadata: Mapping[str, str] | None) -> int | None:
+    """Return the bound on a batch's replies, which its metadata have."""
+    digits = str((metadata or {}).get(_BOUND))
+    if not digits.isdecimal() or len(digits) > _LONGEST_BOUND:
+        return None
+    return int(digits)
 
 
 class _FailedRequestError(Exception):

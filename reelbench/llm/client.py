@@ -81,7 +81,14 @@ class RejectedError(Exception):
     """The server does not take this one request (400, 413, 422, a content filter).
 
     The message is one line.
+
+    Attributes:
+        words: The server's own words alone.
     """
+
+    def __init__(self, line: str, words: str = "") -> None:
+        super().__init__(line)
+        self.words = words
 
 
 class RefusedParameterError(RejectedError):
@@ -91,8 +98,8 @@ class RefusedParameterError(RejectedError):
         names: The parameters that its error names.
     """
 
-    def __init__(self, line: str, names: frozenset[str]) -> None:
-        super().__init__(line)
+    def __init__(self, line: str, words: str, names: frozenset[str]) -> None:
+        super().__init__(line, words)
         self.names = names
 
 
@@ -291,7 +298,7 @@ class ChatClient:
             parameter = error.get("param")
         refusal = refusals.kind_of(status, f"{words} {code}")
         if refusal is not None:
-            return _refusal_error(refusal, line)
+            return _refusal_error(refusal, line, words)
         has_path = urlsplit(options.url or OPENAI_URL).path.strip("/")
         if status == 404 and not has_path:  # noqa: PLR2004
             line += (
@@ -304,8 +311,8 @@ class ChatClient:
             return TransientError(line, limited=status in _LIMITING, wait=_retry_after(headers))
         names = refused_parameters(message, code, parameter)
         if names:
-            return RefusedParameterError(line, names)
-        return RejectedError(line)
+            return RefusedParameterError(line, words, names)
+        return RejectedError(line, words)
 
     def _error_for_redirection(self, status: int, headers: Mapping[str, str]) -> NotServedError:
         """Return the error of a redirection.
@@ -321,11 +328,11 @@ class ChatClient:
         )
 
 
-def _refusal_error(refusal: refusals.Kind, line: str) -> NotServedError | RejectedError:
+def _refusal_error(refusal: refusals.Kind, line: str, words: str) -> NotServedError | RejectedError:
     """Return the error of a refusal whose words are known, with the way out."""
     if refusal == "unknown_model":
         return NotServedError(line, is_unknown_model=True)
-    return RejectedError(f"{line}; {refusals.WAY_OUT[refusal]}")
+    return RejectedError(f"{line}; {refusals.WAY_OUT[refusal]}", words)
 
 
 def _completions_url(server: "Server", options: AskOptions) -> str:
@@ -492,7 +499,8 @@ def _check_whole(text: str | None, ending: Any, error: Any, options: AskOptions)
     reason = one_line(words)
     refusal = refusals.kind_of(_OK, words)
     if refusal is not None:
-        raise _refusal_error(refusal, f"{options.who} at {options.host} refused: {reason}")
+        line = f"{options.who} at {options.host} refused: {reason}"
+        raise _refusal_error(refusal, line, words)
     raise TransientError(
         f"{options.who} at {options.host} broke its reply off: {reason}", maybe_paid=True
     )

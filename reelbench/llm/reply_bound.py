@@ -54,18 +54,18 @@ class ReplyBound:
     def of_prompt(self, messages: Sequence[Message], context: int | None) -> int | None:
         """Return the bound that goes out with a prompt. None for none.
 
+        None goes out where the window may have less room behind the prompt: it ends the reply
+        by itself, and a lower bound would rest on a rough estimate of the prompt's tokens.
+
         Args:
             messages: The prompt.
             context: Tokens that a prompt and its reply may have together, where that is known.
         """
         if self.is_refused:
             return None
-        if context is None:
-            return self.tokens
-        room = context - estimated_tokens(messages)
-        if room < 1:
+        if context is not None and context - estimated_tokens(messages) < self.tokens:
             return None
-        return min(self.tokens, room)
+        return self.tokens
 
     def is_outgrown_by(self, stored: StoredReply, bound: int | None) -> bool:
         """Return True for a kept reply that a lower bound than today's cut off."""
@@ -81,6 +81,9 @@ def giver_of_cut(reply: Reply, bound: int | None) -> str | None:
     return json.dumps({_BOUND: bound})
 
 
-def names_a_bound(message: str) -> bool:
-    """Return True where a server's refusal may be one of a bound."""
-    return _REFUSAL.search(message) is not None
+def may_refuse_bound(words: str) -> bool:
+    """Return True where a server's words may refuse a bound.
+
+    Those on a prompt that is too long are alike.
+    """
+    return _REFUSAL.search(words) is not None

@@ -12,6 +12,7 @@ from reelbench.leaderboard import replies
 from reelbench.llm.cache import open_store
 from reelbench.registry.records import Sample
 from tests.judges.conftest import ITEM, verdicts
+from tests.servers.batches import BatchServer, answered
 from tests.servers.judge import Answer, JudgeServer, always
 
 SCHEMA = {
@@ -216,14 +217,31 @@ def test_a_reply_has_a_bound_which_is_no_part_of_its_key(curve, options, more, s
         assert len(server.calls) == 1
 
 
-def test_the_bound_leaves_room_for_the_prompt_in_the_stated_window(curve, options):
+@pytest.mark.parametrize(
+    ("window", "more", "sent"),
+    [(4096, {}, None), (4096, {"max_tokens": 300}, 300), (20_000, {}, 8192)],
+)
+def test_a_bound_that_the_stated_window_may_not_hold_is_not_sent(
+    curve, options, window, more, sent
+):
     with JudgeServer(always("1")) as server:
-        server.list_models({"id": "judge-1", "owned_by": "vllm", "max_model_len": 2048})
-        verdicts(curve, [ITEM], options(server.url))
-        (bound,) = limits(server)
-        assert bound is not None
-        prompt = sum(len(message["content"]) for message in server.calls[0].body["messages"])
-    assert 2048 - prompt < bound < 2048
+        server.list_models({"id": "judge-1", "owned_by": "vllm", "max_model_len": window})
+        verdicts(curve, [ITEM], options(server.url, **more))
+        assert limits(server) == [sent]
+
+
+def test_a_prompt_that_is_too_long_leaves_the_others_their_bound(curve, options, items):
+    def script(call):
+        if "(0)" in call.user:
+            words = "This model's maximum context length is 4096 tokens, the prompt has 5000"
+            return Answer(status=400, error={"message": words})
+        return Answer("1")
+
+    with JudgeServer(script) as server:
+        outcomes, run = verdicts(curve, items(3), options(server.url, concurrency=1))
+        assert limits(server) == [8192, None, 8192, 8192]
+    assert [verdict.reason for verdict in outcomes] == ["judge_rejected", None, None]
+    assert not any("bound" in note for note in run.notes)
 
 
 def test_the_bound_is_left_out_after_a_refusal_of_it(curve, options, items):
@@ -252,6 +270,22 @@ def test_a_reply_that_was_cut_is_asked_for_once_more(curve, options):
         assert list(_problems(curve, run.record, verdict)) == []
         again, _ = verdicts(curve, [ITEM], options(server.url, max_tokens=100))
         assert (again[0].scores, len(server.calls)) == ({"score": 1}, 3)
+
+
+def test_a_batched_reply_that_was_cut_is_asked_for_again_under_a_higher_bound(curve, options):
+    def cut(_, line):
+        made = answered(line, "So, so, so")
+        made["response"]["body"]["choices"][0]["finish_reason"] = "length"
+        return made
+
+    reasons: list[str | None] = []
+    with BatchServer() as server:
+        for bound in (100, 100, 100, 200):
+            chosen = options(server.url, batch=True, max_tokens=bound)
+            (verdict,), _ = verdicts(curve, [ITEM], chosen)
+            reasons.append(verdict.reason)
+            server.finish("completed", cut)
+    assert reasons == ["judge_pending", "judge_pending", "judge_cut_off", "judge_pending"]
 
 
 def test_a_judge_that_is_seen_to_reason_gets_the_longer_bound(curve, options):
