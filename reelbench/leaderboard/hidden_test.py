@@ -9,15 +9,14 @@ process in between, it is scored once, and its comment comes with the next look.
 import json
 import logging
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from reelbench.base import bounds
 from reelbench.base.bounded import Bounds, EndedError, OverrunError, run_bounded
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.leaderboard import (
@@ -35,9 +34,10 @@ from reelbench.leaderboard import (
 )
 from reelbench.leaderboard.aliases import Aliases
 from reelbench.leaderboard.board_state import BoardLedger, BoardState, HiddenFile, same_account
+from reelbench.leaderboard.hidden_offer import OfferedSubmission, read_offer
 from reelbench.leaderboard.hidden_rules import HiddenRules, Phase, Quota
 from reelbench.leaderboard.ledger import Received
-from reelbench.leaderboard.pull_request import Changes, Done, Offer, PullRequests
+from reelbench.leaderboard.pull_request import Done, Offer, PullRequests
 from reelbench.registry.declaration import declaration, scoring_sha256
 from reelbench.registry.records import Metrics
 from reelbench.tasks import hidden_submission
@@ -48,35 +48,6 @@ log = logging.getLogger("reelbench")
 
 _FOR_ACCOUNT = "all files of this account's week are used"
 _FOR_ALL = "all files of this month are used"
-_LARGEST = bounds.PREDICTIONS_BYTES + bounds.BESIDE_BYTES
-
-
-@dataclass(frozen=True, slots=True)
-class Offered:
-    """A submission as a pull request offers it.
-
-    Attributes:
-        number: Of the pull request.
-        author: The account that opened it.
-        commit: The commit.
-        comment: The text of our comment on it, "" without one.
-        key: The submission's key.
-        handed_in: The submission. None where it is refused.
-        refusal: Why it is refused.
-    """
-
-    number: int
-    author: str
-    commit: str
-    comment: str
-    key: str
-    handed_in: HandedIn | None
-    refusal: str = ""
-
-    def is_of(self, file: HiddenFile) -> bool:
-        """Return True where a file that was taken is this one of this account."""
-        received = file.received
-        return received.key == self.key and same_account(received.who, self.author)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +97,7 @@ class HiddenTest(PullRequests):
             account = (self.dataset, self._me)
             arguments = (account, number, Path(folder))
             try:
-                offered = run_bounded(_read_offer, *arguments, bounds=bounds, hear=offers.append)
+                offered = run_bounded(read_offer, *arguments, bounds=bounds, hear=offers.append)
             except EndedError as error:
                 if isinstance(error, OverrunError) and not last:
                     return Look("not in time")
@@ -139,7 +110,7 @@ class HiddenTest(PullRequests):
                 return self._check_offered(offered, offers[-1], results)
         return Look(super().check(number, bounds, last))
 
-    def _check_offered(self, offered: Offered, offer: Offer, results: Path) -> Look:
+    def _check_offered(self, offered: OfferedSubmission, offer: Offer, results: Path) -> Look:
         if self._is_of_another_test(offered):
             return Look("skipped")
         if hidden_page.is_scored(offered.comment, offered.commit):
@@ -149,7 +120,7 @@ class HiddenTest(PullRequests):
             return Look("unchanged", comment)
         return Look(self._comment(offered.number, offer.comment, comment), comment)
 
-    def _is_of_another_test(self, offered: Offered) -> bool:
+    def _is_of_another_test(self, offered: OfferedSubmission) -> bool:
         if offered.handed_in is None:
             _, benchmark_id, *_ = offered.key.split("/")
             return benchmark_id != self._answers.spec.id
@@ -165,8 +136,10 @@ class HiddenTest(PullRequests):
         with self._queue, board.locked():
             yield _Turn(rules, names, board, ledger.now())
 
-    def _settle(self, offered: Offered, results: Path) -> str:
+    def _settle(self, offered: OfferedSubmission, results: Path) -> str:
         """Take, score or refuse a submission, and return its comment."""
+        # This may ask the Hub: not while the store is held.
+        offered = replace(offered, refusal=offered.refusal or self._reserved_name_fault(offered))
         with self._turn() as turn:
             self._waiting.pop(offered.number, None)
             handed_in = offered.handed_in
@@ -193,12 +166,14 @@ class HiddenTest(PullRequests):
 
     # --- whether it is taken
 
-    def _phase(self, offered: Offered, handed_in: HandedIn, turn: _Turn) -> Phase:
+    def _phase(self, offered: OfferedSubmission, handed_in: HandedIn, turn: _Turn) -> Phase:
         """Return the phase that takes a submission. InputError where it is refused.
 
         Its questions, names and account must be as they have to be. Its words too: they are what
         the table says of the benchmark.
         """
+        if offered.refusal:
+            raise InputError(offered.refusal)
         spec = self._answers.spec
         record = handed_in.record
         benchmark = record.benchmark
@@ -221,12 +196,17 @@ class HiddenTest(PullRequests):
             raise InputError(fault)
         return turn.rules.phase_at(self._answers.split, turn.now)
 
+    def _reserved_name_fault(self, offered: OfferedSubmission) -> str:
+        if offered.handed_in is None:
+            return ""
+        owner = identity.reserved_name(self._answers.spec, offered.handed_in.record.model)
+        if owner is None or self._is_of(offered.author, owner):
+            return ""
+        return f"its name is {owner}'s, and only {owner}'s own people hand in under it"
+
     def _name_faults(self, author: str, record: Submission, turn: _Turn) -> Iterator[str]:
         """Yield why a submission can't bear its names."""
         yield from identity.run_problems(record)
-        owner = identity.reserved_name(self._answers.spec, record.model)
-        if owner is not None and not self._is_of(author, owner):
-            yield f"its name is {owner}'s, and only {owner}'s own people hand in under it"
         model = record.model.id
         names = turn.names
         state = turn.state
@@ -239,7 +219,7 @@ class HiddenTest(PullRequests):
                 yield f"{model} was handed in first by {received.who}; use a name of your own"
                 return
 
-    def _taken_before(self, offered: Offered, turn: _Turn) -> HiddenFile | None:
+    def _taken_before(self, offered: OfferedSubmission, turn: _Turn) -> HiddenFile | None:
         """Return this very file, where it was taken in this pull request or this phase."""
         files = [file for file in self._own_files(turn.state) if offered.is_of(file)]
         for file in files:
@@ -274,7 +254,7 @@ class HiddenTest(PullRequests):
             hidden_rules.quota(all_times, cap, hidden_rules.MONTH, turn.now),
         )
 
-    def _wait(self, offered: Offered, phase: Phase, turn: _Turn) -> str | None:
+    def _wait(self, offered: OfferedSubmission, phase: Phase, turn: _Turn) -> str | None:
         """Return the comment on a file that must wait. None where it is taken.
 
         Who waits for the quota of all accounts keeps his place before later files.
@@ -293,7 +273,12 @@ class HiddenTest(PullRequests):
         return hidden_page.waits(offered.commit, len(earlier) + 1, why, limits)
 
     def _received(
-        self, offered: Offered, handed_in: HandedIn, phase: Phase, results: Path, turn: _Turn
+        self,
+        offered: OfferedSubmission,
+        handed_in: HandedIn,
+        phase: Phase,
+        results: Path,
+        turn: _Turn,
     ) -> ledger.Received:
         """Keep a submission's files, and return the ledger's entry on it."""
         hidden_key.keep(results / offered.key, self._store)
@@ -365,7 +350,7 @@ class HiddenTest(PullRequests):
             totals=totals,
         )
 
-    def _outcome(self, offered: Offered, file: HiddenFile, turn: _Turn) -> str:
+    def _outcome(self, offered: OfferedSubmission, file: HiddenFile, turn: _Turn) -> str:
         """Return the comment on a file that is in the ledger."""
         quotas = self._quotas(offered.author, file.received.phase, turn)
         limits = _limits(offered.author, *quotas)
@@ -417,61 +402,3 @@ def _limits(author: str, own_quota: Quota, all_quota: Quota) -> list[str]:
         hidden_page.limit_in_words(f"of {author}", own_quota, "7 days"),
         hidden_page.limit_in_words("of all accounts", all_quota, "30 days"),
     ]
-
-
-def _read_offer(
-    tell: Callable[[Offer], None],
-    dataset_and_account: tuple[str, str],
-    number: int,
-    folder: Path,
-) -> Offered | None:
-    """Bring a pull request's submission to a folder, and read it."""
-    return _Reader(*dataset_and_account).offered(number, folder, tell)
-
-
-class _Reader(PullRequests):
-    """Reads a submission, in a process that has no answers."""
-
-    def offered(self, number: int, folder: Path, tell: Callable[[Offer], None]) -> Offered | None:
-        """Return the submission of an open pull request, refused or not."""
-        details = self._details(number)
-        if not details.is_pull_request or details.status not in ("open", "draft"):
-            return None
-        changes = self._changes(number)
-        keys = changes.paths.submissions
-        if not keys:
-            return None
-        comment = self._own_comment(details)
-        comment_id: str | None = None
-        comment_text = ""
-        if comment is not None:
-            comment_id = comment.id
-            comment_text = comment.content
-        tell(Offer(changes.commit, comment_id))
-        refusal = ""
-        handed_in: HandedIn | None = None
-        try:
-            handed_in = self._read(changes, folder)
-        except InputError as error:
-            refusal = str(error)
-        return Offered(
-            number=number,
-            author=details.author,
-            commit=changes.commit,
-            comment=comment_text,
-            key=keys[0],
-            handed_in=handed_in,
-            refusal=refusal,
-        )
-
-    def _read(self, changes: Changes, folder: Path) -> HandedIn:
-        """Return the one submission of a change. InputError where it is none, or more."""
-        paths = changes.paths
-        for problem in paths.problems():
-            raise InputError(problem)
-        if len(paths.submissions) > 1 or paths.keys:
-            raise InputError("a pull request hands in one submission, and nothing else")
-        size = sum(file.size or 0 for file in changes.files.values())
-        bounds.hold("bytes of the submission", size, _LARGEST)
-        results_dataset.download(self.dataset, changes.commit, changes.files, folder)
-        return hidden_key.read(folder / results_dataset.RESULTS, paths.submissions[0])

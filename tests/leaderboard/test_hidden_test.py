@@ -140,6 +140,7 @@ def test_files_wait_for_the_quota_of_all_accounts_in_their_order(hidden):
         ("{disqualified: [{account: Eve, reason: two accounts}]}", "eve", None, "two accounts"),
         ("{}", "eve", "ann/model", "ann/model was handed in first by ann"),
         ("{}", "eve", "eve/a\u202eb", "U+202E"),
+        ("{}", "eve", "reelbench/model", "only reelbench's own people hand in under it"),
         ("{phases: [{name: t, split: test, closes: 2026-01-01}]}", "eve", None, "test is closed"),
         ("{phases: [{name: t, split: test, opens: 2999-01-01}]}", "eve", None, "opens on 2999"),
         ("{phases: [{name: t, split: test, results: 2999-01-01}]}", "eve", None, "from 2999-01-01"),
