@@ -4,8 +4,8 @@ The rows of the version that hides them stay in their own table. Those of the ne
 results as any others, and each is held against the total that was published.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,12 +15,15 @@ from reelbench.leaderboard.hidden_rows import ShownFile
 from reelbench.leaderboard.ledger import Received
 from reelbench.leaderboard.store import Filing
 from reelbench.registry import discovery
-from reelbench.registry.records import MetricValue
+from reelbench.registry.reasons import Reason
+from reelbench.registry.records import Item, MetricValue
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.scoring import aggregation
+from reelbench.scoring.value_bounds import with_unscored_at
 from reelbench.tasks import hidden_submission, predictions
 from reelbench.tasks.predictions import Columns
 from reelbench.tasks.score import Answers, Options, evaluation
-from reelbench.tasks.submissions import Questions
+from reelbench.tasks.submissions import PredictionSet, Questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,9 @@ def _revealed(name: str, spec: BenchmarkSpec, row: ShownFile, place: Path) -> It
     given_answers = predictions.read(
         questions, folder / hidden_submission.PREDICTIONS_FILE, Columns()
     )
+    given_answers = _with_reasons(given_answers, hidden_submission.read(folder).unanswered)
     scored = evaluation(Answers(given_answers, record.model, record.settings), Options())
+    samples = scored.scored.samples
     with TemporaryDirectory(prefix="reelbench-revealed-") as run:
         result = scored.write(Path(run)).result
         filing = Filing(account=received.who, at=received.at)
@@ -105,6 +110,18 @@ def _revealed(name: str, spec: BenchmarkSpec, row: ShownFile, place: Path) -> It
         recomputed: float | None = None
         if added.outcome != "refused":
             recomputed = result.metrics[metric.name].value
+            if received.unanswered:
+                bounded = with_unscored_at("lowest", spec, metric, samples)
+                recomputed = aggregation.metric_value(spec, metric, bounded)
         yield Revealed(
             record.model.id, metric.name, metric.in_unit.digits, published, recomputed, added.why
         )
+
+
+def _with_reasons(submission: PredictionSet, unanswered: Mapping[str, Reason]) -> PredictionSet:
+    """Return predictions with the reasons that were stated where there is none."""
+    items: list[Item] = []
+    for item in submission.items:
+        reason = unanswered.get(item.id, item.reason)
+        items.append(item.model_copy(update={"reason": reason}))
+    return replace(submission, items=items)

@@ -14,11 +14,12 @@ from reelbench.leaderboard import entries, hidden_key
 from reelbench.leaderboard.board_settings import BoardSettings
 from reelbench.leaderboard.board_state import BoardState, same_account
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
-from reelbench.leaderboard.hidden_rules import HiddenRules, in_words
+from reelbench.leaderboard.hidden_rules import HiddenRules, in_words, unanswered_in_words
 from reelbench.leaderboard.ledger import Received, Scored
 from reelbench.registry import discovery
 from reelbench.registry.records import About
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.scoring.value_bounds import is_few
 from reelbench.tasks import hidden_submission
 from reelbench.tasks.hidden_submission import Submission
 
@@ -116,6 +117,9 @@ def _entry(
         setting=entries.setting_apart(setting),
     )
     items = max(total.n for total in file.scored.totals.values())
+    note = NOTE
+    if received.unanswered:
+        note = f"{NOTE}; {unanswered_in_words(received.unanswered, items)}"
     return BoardEntry(
         key=f"{received.key}/{received.who}",
         model=state.name_of(record.model.id),
@@ -126,21 +130,23 @@ def _entry(
         frames=entries.frames_text(record.settings),
         metrics=file.scored.totals,
         date=file.scored.at.isoformat(),
-        unranked=_unranked(received, rules),
+        unranked=_unranked(received, items, rules),
         open_weights=entries.has_open_weights(record.model),
-        note=NOTE,
+        note=note,
         about=record.model.about or About(),
-        facts={"items": items, "scored": items, "stated_by": received.who},
+        facts={"items": items, "scored": items - received.unanswered, "stated_by": received.who},
     )
 
 
-def _unranked(received: Received, rules: HiddenRules) -> str | None:
+def _unranked(received: Received, items: int, rules: HiddenRules) -> str | None:
     """Return why a row is listed and not ranked."""
     reason = rules.reason_against(received.who)
     if reason is not None:
         return f"disqualified: {reason}"
     if received.late:
         return f"late: handed in on {in_words(received.at)}, after the close"
+    if not is_few(received.unanswered, items):
+        return f"{received.unanswered} of {items} items unscored"
     return None
 
 

@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, field_validator
 
 from reelbench.base.base_record import Count, Name, Record
-from reelbench.base.errors import InputError
+from reelbench.base.errors import InputError, number_of
 from reelbench.registry.metrics import Metric
 from reelbench.registry.records import MetricValue
 
@@ -127,6 +127,14 @@ class HiddenRules(Record):
 def in_words(moment: datetime) -> str:
     """Return a moment in words."""
     return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def unanswered_in_words(unanswered: int, questions: int) -> str:
+    """Return a line on questions that got no answer."""
+    return (
+        f"{unanswered} of {number_of(questions, 'question')} without an answer: "
+        "counted at the scale's lowest"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,7 @@ class HiddenTest(PullRequests):
                 entries.append(received)
                 file = HiddenFile(received)
             if self._is_due(file, turn):
-                entries.append(self._scored(file, handed_in.predictions, turn))
+                entries.append(self._scored(file, handed_in.texts, turn))
             if entries:
                 turn.board.append(*entries)
             return self._outcome(offered, file, turn)
@@ -188,7 +188,7 @@ class HiddenTest(PullRequests):
                 f"{spec.id} {self._answers.split}: was run on other questions, or on another "
                 f"benchmark.yaml, than the owner's of version {spec.version}; get the folder anew"
             )
-        self._answers.refuse_other_ids(handed_in.predictions)
+        self._answers.refuse_other_ids(handed_in.texts)
         reason = turn.rules.reason_against(offered.author)
         if reason is not None:
             raise InputError(f"{offered.author} is disqualified: {reason}")
@@ -294,6 +294,7 @@ class HiddenTest(PullRequests):
             phase=phase.name,
             request=offered.number,
             files=hidden_key.hashes(results / offered.key),
+            unanswered=len(handed_in.unanswered),
             late=phase.is_over(turn.now),
         )
 
@@ -311,7 +312,7 @@ class HiddenTest(PullRequests):
                 try:
                     hidden_rows.record_of(self._store, file.received)
                     handed_in = hidden_submission.read(self._store / file.received.key)
-                    turn.board.append(self._scored(file, handed_in.predictions, turn))
+                    turn.board.append(self._scored(file, handed_in.texts, turn))
                 except ReelbenchError as error:
                     log.warning("%s: not scored: %s", file.received.key, error)
 
@@ -354,6 +355,10 @@ class HiddenTest(PullRequests):
         """Return the comment on a file that is in the ledger."""
         quotas = self._quotas(offered.author, file.received.phase, turn)
         limits = _limits(offered.author, *quotas)
+        unanswered = file.received.unanswered
+        if unanswered:
+            questions = len(self._answers.references)
+            limits.insert(0, hidden_rules.unanswered_in_words(unanswered, questions))
         filed = turn.state.hidden[board_state.submitted(file.received)]
         results_at = self._results_at(file, turn.rules)
         if filed.scored is None:

@@ -165,7 +165,8 @@ class Moved(_Entry):
 class Received(_Entry):
     """A submission to a hidden test was taken: it counts towards its account's quota.
 
-    `request` is its pull request, `files` has the sha256 of the submitter's own bytes.
+    `request` is its pull request, `files` has the sha256 of the submitter's own bytes, and
+    `unanswered` counts its questions that have a reason in place of an answer.
     """
 
     act: Literal["received"]
@@ -177,6 +178,7 @@ class Received(_Entry):
     phase: Name
     request: Count
     files: dict[FileName, str]
+    unanswered: Omittable[Count] = 0
     late: Omittable[bool] = False
 
 

@@ -67,7 +67,7 @@ class HiddenAnswers:
         if missing:
             raise InputError(
                 f"{len(missing)} of {len(own_ids)} questions have no prediction, "
-                f"the first {missing[0]!r}; a file answers every question"
+                f"the first {missing[0]!r}; a file has a line for every question"
             )
         further = len(given_ids - own_ids)
         if further:

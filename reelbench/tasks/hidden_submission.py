@@ -1,19 +1,21 @@
 """A submission to a hidden test: a model's answers, and the facts of its run, without a number.
 
-`submission.jsonl` has an id and a prediction a line, `submission.json` the rest. Both are read as a
-stranger's: a line says what is wrong with them, and nothing of them is run.
+`submission.jsonl` has an id and a prediction a line, `submission.json` the rest. A question that
+got no answer has the prediction `null` and the reason. Both files are read as a stranger's: a line
+says what is wrong with them, and nothing of them is run.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from reelbench.base import bounds
 from reelbench.base.base_record import record_of
-from reelbench.base.errors import InputError
+from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import hold_size, json_lines, read_json, write_json
 from reelbench.base.values import is_object, without_folders
+from reelbench.registry.reasons import NO_ANSWER, Reason
 from reelbench.registry.records import BenchmarkRecord, ModelRecord, Record, Result, SettingsRecord
 
 FILE = "submission.json"
@@ -21,6 +23,7 @@ PREDICTIONS_FILE = "submission.jsonl"
 FILES = (FILE, PREDICTIONS_FILE)
 
 _FIELDS = {"id", "prediction"}
+_UNANSWERED_FIELDS = {"id", "prediction", "reason"}
 
 
 class Submission(Record):
@@ -37,10 +40,22 @@ class Submission(Record):
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """A submission that was read: its record, and the predictions by their ids."""
+    """A submission that was read.
+
+    Attributes:
+        record: Its record.
+        predictions: The predictions by their ids.
+        unanswered: Why there is no answer, by the id of each other question.
+    """
 
     record: Submission
     predictions: Mapping[str, str]
+    unanswered: Mapping[str, Reason] = field(default_factory=dict[str, Reason])
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The text of each line. An empty one, for no answer, scores lowest."""
+        return {**self.predictions, **dict.fromkeys(self.unanswered, "")}
 
 
 def write(folder: Path, result: Result) -> None:
@@ -69,7 +84,7 @@ def read(folder: Path) -> HandedIn:
             raise InputError(
                 f"{name}: is no file of its own; a submission has {' and '.join(FILES)}"
             )
-    return HandedIn(read_record(folder), _predictions(folder / PREDICTIONS_FILE))
+    return _read_predictions(read_record(folder), folder / PREDICTIONS_FILE)
 
 
 def read_record(folder: Path) -> Submission:
@@ -78,19 +93,56 @@ def read_record(folder: Path) -> Submission:
     return record_of(Submission, document, FILE, "; `reelbench score` writes it", mark=": ")
 
 
-def _predictions(file: Path) -> dict[str, str]:
+def lengthy_note(file: Path) -> str | None:
+    """Return a note on predictions that are too long, or None."""
+    lengthy: list[str] = []
+    for _, line in json_lines(file, most=bounds.SAMPLES_BYTES):
+        if len(line["prediction"] or "") > bounds.PREDICTION:
+            lengthy.append(line["id"])
+    if not lengthy:
+        return None
+    return (
+        f"{number_of(len(lengthy), 'prediction')} of over {bounds.PREDICTION:,} characters, "
+        f"the first {lengthy[0]!r}: a hidden test refuses the file"
+    )
+
+
+def _read_predictions(record: Submission, file: Path) -> HandedIn:
     hold_size(file, bounds.PREDICTIONS_BYTES)
     predictions: dict[str, str] = {}
+    unanswered: dict[str, Reason] = {}
     for number, line in json_lines(file, most=bounds.PREDICTIONS_BYTES):
         where = f"{PREDICTIONS_FILE}, line {number}"
-        if not is_object(line) or line.keys() != _FIELDS:
-            raise InputError(f"{where}: expected an object of `id` and `prediction` alone")
+        if not is_object(line) or line.keys() not in (_FIELDS, _UNANSWERED_FIELDS):
+            raise InputError(
+                f"{where}: expected an object of `id` and `prediction` alone, with a `reason` "
+                "where the prediction is null"
+            )
         question_id = line["id"]
-        prediction = line["prediction"]
-        if not isinstance(question_id, str) or not isinstance(prediction, str):
+        if not isinstance(question_id, str):
             raise InputError(f"{where}: `id` and `prediction` are texts")
-        if question_id in predictions:
+        if question_id in predictions or question_id in unanswered:
             raise InputError(f"{where}: the id {question_id[:80]!r} occurs twice")
-        bounds.hold(f"{where}: characters of the prediction", len(prediction), bounds.PREDICTION)
-        predictions[question_id] = prediction
-    return predictions
+        if "reason" in line:
+            unanswered[question_id] = _reason(line, where)
+        else:
+            predictions[question_id] = _prediction(line, where)
+    return HandedIn(record, predictions, unanswered)
+
+
+def _prediction(line: Mapping[str, Any], where: str) -> str:
+    prediction = line["prediction"]
+    if not isinstance(prediction, str):
+        raise InputError(f"{where}: `id` and `prediction` are texts")
+    bounds.hold(f"{where}: characters of the prediction", len(prediction), bounds.PREDICTION)
+    return prediction
+
+
+def _reason(line: Mapping[str, Any], where: str) -> Reason:
+    """Return the reason why there is no answer."""
+    if line["prediction"] is not None or line["reason"] not in NO_ANSWER:
+        expected = ", ".join(sorted(NO_ANSWER))
+        raise InputError(
+            f"{where}: a `reason` stands beside the prediction null, and is one of {expected}"
+        )
+    return Reason(line["reason"])

@@ -336,7 +336,7 @@ class Evaluation:
         result = self._write_result(folder, data_notes)
         notes = list(self.fits.get("notes", ()))
         if Reason.ANSWERS_HIDDEN in self.scored.counts.unscored:
-            notes.append(self._write_submission(folder, result))
+            notes += self._write_submission(folder, result)
         unanswered = self._unanswered()
         notes += unanswered.notes
         overlap_note = self._overlap_note()
@@ -459,17 +459,21 @@ class Evaluation:
                 target = self._stated_target(sample)
             yield sample.id, question, options, target
 
-    def _write_submission(self, folder: Path, result: Result) -> str:
-        """Write the file for the owners' server. Return a note on its use."""
+    def _write_submission(self, folder: Path, result: Result) -> list[str]:
+        """Write the file for the owners' server. Return notes on its use."""
         spec = self.spec
         split = self.questions.split
         path = folder / f"submission{submissions.submission_suffix(spec)}"
         submissions.write_submission(spec, self.scored.samples, path)
+        notes: list[str] = []
         if not submissions.has_own_form(spec) and not is_mini(split):
             hidden_submission.write(folder, result)
+            lengthy_note = hidden_submission.lengthy_note(path)
+            if lengthy_note is not None:
+                notes.append(lengthy_note)
         server = spec.splits[upstream_split(spec, split)].submit_to or "the owners' server"
         advice = submissions.submission_advice(split, path, server)
-        return f"{spec.id} {split}: the answers are hidden; {advice}"
+        return [f"{spec.id} {split}: the answers are hidden; {advice}", *notes]
 
     def _unanswered(self) -> _Unanswered:
         """Return a line for each reason why answers did not come to their end."""
@@ -680,6 +684,7 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
     questions = answers.questions
     spec = questions.spec
     items = submission.items
+    options = _without_idle_reader(options, questions)
     settings = options.labelled(answers.settings)
     earlier = options.earlier
     errata_of_split = options.errata_of(questions)
@@ -758,6 +763,18 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
         stated_targets=stated_targets,
         earlier_result=earlier_result,
     )
+
+
+def _without_idle_reader(options: Options, questions: Questions) -> Options:
+    """Return options without a reader of answers that their owner's machine reads anew."""
+    spec = questions.spec
+    if options.reader is None or not questions.hidden or submissions.has_own_form(spec):
+        return options
+    options.note(
+        f"{spec.id} {questions.split}: the owner reads the predictions without a model, so the "
+        "reader is not asked"
+    )
+    return replace(options, reader=None)
 
 
 class _WithErrata(NamedTuple):

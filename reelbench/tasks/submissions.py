@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 from pydantic import ValidationError
 
-from reelbench.base import tables
+from reelbench.base import bounds, tables
 from reelbench.base.base_record import first_wrong_field
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.files import sha256_of, write_jsonl, write_text
@@ -24,7 +24,7 @@ from reelbench.base.values import describe, drained, is_object
 from reelbench.data.declared_check import lengths_of
 from reelbench.data.loading import SplitData, find_split, locate_files, read_rows
 from reelbench.registry import rows
-from reelbench.registry.reasons import Reason
+from reelbench.registry.reasons import NO_ANSWER, Reason
 from reelbench.registry.records import Item, Sample, SettingsRecord, SourceRecord, shared_labels
 from reelbench.registry.rows import UNTIMED, Row, Timing
 from reelbench.registry.sampling import TIMED_KINDS
@@ -622,8 +622,17 @@ def submission_advice(split: str, path: Path, server: str) -> str:
 
 
 def submission_row(sample: Sample) -> dict[str, Any]:
-    """Return a sample as a line of a submission, without a form of the owners."""
-    return {"id": sample.id, "prediction": sample.prediction or ""}
+    """Return a sample as a line of a submission, without a form of the owners.
+
+    One without an answer has the reason in its place. Reasoning is left out where the text is
+    longer than what is taken.
+    """
+    if sample.reason in NO_ANSWER:
+        return {"id": sample.id, "prediction": None, "reason": str(sample.reason)}
+    text = sample.prediction or ""
+    if isinstance(text, str) and len(text) > bounds.PREDICTION:
+        text = answers.strip_reasoning(text) or text
+    return {"id": sample.id, "prediction": text}
 
 
 def write_submission(spec: BenchmarkSpec, samples: Sequence[Sample], path: Path) -> None:

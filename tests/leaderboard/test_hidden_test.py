@@ -263,6 +263,9 @@ BAD = [
     (_of_all_lines("[" * 100_000), "submission.jsonl, line 1"),
     (_of_all_lines('{"id": "q0", "prediction": "A", "scores": {"correct": 1}}'), "alone"),
     (_of_all_lines('{"id": "q0", "prediction": 1}'), "are texts"),
+    (_of_all_lines('{"id": "q0", "prediction": null}'), "are texts"),
+    (_of_all_lines('{"id": "q0", "prediction": "A", "reason": "refused"}'), "prediction null"),
+    (_of_all_lines('{"id": "q0", "prediction": null, "reason": "tired"}'), "model_failed"),
     (_of_all_lines('{"id": "q0", "prediction": "' + "A" * 30_000 + '"}'), "20,000 are taken"),
     (_large, "50,000,000 are taken"),
     (_link, "submission.jsonl: is no file of its own"),
@@ -291,3 +294,36 @@ def test_answers_to_other_questions_are_refused_without_a_word_on_answers(hidden
         "'", "`"
     )
     assert hidden.acts == []
+
+
+FAILED = "[LMMS_EVAL_REQUEST_FAILED: timeout]"
+
+
+def test_a_failure_is_stated_and_counts_at_the_lowest(hidden, reelbench):
+    """183 of 300 would be right, and 6 of these got no answer: 177, or 59 %."""
+    letters = hidden_tests.answers(hidden.right, 183)
+    letters[:6] = [FAILED] * 6
+    request = hidden.hand_in("ann", letters)
+    lines = hidden.repo.files(request.ref)
+    [handed_in] = [data for path, data in lines.items() if path.endswith("submission.jsonl")]
+    first = json.loads(handed_in.splitlines()[0])
+    assert first == {"id": "q0", "prediction": None, "reason": "model_failed"}
+    comment = hidden.check(1)[1]
+    assert "| accuracy | % | 59.0 |" in comment
+    assert "6 of 300 questions without an answer: counted at the scale's lowest" in comment
+    [row] = board.make(hidden.store, published=False).entries
+    assert (row.facts["items"], row.facts["scored"], row.unranked) == (300, 294, None)
+    assert "6 of 300 questions without an answer" in row.note
+    hidden.reveal()
+    done = reelbench("leaderboard", "reveal", hidden.folder, "--store", hidden.store)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.split()[-2:] == ["59.0", "59.0"]
+
+
+def test_who_leaves_many_questions_unanswered_is_not_ranked(hidden):
+    letters = hidden_tests.answers(hidden.right, 183)
+    letters[:7] = [FAILED] * 7
+    hidden.hand_in("ann", letters)
+    hidden.check(1)
+    [row] = board.make(hidden.store, published=False).entries
+    assert row.unranked == "7 of 300 items unscored"

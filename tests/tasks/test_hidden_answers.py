@@ -4,8 +4,12 @@ import json
 
 import pytest
 
+import reelbench
+from reelbench.base import bounds
 from reelbench.base.errors import InputError
-from reelbench.tasks import hidden_answers
+from reelbench.tasks import hidden_answers, hidden_submission
+from reelbench.tasks.answer_reader import ReaderOptions
+from tests.servers.judge import JudgeServer
 
 
 def _benchmark(folder, rows, declared):
@@ -112,3 +116,36 @@ def test_a_file_for_the_second_of_two_hidden_splits_is_refused_by_its_own_fault(
     file.write_text('{"id": "test0", "answer": "A"}\n{"id": "test1", "answer": "Z"}\n')
     with pytest.raises(InputError, match=r"split test: .*the answer to 'test1' names none"):
         hidden_answers.read(str(folder), file)
+
+
+def _handed_in(tmp_path, predictions, **options):
+    """Score predictions on a hidden split; return the folder."""
+    row = {"video": "v.mp4", "q": "What is there?", "options": ["x", "y"]}
+    rows = [{"id": f"q{number}", **row} for number in range(len(predictions))]
+    folder = _benchmark(tmp_path / "attic", rows, CHOICES)
+    table = [{"id": f"q{n}", "prediction": text} for n, text in enumerate(predictions)]
+    reelbench.score(str(folder), table, model="me/model", **options).save(tmp_path / "run")
+    return tmp_path / "run"
+
+
+def test_long_reasoning_is_left_out_of_what_is_handed_in(tmp_path):
+    long = "hm " * bounds.PREDICTION
+    run = _handed_in(tmp_path, ["<think>short</think>B", f"<think>{long}</think>The answer is A."])
+    predictions = hidden_submission.read(run).predictions
+    assert predictions == {"q0": "<think>short</think>B", "q1": "The answer is A."}
+
+
+def test_an_answer_that_stays_too_long_is_noted_when_it_is_written(tmp_path):
+    run = _handed_in(tmp_path, ["B", "y " * bounds.PREDICTION])
+    note = hidden_submission.lengthy_note(run / "submission.jsonl")
+    assert note == (
+        "1 prediction of over 20,000 characters, the first 'q1': a hidden test refuses the file"
+    )
+
+
+def test_a_reader_is_not_asked_about_hidden_answers(tmp_path):
+    with JudgeServer() as server:
+        reader = ReaderOptions.named("reader-1", url=server.url, cache=tmp_path / "kept.sqlite")
+        run = _handed_in(tmp_path, ["B", "The one on the left."], reader=reader)
+        assert server.calls == []
+    assert hidden_submission.read(run).record.settings.reader is None
