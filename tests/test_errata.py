@@ -8,7 +8,7 @@ import pytest
 
 import reelbench
 from reelbench.base.errors import InputError
-from reelbench.data import loading
+from reelbench.data import declared_check, loading
 from reelbench.leaderboard import board, store
 from reelbench.methods import asking
 from reelbench.methods.scored_answers import score_answers
@@ -234,6 +234,10 @@ def test_two_totals_of_secret_answers_never_stand_side_by_side(tmp_path):
         ({"id": "q1", "answer": "A", "reason": "so"}, "source is missing, or no text"),
         ({"id": "q9", "answer": "A", **WHY}, "no row of split 'test' has the id 'q9'"),
         ({"id": "q1", "answer": "A", "split": "tset", **WHY}, "split is 'tset'; expected one of"),
+        (
+            {"id": "q1", "answer": "A", "split": "mini_tset", **WHY},
+            "split is 'mini_tset'; expected",
+        ),
         ({"id": "q1", "anwser": "A", **WHY}, "unknown key 'anwser'"),
         ("[1]", "line 1: expected an object with id"),
         ("{", "line 1"),
@@ -316,3 +320,6 @@ def test_check_holds_errata_to_the_rows(reelbench, tmp_path):
     done = reelbench("check", kit)
     assert done.returncode == 2
     assert "line 2: no row of split 'test' has the id 'q77'" in done.stdout + done.stderr
+    (split,) = declared_check.check(discovery.open_file(kit))
+    assert any("q77" in problem for problem in split.problems)
+    assert any("0.mp4" in problem for problem in split.problems)

@@ -11,7 +11,7 @@ from reelbench.base.errors import InputError, MediaError, ReelbenchError, first_
 from reelbench.data import mapped_rows, option_texts
 from reelbench.data.loading import locate
 from reelbench.registry import prompts
-from reelbench.registry.errata import read_errata
+from reelbench.registry.errata import Errata, read_errata
 from reelbench.registry.rows import Row
 from reelbench.registry.rows import videos as row_videos
 from reelbench.registry.spec import BenchmarkSpec
@@ -189,8 +189,15 @@ class _SplitCheck:
             files = first_of(list(map(str, located.paths)))
             self.problems.append(f"{files}: no rows; expected at least one question")
         if errata is not None:
+            self._check_errata(errata, rows_with_erratum)
+
+    def _check_errata(self, errata: Errata, rows_with_erratum: list[Row]) -> None:
+        """Add the fault of errata that don't fit their rows."""
+        try:
             errata.check_ids({row["id"] for row in rows_with_erratum})
             list(errata.rows(rows_with_erratum))  # raises where one doesn't fit its row
+        except InputError as error:
+            self.problems.append(str(error))
 
     def _add_row(self, row: Row, where: str) -> None:
         """Note what the checks need of a row."""

@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import filterfalse
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reelbench.base.errors import InputError
+from reelbench.base.errors import InputError, first_of
 from reelbench.base.tables import as_text
 from reelbench.base.values import is_array
 from reelbench.data.option_texts import (
@@ -74,16 +75,27 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> It
     if form is None and (spec.asks_choice or spec.row_kind == "mixed"):
         form = _form_of_answers(_questions(spec, mapping, paths, split))
     places: dict[str, str] = {}
+    absent_columns: list[str] = []
+    if not isinstance(mapping.columns.get("answer", ""), str):
+        absent_columns += mapping.columns["answer"]
+    has_rows = False
     for where, question in _questions(spec, mapping, paths, split):
         if isinstance(question, InputError):
             yield ReadRow(where, question)
             continue
+        has_rows = True
+        absent_columns = list(filterfalse(question.has, absent_columns))
         try:
             row = question.row(form, places)
         except InputError as error:
             yield ReadRow(where, error, unanswered=question.unanswered())
         else:
             yield ReadRow(where, row, question.moved)
+    if has_rows and absent_columns:
+        raise InputError(
+            f"{first_of(list(map(str, paths)))}: no row has the column {absent_columns[0]!r}, "
+            "which `answer` names"
+        )
 
 
 class _QuestionEntry(NamedTuple):
@@ -399,6 +411,13 @@ class _Question:
         return as_text(value, where) or ""
 
     # --- cells
+
+    def has(self, column: str) -> bool:
+        """Return True where the row has a column."""
+        with suppress(InputError):
+            self._cell(column)
+            return True
+        return False
 
     def _cell(self, column: str) -> Any:  # noqa: ANN401 - a cell
         return cell(self._cells, column, self.where)

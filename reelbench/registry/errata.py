@@ -24,7 +24,7 @@ from reelbench.base.values import is_array, is_number, is_object
 from reelbench.registry import rows
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.splits import is_mini
+from reelbench.registry.splits import upstream_split
 
 if TYPE_CHECKING:
     from reelbench.registry.records import ErrataRecord, Item
@@ -210,7 +210,7 @@ def _split(spec: BenchmarkSpec, line: Mapping[str, Any], where: str) -> str:
     if "split" not in line and len(names) == 1:
         return names[0]
     split = line.get("split")
-    if not isinstance(split, str) or not (split in names or is_mini(split)):
+    if not isinstance(split, str) or upstream_split(spec, split) not in names:
         raise InputError(f"{where}: split is {split!r}; expected one of {first_of(names)}")
     return split
 

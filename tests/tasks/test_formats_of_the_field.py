@@ -501,6 +501,11 @@ REFUSED = {
         [{**ROW, "t": "mc", "o": ["x", "y"], "a": "x"}],
         r"kind\.w is 'exact': rows of several kinds are choice beside exact, or choice beside open",
     ),
+    "a_misspelt_answer": (
+        "kind: exact\nanswers: any\nsource: {file: rows.json}\n" + IDS + "answer: [a, bee]}\n",
+        [{**ROW, "a": "sofa", "b": "couch"}, {**ROW, "n": 2, "a": "sofa", "b": "couch"}],
+        r"no row has the column 'bee', which `answer` names",
+    ),
     "part_of_several": (
         "kind: exact\nsource: {file: rows.json}\ncolumns: {id: n, videos: v, question: q, answer: a, clip: [s, e]}\n",
         [{**ROW, "v": ["a.mp4", "b.mp4"], "a": "x", "s": 1, "e": 2}],
