@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
+from itertools import compress, filterfalse
 from operator import not_
 from pathlib import PurePosixPath
 from statistics import median
@@ -386,29 +386,35 @@ class _Accounting:
         lacks_options = list(map(not_, has_options))
         other_kind = self._kind_in_words(lacks_options)
         first_key = ""
-        for name in self._table.values:
+        answers = parts_of(self._settled.columns.get("answer", ""))
+        for name in filterfalse(answers.__contains__, self._table.values):
             labels = [row.get(name) for row in self._table.rows]
             if "." in name or not all(map(_is_plain_label, labels)):
                 continue
             choice_labels = dict.fromkeys(compress(labels, has_options))
             other_labels = dict.fromkeys(compress(labels, lacks_options))
+            label_count = len(choice_labels) + len(other_labels)
             is_told = choice_labels.keys().isdisjoint(other_labels)
-            if not is_told or len(choice_labels) + len(other_labels) > _FEW_LABELS:
+            if not is_told or label_count > _FEW_LABELS:
+                continue
+            is_usual = bool(words_of(name) & LABELS["kinds"])
+            if not is_usual and 2 * label_count > len(labels):  # ids tell any rows apart
                 continue
             kinds = [f"{_label_in_yaml(label)}: choice" for label in choice_labels]
             kinds += [f"{_label_in_yaml(label)}: {other_kind}" for label in other_labels]
             key = f"--set 'kind={{column: {name}, {', '.join(kinds)}}}'"
-            if words_of(name) & LABELS["kinds"]:
+            if is_usual:
                 return key
             first_key = first_key or key
         return first_key
 
     def _kind_in_words(self, lacks_options: Sequence[bool]) -> FileKind:
         """Return the kind of the rows without options, by the length of their answers."""
-        answer = str(self._settled.columns.get("answer"))
-        word_counts = [0]
-        for text in compress(self._texts_of(answer), lacks_options):
-            word_counts.append(len(text.split()))
+        answer = parts_of(self._settled.columns.get("answer", ""))[0]
+        texts = compress(self._texts_of(answer), lacks_options)
+        word_counts = [len(text.split()) for text in texts if text]
+        if not word_counts:
+            return "open"
         return "open" if median(word_counts) >= SENTENCE_WORDS else "exact"
 
     def _line_of_wrong_options(self, name: str) -> str:

@@ -511,6 +511,23 @@ FILES = {
         ),
         stops="--set 'kind={column: type, mc: choice, open: open}' --column options=options takes",
     ),
+    "two kinds that only ids tell apart": AuthorFile(
+        "mixed.json",
+        rows(
+            options=lambda n: turned(n) if n % 2 else None,
+            answer=lambda n: letter(n) if n % 2 else "He pours tea into the red cup.",
+        ),
+        stops="…: …}` where the others are answered in words, --column options=options takes",
+    ),
+    "two kinds, one of them of one long answer": AuthorFile(
+        "mixed.json",
+        rows(
+            type=lambda n: "open" if n == 0 else "mc",
+            options=lambda n: turned(n) if n else None,
+            answer=lambda n: letter(n) if n else "He pours tea now.",
+        ),
+        stops="mc: choice, open: open}",
+    ),
     "two kinds by a column, told": AuthorFile(
         "mixed.json",
         rows(
