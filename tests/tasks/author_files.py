@@ -517,7 +517,7 @@ FILES = {
             options=lambda n: turned(n) if n % 2 else None,
             answer=lambda n: letter(n) if n % 2 else "He pours tea into the red cup.",
         ),
-        stops="…: …}` where the others are answered in words, --column options=options takes",
+        stops="with `kind: {column: …}` where the others are answered in words, --column options=options takes",
     ),
     "two kinds, one of them of one long answer": AuthorFile(
         "mixed.json",
