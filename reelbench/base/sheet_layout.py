@@ -28,7 +28,7 @@ def table_lines(path: Path, lines: Iterator[Line]) -> Iterator[Line]:
     """Yield the lines of a sheet's table, its header first.
 
     Lines of a single cell above a header of three columns or more are titles, and those of several
-    words below its last row are notes, as totals are. They are left out, and said once.
+    words below its last row are notes, as totals are. Both are left out, with one note.
     """
     first_lines = list(islice(lines, _MOST_TITLES))
     titles = _titles(first_lines)

@@ -414,7 +414,7 @@ def read(
     """Yield every row of a table as its place and all its columns.
 
     JSON may be a list of objects, an object that holds one such list, or objects by id. Titles
-    above a header and notes below the rows are left out, and said. Rows of empty cells are none.
+    above a header and notes below the rows are left out, with a note. Empty rows are skipped.
 
     Args:
         path: The table's file.

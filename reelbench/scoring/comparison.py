@@ -221,7 +221,7 @@ def judging_apart(
     if not same_prompts:
         return f"different judge prompts: a has {_prompt_name(a)}, b has {_prompt_name(b)}"
     if a.structured != b.structured:
-        return "different ways of judging: one judge had the schema of its reply with each call"
+        return "different ways of judging: one judge was sent a reply schema with every call"
     return None
 
 

@@ -9,7 +9,7 @@ from reelbench.scoring.comparison import Comparison
 def noise_line(metric: Metric, compared: Comparison, results: tuple[Result, Result]) -> str | None:
     """Return a line where a server's own noise could make the whole difference.
 
-    None where the difference is larger, or no answer read otherwise when it was asked once more.
+    None where the difference is larger, or no question got a different answer when asked once more.
 
     Args:
         metric: The main metric.
@@ -28,7 +28,9 @@ def noise_line(metric: Metric, compared: Comparison, results: tuple[Result, Resu
         repeats = asked_record.repeats
         otherwise = repeats.number - repeats.same
         answers = number_of(repeats.number, "kept answer")
-        words = f"of {name}'s {answers} that were asked once more {otherwise} read otherwise"
+        words = (
+            f"of {name}'s {answers} that were asked once more {otherwise} gave a different answer"
+        )
         noisiest = max(noisiest, (otherwise / repeats.number, words))
     share, words = noisiest
     if not share or abs(difference.difference) > share * (unit.high - unit.low):

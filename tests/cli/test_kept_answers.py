@@ -261,7 +261,7 @@ def test_a_difference_within_the_noise_of_the_server_is_told(
     told: list[bool] = []
     for other in ("right", "worse"):
         done = reelbench("compare", tmp_path / "noisy" / MINI, tmp_path / other / MINI)
-        words = "of a's 8 kept answers that were asked once more 1 read otherwise"
+        words = "of a's 8 kept answers that were asked once more 1 gave a different answer"
         told.append(words in done.stderr)
     assert told == [True, False]
 

@@ -97,7 +97,7 @@ class Answer:
 def heads(answer: Answer) -> Candidates:
     """Collect heads: `Answer: B`, `【答案】B`; `Answer: none of them` states none.
 
-    Those of the last paragraph are the latest: where it has one, no more is read.
+    Those of the last paragraph are the latest. If it has one, the rest is not searched.
     """
     _, _, last_paragraph = answer.text.rpartition("\n\n")
     closing = _heads_of(Answer(last_paragraph, answer.options, answer.read))
