@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from reelbench.base import settings
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import ledger, publish, webhook
 from reelbench.tasks import hidden_answers
@@ -49,6 +50,7 @@ def test_300_probes_score_alike_by_two_keys_and_are_refused_in_the_same_words(tm
 def _everything(tmp_path, hub, monkeypatch, key):
     """Hand in two files, score them with a key, and return all bytes that there are then."""
     hub.repos.clear()
+    monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "home"))
     hidden = Hidden(tmp_path, hub, monkeypatch, QUESTIONS)
     letters = list(hidden.right)
     hidden_tests.write_answers(hidden.answers, key or hidden.right)
@@ -60,8 +62,9 @@ def _everything(tmp_path, hub, monkeypatch, key):
     hidden.use("museum")
     publish.publish(hidden.store, dataset=DATASET, space=SPACE)
     files = {"outcomes": str(outcomes).encode()}
-    for path in sorted((tmp_path / "home").rglob("*")):
-        files[f"home {path.relative_to(tmp_path)}"] = str(path.stat().st_size).encode()
+    for path in sorted(settings.home().rglob("*")):
+        if path.is_file():
+            files[path.relative_to(tmp_path).as_posix()] = path.read_bytes()
     for path in sorted(hidden.store.rglob("*")):
         if path.is_file():
             files[str(path.relative_to(hidden.store))] = path.read_bytes()
@@ -88,3 +91,5 @@ def test_store_dataset_page_and_comments_are_the_same_bytes(tmp_path, hub, monke
     assert first.keys() == second.keys()
     assert [name for name in first if first[name] != second[name]] == []
     assert b'"value"' in first["ledger.jsonl"]
+    # No model is asked, so there is no reply, and no other file, in the owner's cache.
+    assert [name for name in first if name.startswith("home/")] == []
