@@ -57,6 +57,10 @@ class JudgeOptions(AskOptions):
     who: ClassVar[str] = "the judge"
     name_option: ClassVar[str | None] = "--judge-name"
     key_variable: ClassVar[str] = settings.JUDGE_API_KEY.name
+    advice: ClassVar[Mapping[str, str]] = {
+        "cut_off": "allow longer replies (--judge-max-tokens), or switch the model's thinking off",
+        "unreadable": "name another model, or try --judge-structured always",
+    }
 
     votes: int = 1
     vote_rule: VoteRule = "majority"

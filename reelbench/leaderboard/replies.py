@@ -14,7 +14,7 @@ from reelbench.judges.parsing import parse_score
 from reelbench.judges.reasks import PossibleRequests
 from reelbench.judges.verdicts import is_judged, scores_of, takes_bare_integer
 from reelbench.leaderboard.mismatches import metric_mismatches, score_mismatches
-from reelbench.registry.reasons import UNANSWERED, Reason
+from reelbench.registry.reasons import UNANSWERED, UNREAD_BY_JUDGE
 from reelbench.registry.records import JudgeRecord, JudgeReply, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
@@ -194,7 +194,7 @@ def _reading_faults(judge: JudgeSpec, record: JudgeRecord, sample: Sample) -> It
                 f"its text reads {score}"
             )
     is_unread = any(reply.score is None for reply in sample.judge_replies)
-    if sample.reason == Reason.JUDGE_UNPARSABLE and not is_unread:
+    if sample.reason in UNREAD_BY_JUDGE and not is_unread:
         yield f"unscored ({sample.reason}), but it has no reply that can't be read"
 
 

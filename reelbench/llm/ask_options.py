@@ -98,6 +98,8 @@ class AskOptions:
     name_option: ClassVar[str | None] = None
     """The command-line option of `file_as`. None where a command has none."""
     key_variable: ClassVar[str] = settings.LLM_API_KEY.name
+    advice: ClassVar[Mapping[str, str]] = {}
+    """Failure of many replies -> what to do, where that is not the common advice."""
 
     model: str
     file_as: str | None = None
@@ -452,6 +454,9 @@ class NamedModelOptions(AskOptions):
     """A served model whose results have the name that the user gives it, by `--name`."""
 
     name_option: ClassVar[str | None] = "--name"
+    advice: ClassVar[Mapping[str, str]] = {
+        "cut_off": "allow longer answers (--max-tokens), or switch the model's thinking off"
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,7 +69,7 @@ from reelbench.llm.reply import Reply
 from reelbench.llm.reply_bound import giver_of_cut, may_refuse_bound
 from reelbench.llm.server_pages import ServerStatement, statement_of, takes_pictures
 from reelbench.llm.store import Claimed, Limit, StoredReply
-from reelbench.llm.structured import FIELD, Schema, with_schema
+from reelbench.llm.structured import FIELD, FORMS_WITH_SCHEMA, Schema, with_schema
 
 _SHORT_REPLY = 64  # tokens
 _LONGEST_FACT = 200
@@ -383,7 +383,7 @@ class Asker:
     @property
     def takes_schema(self) -> bool:
         """False where the server takes no schema of a reply, as far as is known."""
-        return self._parameters.schema_form is not None
+        return self._parameters.schema_form in FORMS_WITH_SCHEMA
 
     @property
     def in_flight(self) -> int:
@@ -528,7 +528,8 @@ class Asker:
         options = self.options
         if self._ended is not None or options.keep_going or not self._outlook.is_hopeless:
             return
-        self.end(self._outlook.line(f"{options.who} {options.model} at {options.host}"))
+        who = f"{options.who} {options.model} at {options.host}"
+        self.end(self._outlook.line(who, options.advice))
 
     def end(self, line: str) -> None:
         """End asking, which is of no use, for the reason that a line gives.
@@ -785,7 +786,7 @@ class Asker:
 
     async def _ask_for_statement(self) -> None:
         """Ask the server for its statement. Nothing depends on it."""
-        with suppress(TransientError, NotServedError):
+        with suppress(TransientError, NotServedError, ReelbenchError):
             await self.served_model()
 
     async def _note_statement(

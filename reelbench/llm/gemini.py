@@ -57,8 +57,9 @@ class GeminiClient(ChatClient):
             return await super().ask(messages, sampling, limit)
         options = self._options
         began = time.monotonic()
-        # Its own protocol has another form of it, and the reply is read without it as well.
-        sampling = {name: value for name, value in sampling.items() if name != FIELD}
+        if FIELD not in options.extra:
+            # Its own protocol has another form of it, and the reply is read without it as well.
+            sampling = {name: value for name, value in sampling.items() if name != FIELD}
         where = f"{options.model_option} {options.model}, with a whole video"
         unknown = sorted(sampling.keys() - _SETTINGS.keys() - {"fps"})
         if unknown:

@@ -1,6 +1,7 @@
 """Whether asking on is of use: the outcomes of one model's new replies."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from reelbench.base.errors import visible
 from reelbench.llm.defaults import HOPELESS
@@ -8,9 +9,8 @@ from reelbench.llm.defaults import HOPELESS
 _SHOWN = 80  # characters of a reply
 
 _ADVICE = {
-    "unreadable": "name another model (a judge that is asked with --judge-structured retry or "
-    "always gives JSON by its server's own means)",
-    "cut_off": "allow longer answers (--max-tokens), or switch the model's thinking off",
+    "unreadable": "name another model",
+    "cut_off": "allow longer answers, or switch the model's thinking off",
     "media_not_seen": "send fewer frames, or raise the server's context",
     "prompt_cut": "raise the server's context, or send fewer frames",
     "refused": "name another model",
@@ -40,11 +40,12 @@ class Outlook:
         """True where so many replies came and none was an answer."""
         return not self.has_answer and self._failures.total() >= HOPELESS
 
-    def line(self, who: str) -> str:
+    def line(self, who: str, own_advice: Mapping[str, str]) -> str:
         """Return one line for the user: what came, and what to do.
 
         Args:
             who: The model, in words.
+            own_advice: Failure -> the advice in place of the common one.
         """
         counts = ", ".join(f"{number} {name}" for name, number in self._failures.most_common())
         example = ""
@@ -54,9 +55,10 @@ class Outlook:
                 text = f"{text[:_SHOWN]}…"
             example = f" (the last: {text!r})"
         advice = ""
+        advice_on = {**_ADVICE, **own_advice}
         for name, _ in self._failures.most_common(1):
-            if name in _ADVICE:
-                advice = f"; {_ADVICE[name]}"
+            if name in advice_on:
+                advice = f"; {advice_on[name]}"
         return (
             f"{who} gave no answer in {self._failures.total()} replies ({counts}){example}: asking "
             f"stopped, what came is kept{advice}; --keep-going asks on"

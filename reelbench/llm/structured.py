@@ -28,6 +28,9 @@ FIELD = "response_format"
 FORMS = ("json_schema", "json_object with a schema", "json_object")
 """The forms of a schema, in the order in which they are tried."""
 
+FORMS_WITH_SCHEMA = FORMS[:2]
+"""Those that carry the schema itself."""
+
 
 def with_schema(sampling: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """Return the settings of a call whose reply has a schema, in the common form."""

@@ -145,7 +145,7 @@ class Reason(StrEnum):
         "judge",
         True,
         False,
-        "the limit on the judge's reply cut it off, twice",
+        "the limit on the judge's reply cut it off",
     )
     JUDGE_BUDGET = "judge_budget", "judge", True, True, "the judge's budget was used up"
     JUDGE_REFUSED = "judge_refused", "judge", True, True, "the judge's server serves us not at all"
@@ -178,6 +178,9 @@ NO_VIDEO = frozenset(reason for reason in Reason if reason.fault == "video")
 
 OF_JUDGE = frozenset(reason for reason in Reason if reason.fault == "judge")
 """Reasons why an answered item can have no score of a judge."""
+
+UNREAD_BY_JUDGE = frozenset({Reason.JUDGE_UNPARSABLE, Reason.JUDGE_CUT_OFF})
+"""The judge replied, and there is no score in what it said."""
 
 NO_ANSWER = frozenset(reason for reason in Reason if not reason.answered)
 """There is no answer."""

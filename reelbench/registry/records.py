@@ -390,7 +390,7 @@ class JudgeRecord(Record):
     )
     cost_usd: Amount | None = absent("Null where no price was given.")
     marks: Omittable[Marks | None] = absent(
-        "How its marks came about; absent where none came from a second request."
+        "How its marks came about; absent where none came from a re-ask."
     )
     panel: Omittable[list[Self] | None] = absent(
         "Each judge of a panel by itself; absent for one judge."

@@ -27,7 +27,14 @@ from reelbench.judges.verdicts import Judge, Judged
 from reelbench.registry.decoding import Answering
 from reelbench.registry.errata import Errata, ErrataChoice, read_errata
 from reelbench.registry.question_files import QuestionIds
-from reelbench.registry.reasons import NO_ANSWER, NOT_ALL_SEEN, NOT_ASKED, OF_JUDGE, Reason
+from reelbench.registry.reasons import (
+    NO_ANSWER,
+    NOT_ALL_SEEN,
+    NOT_ASKED,
+    OF_JUDGE,
+    UNREAD_BY_JUDGE,
+    Reason,
+)
 from reelbench.registry.records import (
     About,
     AskedRecord,
@@ -300,7 +307,7 @@ class Evaluation:
         needed = judged + sum(counts.values())
         if not counts or judged >= _LEAST_JUDGED_SHARE * needed:
             return None
-        if self.judge_notes and set(counts) != {Reason.JUDGE_UNPARSABLE}:
+        if self.judge_notes and not counts.keys() <= UNREAD_BY_JUDGE:
             cause = self.judge_notes[-1]
         else:
             cause = f"no reply of the judge {self.judge.name} at {self.judge.host} could be read"

@@ -389,13 +389,16 @@ def keeping_options(
     ] = False,
     no_recheck: Annotated[
         bool,
-        _questions("--no-recheck", help="Where all is kept, don't ask eight questions once more."),
+        _questions(
+            "--no-recheck",
+            help="Don't ask a few kept questions again to check that the same model answers.",
+        ),
     ] = False,
     no_probe: Annotated[
         bool,
         _questions(
             "--no-probe",
-            help="Don't check with two small pictures that a server new to us shows them.",
+            help="Skip the two test questions that check whether the model sees pictures.",
         ),
     ] = False,
 ) -> "Keeping":
@@ -650,7 +653,7 @@ def judge_options(
         _judge(
             "--judge-max-tokens",
             metavar="N",
-            help="Bound on a reply; default 8192, of a judge that reasons 32768.",
+            help="Most tokens of a reply (default 8192; 32768 for a reasoning judge).",
         ),
     ] = None,
     retry_unscored: Annotated[
@@ -715,7 +718,7 @@ def reader_options(
         _reader(
             "--reader",
             metavar="MODEL[@URL]",
-            help="Let MODEL read the answers in which no option is read.",
+            help="Let MODEL read the answers in which no option was found.",
         ),
     ] = None,
     reader_name: Annotated[

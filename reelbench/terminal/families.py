@@ -46,9 +46,9 @@ FAMILIES = {
         panels=("Reader",),
         main=("--reader",),
         more=(
-            "Nobody is asked unless you name a reader. It sees an answer and its options, and says",
-            "which of them the answer states, or none; replies are kept and paid for once. Such a",
-            "result has a table of its own. The key is REELBENCH_READER_API_KEY, else",
+            "No model is asked unless you name a reader. It sees an answer and its options, and",
+            "says which of them the answer states, or none; replies are kept and paid for once.",
+            "Such a result has a table of its own. The key is REELBENCH_READER_API_KEY, else",
             "OPENAI_API_KEY.",
         ),
     ),

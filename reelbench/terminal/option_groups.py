@@ -199,7 +199,7 @@ KeepGoing = Annotated[
     bool,
     typer.Option(
         "--keep-going",
-        help="Ask on after 20 replies without an answer.",
+        help="Keep asking after 20 replies without an answer, and where pictures don't arrive.",
     ),
 ]
 
@@ -208,7 +208,7 @@ CachePatience = Annotated[
     typer.Option(
         "--cache-patience",
         metavar="S",
-        help="Seconds for the reply database.",
+        help="Seconds to wait for the reply database.",
     ),
 ]
 

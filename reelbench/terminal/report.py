@@ -239,7 +239,7 @@ def _show_asked(result: "Result") -> None:
     line = f"{name}: {asked_record.asked} asked, {asked_record.kept} kept"
     line += shown_dates(asked_record.kept_from, asked_record.kept_to)
     if asked_record.probed:
-        line += f"; beside these {asked_record.probed} small questions on whether it sees pictures"
+        line += f"; plus {asked_record.probed} test questions on whether it sees pictures"
     other_models = other_ids(result.model.id, asked_record.returned or {})
     line += _checked_again(asked_record)
     console.write(line)
@@ -353,7 +353,7 @@ def _reader_line(result: "Result", reading: "ReadingRecord") -> str:
     line = f"{counts.read_by_model} of {counts.items} answers read by {name}"
     unread = reading.unread - counts.read_by_model
     if unread:
-        line += f", {unread} unread by it too"
+        line += f", {unread} it could not read either"
     return f"{line}: {_calls_text(reading)}"
 
 
@@ -373,7 +373,7 @@ def _judge_line(judge: "JudgeRecord") -> str:
         return "\n".join(lines)
     line = f"judge {judge.requested}: {_calls_text(judge)}"
     if judge.marks is not None:
-        line += f"; {judge.marks.from_reasks} of {judge.marks.all} marks came from a second request"
+        line += f"; {judge.marks.from_reasks} of {judge.marks.all} marks came from a re-ask"
     return "\n".join([line, *judges_by_schema(judge)])
 
 

@@ -195,6 +195,12 @@ def test_what_does_not_go_with_a_whole_video_is_said_and_nothing_is_sent(server,
     assert server.calls == []
 
 
+def test_a_typed_form_of_the_reply_is_not_dropped(server):
+    with pytest.raises(InputError, match="and not response_format"):
+        asked(VIDEO, extra={"response_format": {"type": "json_object"}})
+    assert server.calls == []
+
+
 def test_without_google_genai_the_line_says_what_to_install(server, monkeypatch):
     monkeypatch.setitem(sys.modules, "google.genai", None)
     with pytest.raises(InputError, match=r"needs google-genai; pip install '.\[gemini\]'"):

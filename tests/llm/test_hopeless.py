@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from reelbench.llm.ask_options import AskOptions
+from reelbench.judges.judge_options import JudgeOptions
+from reelbench.llm.ask_options import AskOptions, NamedModelOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.reading import UnreadableError
 from tests.servers.judge import Answer, JudgeServer
@@ -20,9 +21,9 @@ def number(text):
     return int(text)
 
 
-def ask(server, *, questions=100, as_it_stands=False, **options):
+def ask(server, *, questions=100, as_it_stands=False, kind=AskOptions, **options):
     async def go():
-        given = AskOptions(model="m", url=server.url, backoff=0.01, **options)
+        given = kind(model="m", url=server.url, backoff=0.01, **options)
         async with Asker(given, on_note=lambda _: None, as_it_stands=as_it_stands) as asker:
             asking = [
                 asker.ask([{"role": "user", "content": f"{place}?"}], number)
@@ -52,6 +53,21 @@ def test_failures_without_exception_end_asking_in_one_line(answer, words):
         assert "gave no answer in 20 replies" in line
         assert words in line
         assert "--keep-going" in line
+
+
+@pytest.mark.parametrize(
+    ("kind", "finish", "advice"),
+    [
+        (AskOptions, "stop", "name another model; --keep-going"),
+        (JudgeOptions, "stop", "name another model, or try --judge-structured always"),
+        (JudgeOptions, "length", "(--judge-max-tokens)"),
+        (NamedModelOptions, "length", "(--max-tokens)"),
+    ],
+)
+def test_the_advice_is_one_that_the_command_takes(kind, finish, advice):
+    with JudgeServer(lambda _: Answer(HELLO, finish=finish)) as server:
+        _, (line,) = ask(server, kind=kind)
+    assert advice in line
 
 
 def test_the_line_shows_what_came_and_keep_going_asks_on():

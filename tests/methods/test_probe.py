@@ -126,7 +126,7 @@ def test_two_small_questions_follow_the_first_and_are_kept(reelbench, tmp_path):
     with JudgeServer(playing(seeing), plays_all=True) as server:
         done = reelbench(*of(server, "--output", tmp_path))
         assert done.returncode == 0, done.stderr
-        assert "beside these 2 small questions" in done.stdout
+        assert "plus 2 test questions" in done.stdout
         assert kinds(server) == ["question", "small", "small", *["question"] * (QUESTIONS - 1)]
         assert (asked(tmp_path)["asked"], asked(tmp_path)["probed"]) == (QUESTIONS, 2)
         other = reelbench(*of(server, "--output", tmp_path / "2", frames="uniform:2"))

@@ -15,7 +15,9 @@ _QUESTION = "Which colour fills each picture?"
 
 
 def pieces(body: dict[str, Any]) -> list[dict[str, Any]]:
-    """The pieces of a call's last message; none where it is one text."""
+    """The pieces of a call's last message; none where it is one text, or another protocol's."""
+    if "messages" not in body:
+        return []
     content = body["messages"][-1]["content"]
     return content if isinstance(content, list) else []
 

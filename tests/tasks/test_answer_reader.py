@@ -247,7 +247,7 @@ def test_from_the_command_line(kitchen, table, server, tmp_path, reelbench):
         *("--reader", f"reader-1@{server.url}", "--reader-name", "org/reader"),
     )
     assert done.returncode == 0, done.stderr
-    line = "1 of 5 answers read by org/reader, 2 unread by it too: 5 calls, 0 replies"
+    line = "1 of 5 answers read by org/reader, 2 it could not read either: 5 calls, 0 replies"
     assert line in " ".join(done.stdout.split())
     settings = json.loads((tmp_path / "out" / "result.json").read_text())["settings"]
     assert settings["reader"]["model"] == "org/reader"
