@@ -371,7 +371,7 @@ COMMANDS = {
     ),
     "frames extract": CommandEntry(
         place="reelbench.cli.frames:extract",
-        summary="Decode frames into the store before a run; failures are listed at the end",
+        summary="Decode frames into the store before a run",
         examples=("rextime --frames uniform:32", "films/*.mp4 --frames keyframe:8"),
         on_stop="what the store has is not decoded again",
     ),
