@@ -442,7 +442,7 @@ COMMANDS = {
     ),
     "leaderboard remove": CommandEntry(
         place="reelbench.leaderboard.commands.rows:remove",
-        summary="Withdraw results; if one is missing, nothing is withdrawn",
+        summary="Withdraw results",
         examples=('KEY --store results --reason "wrong frames"',),
     ),
     "leaderboard restore": CommandEntry(
@@ -489,7 +489,7 @@ COMMANDS = {
     ),
     "leaderboard build": CommandEntry(
         place="reelbench.leaderboard.commands.leaderboard:build",
-        summary="Write the leaderboard's page; it works from disk and on any static host",
+        summary="Write the leaderboard's page",
         examples=("--store results --out site",),
     ),
     "leaderboard check": CommandEntry(
