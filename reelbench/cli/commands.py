@@ -395,7 +395,7 @@ COMMANDS = {
     ),
     "cache copy": CommandEntry(
         place="reelbench.cli.cache:copy",
-        summary=("Copy replies from a file into a database, or back; skip what is already there"),
+        summary="Copy replies from a file into a database, or back",
         examples=(
             ("~/.cache/reelbench/judge.sqlite postgresql://reelbench@db.example.org/reelbench"),
         ),
@@ -524,9 +524,7 @@ COMMANDS = {
     ),
     "leaderboard export": CommandEntry(
         place="reelbench.leaderboard.commands.leaderboard:export",
-        summary=(
-            "Write results for others' leaderboards; unsupported results are skipped and listed"
-        ),
+        summary="Write results for others' leaderboards",
         examples=("results --out export --format eee --organization ORG",),
     ),
 }
