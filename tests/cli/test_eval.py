@@ -479,7 +479,7 @@ def test_an_option_that_a_checkpoint_has_not_is_told(reelbench, tmp_path):
 
 
 def test_the_warning_about_runs_comes_before_they_are_paid_for(reelbench, tmp_path):
-    warning = "--runs at temperature 0"
+    warning = "at temperature 0 runs are usually equal"
     with JudgeServer(lambda _: Answer(status=401, error={"message": "wrong key"})) as server:
         words = ("eval", MINI, "--model", "m", "--base-url", server.url, "--frames", "none")
         done = reelbench(*words, "--runs", 2, "--output", tmp_path)
