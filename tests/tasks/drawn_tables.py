@@ -137,7 +137,7 @@ def _kinds_left(kind: str, good: Rows, table: Rows) -> frozenset[str]:
     """Return the kinds that a table may be: that of the good one, and of what is left of it.
 
     A table of which no row has options is none of multiple choice, and one without times asks for
-    none: nothing in it says what it was.
+    none; where nothing but times is left, times are what is asked for. Nothing says what it was.
     """
     values = {name: [row.get(name) for row in table] for name in good[0]}
     kinds = {kind}
@@ -150,6 +150,9 @@ def _kinds_left(kind: str, good: Rows, table: Rows) -> frozenset[str]:
         kinds.add("choice")
     if options and not any(_some(values[name]) for name in options) and has_text_answers:
         kinds |= {"open", "exact"}
+    answers = [name for name in (*options, "answer") if name in values]
+    if kind == "grounded_choice" and not any(_some(values[name]) for name in answers):
+        kinds.add("span")
     if kind in {"open", "exact"} or (kind == "choice" and "yes" in good[0].values()):
         kinds |= {"open", "exact"} & {kind}
     return frozenset(kinds)
