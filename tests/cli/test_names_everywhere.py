@@ -55,7 +55,7 @@ FILED = {
     "file:///xyzzy/m11": "m11",
     HUB: "Org/Cached",
 }
-NAMELESS = ["/home/xyzzy", "models/", "/root/xyzzy/final", "/Users/xyzzy/checkpoint-1"]
+NAMELESS = ["/home/xyzzy", "models/", "/home/xyzzy/final", "/Users/xyzzy/checkpoint-1"]
 NAMED = "Kitchen 7B"
 
 
