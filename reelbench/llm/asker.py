@@ -856,7 +856,7 @@ class Asker:
             return self._rejection(error)
         except StoppedError as stopped:
             if stopped.cause is not None:
-                self._causes.setdefault(key, stopped.cause)
+                self._causes[key] = stopped.cause
             return stopped.reason
         except ReelbenchError:
             # The cache can't be written: one more reply would be lost, so nothing more is asked.
