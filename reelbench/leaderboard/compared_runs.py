@@ -113,7 +113,7 @@ def compared_runs(
     runs = _Runs(rows, contents, stored_stack, resampled)
     shapes = runs.shapes()
     if stored_stack is not None and 2 * shapes[stored_stack.shape] < len(rows):
-        runs = _Runs(rows, contents, None, resampled)
+        runs.load_stored()
         shapes = runs.shapes()
     if not shapes:
         return ComparedRuns([row.key for row in rows], alone=runs.loaded)
@@ -138,8 +138,9 @@ class _Runs:
         stored_stack: Stack | None,
         resampled: Callable[[BoardEntry], AtBothEnds],
     ) -> None:
-        self._keys = [row.key for row in rows]
-        self._content_of = dict(zip(self._keys, contents, strict=True))
+        self._rows = {row.key: row for row in rows}
+        self._content_of = dict(zip(self._rows, contents, strict=True))
+        self._resampled = resampled
         self._stored = stored_stack
         self._stored_places: dict[str, int] = {}
         if stored_stack is not None:
@@ -148,9 +149,22 @@ class _Runs:
                 if content in place_of:
                     self._stored_places[key] = place_of[content]
         self.loaded: dict[str, AtBothEnds] = {}
-        for row in rows:
-            if row.key not in self._stored_places:
-                self.loaded[row.key] = resampled(row)
+        self._shapes: dict[str, Shape | None] = {}
+        self._load()
+
+    def _load(self) -> None:
+        """Load the runs that are neither kept nor loaded yet."""
+        for key, row in self._rows.items():
+            if key not in self._stored_places and key not in self.loaded:
+                self.loaded[key] = self._resampled(row)
+                self._shapes[key] = _shape_of(self.loaded[key])
+
+    def load_stored(self) -> None:
+        """Load the runs that are kept too, and go on without those."""
+        self._stored = None
+        self._stored_places = {}
+        self._load()
+        self.loaded = {key: self.loaded[key] for key in self._rows}
 
     def shapes(self) -> Counter[Shape]:
         """Count the runs of each shape.
@@ -158,8 +172,7 @@ class _Runs:
         What can't be tested with others at once has none.
         """
         shapes: Counter[Shape] = Counter()
-        for run in self.loaded.values():
-            shape = _shape_of(run)
+        for shape in self._shapes.values():
             if shape is not None:
                 shapes[shape] += 1
         if self._stored is not None:
@@ -173,7 +186,7 @@ class _Runs:
         places: dict[str, int] = {}
         for key in (*self._stored_places, *new):
             places[key] = len(places)
-        return ComparedRuns(self._keys, stack, places, alone)
+        return ComparedRuns(list(self._rows), stack, places, alone)
 
     def stack(self, shape: Shape) -> Stack:
         """Return the runs of one shape.
@@ -203,7 +216,7 @@ class _Runs:
         return Stack(first_runs.contents + contents, shape, all_lowest, all_highest, tests)
 
     def _of_shape(self, shape: Shape) -> dict[str, AtBothEnds]:
-        return {key: run for key, run in self.loaded.items() if _shape_of(run) == shape}
+        return {key: run for key, run in self.loaded.items() if self._shapes[key] == shape}
 
 
 def _shape_of(run: AtBothEnds) -> Shape | None:

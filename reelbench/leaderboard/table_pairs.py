@@ -87,23 +87,25 @@ class TablePairs(Mapping[RowPair, PairedDifference]):
         """
         self._keys = runs.keys
         self._place = {key: place for place, key in enumerate(self._keys)}
-        self._first, self._second = np.triu_indices(len(self._keys), k=1)
         self._runs = runs
-        self._values = np.array([_value_of(runs, key) for key in self._keys], dtype=np.float64)
-        self._tests = _Tests(runs, test_pair)
+        self._first, self._second = np.triu_indices(len(self._keys), k=1)
+        values = [_value_of(runs, key) for key in self._keys]
+        self._values = np.array(values, dtype=np.float64)
+        self._differences = self._values[self._first] - self._values[self._second]
+        self._tests = _Tests(runs, self._first, self._second, test_pair)
         self._p_alone = self._tests.p()
         self._p = multiple_comparisons.adjusted_by_holm(self._p_alone)
         self._levels = multiple_comparisons.levels_of_holm(self._p_alone)
         self._intervals: tuple[Array, Array] | None = None
+        """The intervals of all pairs, once many were asked for."""
         self._asked = 0
         """How many intervals were asked for."""
 
     def __getitem__(self, keys: RowPair) -> PairedDifference:
-        first = self._place[keys[0]]
-        second = self._place[keys[1]]
         if keys not in self:
             raise KeyError(keys)
-        return self._difference(self._pair_of(first, second))
+        first, second = keys
+        return self._difference(self._pair_of(self._place[first], self._place[second]))
 
     def __iter__(self) -> Iterator[RowPair]:
         has_value = ~np.isnan(self._values)
@@ -127,10 +129,9 @@ class TablePairs(Mapping[RowPair, PairedDifference]):
 
     def signs(self, keys: Sequence[str], tables: int) -> Signs:
         """Return `PairedDifference.told_among` of each row and each other one, by their keys."""
-        difference = self._values[self._first] - self._values[self._second]
         with np.errstate(invalid="ignore"):
             is_told = self._p * tables <= power.ALPHA
-        sign = np.where(is_told, np.sign(np.nan_to_num(difference)), 0).astype(np.int8)
+        sign = np.where(is_told, np.sign(np.nan_to_num(self._differences)), 0).astype(np.int8)
         rows = len(self._keys)
         # The last row and column are those of rows that were not compared.
         all_signs = np.zeros((rows + 1, rows + 1), dtype=np.int8)
@@ -141,12 +142,11 @@ class TablePairs(Mapping[RowPair, PairedDifference]):
 
     def ranges(self) -> dict[str, tuple[int, int]]:
         """Return each row's best and worst rank that the pairs allow, by its key."""
-        difference = self._values[self._first] - self._values[self._second]
-        has_value = ~np.isnan(difference)
+        has_value = ~np.isnan(self._differences)
         pairs = multiple_comparisons.Pairs(
             self._first[has_value],
             self._second[has_value],
-            difference[has_value],
+            self._differences[has_value],
             self._p_alone[has_value],
         )
         ranges = multiple_comparisons.rank_ranges(len(self._keys), pairs)
@@ -158,10 +158,8 @@ class TablePairs(Mapping[RowPair, PairedDifference]):
         return before + second - first - 1
 
     def _difference(self, pair: int) -> PairedDifference:
-        first_value = self._values[self._first[pair]]
-        second_value = self._values[self._second[pair]]
         return PairedDifference(
-            difference=float(first_value - second_value),
+            difference=float(self._differences[pair]),
             p=_or_none(self._p[pair]),
             ci95=self._interval(pair),
             p_alone=_or_none(self._p_alone[pair]),
@@ -217,9 +215,22 @@ class _Tests:
     Those of runs in the stack are there. A pair with another run is tested alone.
     """
 
-    def __init__(self, runs: ComparedRuns, test_pair: Callable[[str, str], Tests]) -> None:
+    def __init__(
+        self,
+        runs: ComparedRuns,
+        first: Places,
+        second: Places,
+        test_pair: Callable[[str, str], Tests],
+    ) -> None:
+        """Test the pairs that are not in the stack.
+
+        Args:
+            runs: The runs.
+            first: The place of each pair's first row among the keys (pairs).
+            second: That of its second row (pairs).
+            test_pair: Returns the tests of two rows, by their keys.
+        """
         keys = runs.keys
-        first, second = np.triu_indices(len(keys), k=1)
         places = np.array([runs.places.get(key, -1) for key in keys], dtype=np.intp)
         is_stacked = (places[first] >= 0) & (places[second] >= 0)
         self._count = len(first)
