@@ -17,6 +17,7 @@ from reelbench.registry.model_ids import answering_ids, other_ids
 from reelbench.registry.name_faults import LONGEST, id_faults, text_faults, unseen_character
 from reelbench.registry.records import (
     BASELINE_ADAPTER,
+    JUDGE_SETTINGS,
     PEOPLE_ADAPTER,
     About,
     ErrataRecord,
@@ -146,17 +147,7 @@ def _judge_faults(judge: JudgeRecord) -> Iterator[str]:
 
 def asked_of(judge: JudgeRecord) -> dict[str, Any]:
     """Return the part of a judge's record that says who was asked, and how."""
-    fields = {
-        "requested",
-        "prompt",
-        "prompt_sha256",
-        "temperature",
-        "extra",
-        "structured",
-        "votes",
-        "vote_rule",
-    }
-    return judge.model_dump(mode="json", include=fields)
+    return judge.model_dump(mode="json", include={"prompt", *JUDGE_SETTINGS})
 
 
 def answers_key(result: Result) -> str:

@@ -350,6 +350,20 @@ class Marks(Record):
     )
 
 
+JUDGE_SETTINGS = frozenset(
+    {
+        "requested",
+        "prompt_sha256",
+        "temperature",
+        "extra",
+        "structured",
+        "votes",
+        "vote_rule",
+    }
+)
+"""The fields of a judge's record that say who was asked, and how."""
+
+
 class JudgeRecord(Record):
     """The judge that was asked, the models that answered, and the cost."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import Any, TypeVar
 
-from reelbench.registry.records import Metrics, MetricValue, Result, Sample
+from reelbench.registry.records import JUDGE_SETTINGS, Metrics, MetricValue, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation
 from reelbench.scoring.aggregation import SampleOfRuns
@@ -55,15 +55,7 @@ def _shared_by_runs(result: Result) -> str:
             "model": True,
             "settings": True,
             "benchmark": True,
-            "judge": {
-                "requested",
-                "prompt_sha256",
-                "temperature",
-                "extra",
-                "structured",
-                "votes",
-                "vote_rule",
-            },
+            "judge": set(JUDGE_SETTINGS),
         },
         exclude={
             "settings": {"frames_given", "frames_unlike", "audio"},
