@@ -27,7 +27,7 @@ _PRICES = {
 }
 """LiteLLM's name, in dollars per token -> ours, in dollars per million tokens (`AskOptions`)."""
 
-_REASONING = {"reasoning", "reasoning_effort", "thinking", "chat_template_kwargs"}
+_REASONING_SETTINGS = {"reasoning", "reasoning_effort", "thinking", "chat_template_kwargs"}
 """Settings of a model that reasons, as servers call them."""
 
 _NEEDED = ("input_cost_per_token", "output_cost_per_token")
@@ -43,7 +43,7 @@ class JudgeOptions(AskOptions):
             median of all votes. `mean` and `median` are those of the votes. A panel's score is the
             judges' median with `median`, otherwise their mean.
         prompts: `reelbench`, `official`, or a path to a file (see `reelbench.judges.prompting`).
-        temperature: `auto` is the temperature of the prompt set (ours: 0. Official: the owners'
+        temperature: `auto` is the temperature of the prompt set (ours: 0; official: the owners'
             setting). `none` sends no temperature. Reasoning models need this.
         structured: When a reply's schema is sent along: with each call, with a re-ask alone, or
             never. None is `retry`, and `never` for the owners' own prompts, whose re-asks have the
@@ -105,7 +105,7 @@ class JudgeOptions(AskOptions):
             return None
         if self.max_tokens is not None:
             return ReplyBound(self.max_tokens, may_grow=False)
-        if takes_completion_limit(self.model) or not _REASONING.isdisjoint(self.extra):
+        if takes_completion_limit(self.model) or not _REASONING_SETTINGS.isdisjoint(self.extra):
             return ReplyBound(REASONING_TOKENS, may_grow=True)
         return ReplyBound(TOKENS, may_grow=True)
 

@@ -147,6 +147,7 @@ class Member:
             sampling["temperature"] = self._temperature
         self._structured: Structured = options.structured or prompts.structured
         self._schema = score_schema(scale.low, scale.high)
+        self._again = self._maker_of_reasks()
         if self._structured == "always" and FIELD not in options.extra:
             sampling = with_schema(sampling, self._schema)
         self.asker = Asker(options, sampling, on_note=on_note, budget=budget, notes_end=True)
@@ -160,17 +161,18 @@ class Member:
             bare_integer=self._prompts.bare_integer,
             answer=item.text,
         )
-        again = self._again()
         schema = None
         if self._structured == "retry":
             schema = self._schema
         cursors: Cursors = {}
         for (criterion, vote), messages in self.messages(item):
-            cursor = RetryCursor(self.asker, messages, read, vote=vote, again=again, schema=schema)
+            cursor = RetryCursor(
+                self.asker, messages, read, vote=vote, again=self._again, schema=schema
+            )
             cursors[criterion, vote] = cursor
         return cursors
 
-    def _again(self) -> Again | None:
+    def _maker_of_reasks(self) -> Again | None:
         """Return the maker of a re-ask's messages. None where they are the same."""
         if self._structured == "never" and self._prompts.structured == "never":
             return None
@@ -271,12 +273,6 @@ class Member:
         if "temperature" not in self.asker.sent_sampling:
             temperature = None
         with self.asker.lock:
-            cost_usd = options.cost_usd(
-                tally.prompt_tokens,
-                tally.completion_tokens,
-                tally.cached_tokens or 0,
-                tally.reasoning_tokens or 0,
-            )
             structured: Literal["always"] | None = None
             if self._structured == "always":
                 structured = "always"
@@ -291,7 +287,7 @@ class Member:
                 structured=structured,
                 votes=options.votes,
                 vote_rule=vote_rule,
-                cost_usd=cost_usd,
+                cost_usd=self.asker.cost_usd,
                 **tally.record_fields(),
             )
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import Any
 
 from reelbench.llm.ask_result import EMPTY_OR_CUT, NOT_READ, Again
-from reelbench.llm.material import with_reply
+from reelbench.llm.material import PromptFiles
 from reelbench.llm.messages import Message, reply_key, request_shape
 from reelbench.llm.structured import FIELD, score_schema, with_schema
 from reelbench.registry.records import JudgeReply
@@ -18,7 +19,6 @@ _LONGEST_REPLY = 1000
 
 def score_again(scale: JudgeSpec) -> Again:
     """Return the maker of a re-ask's messages on a scale."""
-    template = resources.files("reelbench.llm").joinpath("again.txt").read_text(encoding="utf-8")
     form = (
         f'what counts is one JSON object, {{"score": n}}, n a whole number from {scale.low} to '
         f"{scale.high}, and nothing else"
@@ -27,10 +27,15 @@ def score_again(scale: JudgeSpec) -> Again:
     def again(messages: Sequence[Message], reply: str | None, error: str) -> list[Message]:
         if reply is not None and len(reply) > _LONGEST_REPLY:
             reply = f"{reply[:_LONGEST_REPLY]} …"
-        request = template.strip().replace("{error}", f"{error}; {form}")
-        return with_reply(messages, reply, request)
+        return _prompts().retry(messages, reply, f"{error}; {form}")
 
     return again
+
+
+@cache
+def _prompts() -> PromptFiles:
+    """Return the files with the prompt of a re-ask, which is read once."""
+    return PromptFiles(resources.files("reelbench.llm"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +72,12 @@ class PossibleRequests:
             sampling: The settings of each call.
             structured: True where the first call has the schema.
         """
-        self._scale = scale
+        self._again = score_again(scale)
         self._model = model
         self._sampling = sampling
+        self._sampling_with_schema = with_schema(sampling, score_schema(scale.low, scale.high))
         if structured and FIELD not in sampling:
-            self._sampling = with_schema(sampling, score_schema(scale.low, scale.high))
+            self._sampling = self._sampling_with_schema
         self._first = self._request(messages, self._sampling)
         self._requests = [self._first]
 
@@ -89,13 +95,10 @@ class PossibleRequests:
 
     def _reasks(self, messages: Sequence[Message], raw: str | None) -> Iterator[PossibleRequest]:
         """Yield the re-asks that may follow a reply."""
-        again = score_again(self._scale)
         for error in (NOT_READ, EMPTY_OR_CUT):
-            longer = again(messages, raw, error)
+            longer = self._again(messages, raw, error)
             yield self._request(longer, self._sampling)
-            yield self._request(
-                longer, with_schema(self._sampling, score_schema(self._scale.low, self._scale.high))
-            )
+            yield self._request(longer, self._sampling_with_schema)
 
     def _request(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> PossibleRequest:
         return PossibleRequest(messages, request_shape(self._model, messages, sampling))

@@ -142,7 +142,7 @@ class RetryCursor(Generic[T]):
         self._is_from_cache = True
         self._cuts = 0
         self._first = asker.request(messages)
-        self._choices = [self._first]
+        self._possible_requests = [self._first]
         self._value: T | None = None
         self._error: str | None = None
         self.request = self._first
@@ -169,12 +169,12 @@ class RetryCursor(Generic[T]):
 
     def _next_kept(self) -> StoredReply | None:
         """Return the kept reply to the first of the requests that has one."""
-        for request in self._choices:
+        for request in self._possible_requests:
             self.request = request
             stored = self._asker.cache.get(self._key)
             if stored is not None:
                 return stored
-        self.request = self._choices[0]
+        self.request = self._possible_requests[0]
         return None
 
     @property
@@ -219,10 +219,10 @@ class RetryCursor(Generic[T]):
         if self._value is not None:
             self._error = None
             return
-        self._choices = self._next_requests(reply, self._error)
+        self._possible_requests = self._next_requests(reply, self._error)
         if self._asker.has_outgrown(stored, self.request.messages):
             self._limit += 1
-            self._choices.insert(0, self._first)
+            self._possible_requests.insert(0, self._first)
         else:
             self._count_cut(reply)
 
@@ -379,6 +379,17 @@ class Asker:
     def sent_instead(self) -> dict[str, str | None]:
         """Setting that the server refuses -> the one that goes out. None for nothing."""
         return self._parameters.instead(self.sampling)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """The cost of the replies behind the answers, kept ones too. None without prices."""
+        tally = self.tally
+        return self.options.cost_usd(
+            tally.prompt_tokens,
+            tally.completion_tokens,
+            tally.cached_tokens or 0,
+            tally.reasoning_tokens or 0,
+        )
 
     @property
     def takes_schema(self) -> bool:

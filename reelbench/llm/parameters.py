@@ -25,8 +25,8 @@ _IN_PLACE: dict[str, str | None] = {
 _NEUTRAL: dict[str, object] = {"temperature": 0, "response_format": {"type": "text"}}
 """Parameter that may be left out -> its value by default, which alone may."""
 
-_FORM_PLACES = [f"{structured.FIELD} {form}" for form in structured.FORMS]
-"""Places of the forms of a schema that were refused, in the order of `structured.FORMS`."""
+_FORM_MARKS = [f"{structured.FIELD} {form}" for form in structured.FORMS]
+"""Marks of the forms of a schema that were refused, in the order of `structured.FORMS`."""
 
 _FORMAT = re.compile(r"response_format|json_schema|json_object|grammar|guided")
 """In the refusal of a schema, whatever else is said of it."""
@@ -84,7 +84,7 @@ class Parameters:
     def load(self, store: SqlStore) -> None:
         """Read what was learnt in earlier runs."""
         self.is_loaded = True
-        for name in (*_IN_PLACE, *_FORM_PLACES):
+        for name in (*_IN_PLACE, *_FORM_MARKS):
             if store.valid_from(self._place(name)):
                 self._refused.add(name)
 
@@ -121,8 +121,8 @@ class Parameters:
     @property
     def schema_form(self) -> str | None:
         """The form in which the server takes a schema. None for none."""
-        for form, place in zip(structured.FORMS, _FORM_PLACES, strict=True):
-            if place not in self._refused:
+        for form, mark in zip(structured.FORMS, _FORM_MARKS, strict=True):
+            if mark not in self._refused:
                 return form
         return None
 

@@ -176,8 +176,8 @@ def _corrected(total: Array, moments: Array) -> _CorrectedMeans:
     """Return the prediction-powered mean and its weight for each row.
 
     Args:
-        total: Labels, people's scores, the judge's where labelled, answers, the judge's scores.
-            Summed (rows x 5).
+        total: Labels, people's scores, the judge's where labelled, answers, the judge's scores,
+            summed (rows x 5).
         moments: The products of these five by video, summed over videos (rows x 5 x 5).
     """
     labels, people, judge_labelled, items, judge = total.T

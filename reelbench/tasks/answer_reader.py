@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from reelbench.base import settings
 from reelbench.base.errors import number_of
-from reelbench.base.progress import Bar, no_bar
+from reelbench.base.progress import Bar, Show, no_bar
 from reelbench.judges import turn_tokens
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions
@@ -93,43 +93,51 @@ def read_unread(
     """
     unread = [item for item in items if _is_unread(spec, item)]
     asker = Asker(options, {"temperature": 0}, on_note=note)
+    with bar(f"reading {spec.id}", len(unread)) as show:
+        results = _ask(asker, unread, show)
+    _note_rejected(results, note)
     replies: dict[str, AskResult[str]] = {}
+    for item, result in zip(unread, results, strict=True):
+        if result.replies:
+            replies[item.id] = result
+    read_items: list[Item] = []
+    for item in items:
+        read_item = item
+        if item.id in replies:
+            read_item = _with_reply(item, replies[item.id], options)
+        read_items.append(read_item)
+    record = ReadingRecord(
+        url=options.host,
+        unread=len(unread),
+        cost_usd=asker.cost_usd,
+        **asker.tally.record_fields(),
+    )
+    return ReadItems(read_items, frozenset(replies), record)
+
+
+def _ask(asker: Asker, items: Sequence[Item], show: Show) -> list[AskResult[str]]:
+    """Ask the reader about each answer. ReelbenchError where replies are lacking."""
+    runner = Runner([asker], show)
 
     async def read(item: Item) -> AskResult[str]:
         read_reply = partial(_read_reply, options=len(item.options))
-        result = await asker.ask(_messages(item), read_reply, again=_again)
+        result = await asker.ask(_messages(item), read_reply, again=_PROMPTS.retry)
         if result.reason not in {None, UNPARSABLE, REJECTED}:
             runner.note_lacking(result)
         return result
 
-    with bar(f"reading {spec.id}", len(unread)) as show:
-        runner = Runner([asker], show)
-        results = loop.run(runner.results(unread, read))
+    results = loop.run(runner.results(items, read))
     runner.check("answers are not read", "the reader gave no reply")
-    for item, result in zip(unread, results, strict=True):
-        if result.replies:
-            replies[item.id] = result
+    return results
+
+
+def _note_rejected(results: Sequence[AskResult[str]], note: Callable[[str], None]) -> None:
+    """Note how many answers the reader's server rejects for good."""
     rejected = sum(result.reason == REJECTED for result in results)
     if rejected:
         verb = "stays" if rejected == 1 else "stay"
         answers_rejected = number_of(rejected, "answer")
         note(f"{answers_rejected} rejected by the reader's server {verb} unread")
-    read_items: list[Item] = []
-    for item in items:
-        if item.id in replies:
-            item = _with_reply(item, replies[item.id], options)  # noqa: PLW2901
-        read_items.append(item)
-    tally = asker.tally
-    cost_usd = options.cost_usd(
-        tally.prompt_tokens,
-        tally.completion_tokens,
-        tally.cached_tokens or 0,
-        tally.reasoning_tokens or 0,
-    )
-    record = ReadingRecord(
-        url=options.host, unread=len(unread), cost_usd=cost_usd, **tally.record_fields()
-    )
-    return ReadItems(read_items, frozenset(replies), record)
 
 
 def letter_of(reply: str | None, options: int) -> str | None:
@@ -166,10 +174,6 @@ def _messages(item: Item) -> list[Message]:
     lines = [f"{letter}. {text}" for letter, text in zip(LETTERS, item.options, strict=False)]
     material = [("options", "\n".join(lines)), ("answer", turn_tokens.broken(_answer_text(item)))]
     return _PROMPTS.messages(_PROMPT, material)
-
-
-def _again(messages: Sequence[Message], reply: str | None, error: str | None) -> list[Message]:
-    return _PROMPTS.retry(messages, reply, error or "")
 
 
 def _read_reply(reply: str, options: int) -> str:
