@@ -362,12 +362,7 @@ class HiddenTest(PullRequests):
         filed = turn.state.hidden[board_state.submitted(file.received)]
         results_at = self._results_at(file, turn.rules)
         if filed.scored is None:
-            place = 0
-            for each in self._own_files(turn.state):
-                is_same_phase = each.received.phase == file.received.phase
-                place += each.scored is None and is_same_phase
-                if each == filed:
-                    break
+            place = self._place_in_phase(filed, turn.state)
             assert results_at is not None  # noqa: S101 - else it was scored
             why = f"files of this phase are scored from {hidden_rules.in_words(results_at)} on"
             return hidden_page.waits(offered.commit, place, why, limits)
@@ -378,6 +373,14 @@ class HiddenTest(PullRequests):
             limits,
             takes_row=bool(filed.scored.totals),
         )
+
+    def _place_in_phase(self, file: HiddenFile, state: BoardState) -> int:
+        """Return the place of a file among the waiting ones of its phase."""
+        waiting: list[HiddenFile] = []
+        for own_file in self._own_files(state):
+            if own_file.scored is None and own_file.received.phase == file.received.phase:
+                waiting.append(own_file)
+        return waiting.index(file) + 1
 
     def open(self) -> dict[int, str]:
         """Score what is due, and return the authors of the open ones, the oldest first."""

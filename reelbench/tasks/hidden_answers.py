@@ -8,6 +8,7 @@ question, without its answer.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,8 @@ class HiddenAnswers:
 
     def totals(self, predictions: Mapping[str, str]) -> dict[str, MetricValue]:
         """Return the rounded total of each metric. Predictions answer every question."""
-        scored = aggregation.score(self.spec, self._items(predictions), overlap=False)
+        items = self._items(predictions)
+        scored = aggregation.score(self.spec, items, overlap=False)
         videos = len({reference.video for reference in self.references})
         totals: dict[str, MetricValue] = {}
         for metric in self.spec.metrics:
@@ -90,8 +92,10 @@ class HiddenAnswers:
             prediction = predictions[reference.id]
             texts.append(Given(prediction, reference.options, reference.timing, reference.question))
         answered = all_answered(self.spec, texts)
-        pairs = zip(self.references, answered, strict=True)
-        return [reference.item(prediction) for reference, prediction in pairs]
+        items: list[Item] = []
+        for reference, prediction in zip(self.references, answered, strict=True):
+            items.append(reference.item(prediction))
+        return items
 
 
 def rounded_total(metric: Metric, value: float, n: int, videos: int) -> MetricValue:
@@ -154,13 +158,14 @@ def read(name: str, file: Path) -> HiddenAnswers:
 def _of_split(questions: Questions, file: Path) -> HiddenAnswers:
     spec = questions.spec
     split_rows = questions.here.rows
+    row_ids = {row["id"] for row in split_rows}
     if spec.mapping is None:
         references = replace(questions, file=file).references()
     else:
         answers = dict(_answers(file))
-        _refuse_unlike(file, [row["id"] for row in split_rows], answers)
+        _refuse_unlike(file, row_ids, answers.keys())
         references = list(_joined(spec, split_rows, answers, file))
-    _refuse_unlike(file, [row["id"] for row in split_rows], {each.id: None for each in references})
+    _refuse_unlike(file, row_ids, {reference.id for reference in references})
     digest = ownership.rows_questions_sha256(spec, questions.split, split_rows)
     return HiddenAnswers(spec, questions.split, tuple(references), digest)
 
@@ -178,13 +183,13 @@ def _answers(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield question_id, row
 
 
-def _refuse_unlike(file: Path, row_ids: Iterable[str], answers: Mapping[str, object]) -> None:
-    own_ids = set(row_ids)
-    lacking = sorted(own_ids - answers.keys())
-    further = sorted(answers.keys() - own_ids)
+def _refuse_unlike(file: Path, row_ids: AbstractSet[str], answered_ids: AbstractSet[str]) -> None:
+    """Refuse answers to other questions than the rows', or to a part of them. InputError."""
+    lacking = sorted(row_ids - answered_ids)
+    further = sorted(answered_ids - row_ids)
     if lacking:
         raise InputError(
-            f"{file}: has no answer to {len(lacking)} of {len(own_ids)} questions, "
+            f"{file}: has no answer to {len(lacking)} of {len(row_ids)} questions, "
             f"the first {lacking[0]!r}"
         )
     if further:

@@ -708,10 +708,7 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
             errata=errata_of_split,
         )
         items, settings = merged(questions, earlier, items, settings, options.note)
-    is_run = answers.duplicate is not None
-    # A judge of REELBENCH_JUDGE is for all benchmarks, so that it may be of no use to one.
-    if options.judge is not None and spec.judge is None and not is_run and not JUDGE.is_set:
-        options.note(f"{spec.id}: no metric of it is judged, so the judge is not asked")
+    _note_idle_judge(answers, options)
     judge_notes: list[str] = []
 
     def note(line: str) -> None:
@@ -733,13 +730,7 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
     read_items = _read_by_model(spec, items, answers.columns, options)
     items = read_items.items
     judged = judge(spec, items) if judge else answers.judged
-    fits = {"notes": submission.notes}
-    if answers.duplicate is not None:
-        fits["duplicate"] = answers.duplicate
-    else:
-        missing = [item for item in items if item.reason == Reason.PREDICTION_MISSING]
-        fits["missing"] = [item.id for item in missing]
-        fits["extra"] = submission.extra
+    fits = _fits(answers, items)
     asked_words = [(item.question, item.options) for item in items]
     scored_items = aggregation.score(
         spec,
@@ -770,6 +761,28 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
         stated_targets=stated_targets,
         earlier_result=earlier_result,
     )
+
+
+def _note_idle_judge(answers: Answers, options: Options) -> None:
+    """Note that a judge was named for a benchmark that has nothing to judge."""
+    spec = answers.questions.spec
+    is_run = answers.duplicate is not None
+    # A judge of REELBENCH_JUDGE is for all benchmarks, so that it may be of no use to one.
+    if options.judge is not None and spec.judge is None and not is_run and not JUDGE.is_set:
+        options.note(f"{spec.id}: no metric of it is judged, so the judge is not asked")
+
+
+def _fits(answers: Answers, items: Sequence[Item]) -> dict[str, list[str]]:
+    """Return the ids that do not fit to the questions, and the notes."""
+    submission = answers.submission
+    fits: dict[str, list[str]] = {"notes": submission.notes}
+    if answers.duplicate is not None:
+        fits["duplicate"] = answers.duplicate
+        return fits
+    missing = [item for item in items if item.reason == Reason.PREDICTION_MISSING]
+    fits["missing"] = [item.id for item in missing]
+    fits["extra"] = submission.extra
+    return fits
 
 
 def _without_idle_reader(options: Options, questions: Questions) -> Options:
