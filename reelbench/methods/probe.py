@@ -139,29 +139,25 @@ class PictureCheck:
         """Ask the two questions, where the first question's reply leaves it open what arrives."""
         if result.value is None:
             return
-        if not has_seen_pictures(result.replies[-1].reply, cursor.request.messages):
+        reply = result.replies[-1].reply
+        if not has_seen_pictures(reply, cursor.request.messages):
             return
-        sight = await self._look()
-        self.sight = sight
-        if sight is None:
-            return
-        options = self._asker.options
-        who = f"{options.model} at {options.host}"
+        self.sight = await self._look()
+        if self.sight is not None:
+            self._tell(self.sight, reply.prompt_tokens)
+
+    def _tell(self, sight: Sight, question_tokens: int) -> None:
+        """Tell the user what is doubtful. Asking ends where pictures do not arrive.
+
+        Args:
+            sight: The answers to the two questions.
+            question_tokens: The prompt tokens of the first question, which is longer.
+        """
+        who = f"{self._asker.options.model} at {self._asker.options.host}"
         # A server that counts the same for any prompt says nothing by it.
-        is_counted = result.replies[-1].reply.prompt_tokens > sight.to_several.tokens
+        is_counted = question_tokens > sight.to_several.tokens
         if sight.is_blind and is_counted:
-            line = (
-                f"pictures seem not to arrive at {who}: three small ones cost no more tokens than "
-                f"one ({sight.to_one.tokens}), and it names their colours wrongly "
-                f"({sight.answers_shown})"
-            )
-            if options.keep_going:
-                self._asker.note(line)
-            else:
-                self._asker.end(
-                    f"{line}: ask without pictures (--frames none), serve a model that takes them "
-                    "(llama.cpp: --mmproj FILE), or ask all the same (--no-probe)"
-                )
+            self._end_blind(who, sight)
         elif not sight.is_right:
             self._asker.note(
                 f"{who} names the colours of small test pictures wrongly ({sight.answers_shown}): "
@@ -172,6 +168,21 @@ class PictureCheck:
                 f"{who} names three small test pictures in another order "
                 f"({sight.answers_shown}): the order of frames may be lost"
             )
+
+    def _end_blind(self, who: str, sight: Sight) -> None:
+        """End asking a model at which pictures do not arrive, unless the user wants it."""
+        line = (
+            f"pictures seem not to arrive at {who}: three small ones cost no more tokens than "
+            f"one ({sight.to_one.tokens}), and it names their colours wrongly "
+            f"({sight.answers_shown})"
+        )
+        if self._asker.options.keep_going:
+            self._asker.note(line)
+            return
+        self._asker.end(
+            f"{line}: ask without pictures (--frames none), serve a model that takes them "
+            "(llama.cpp: --mmproj FILE), or ask all the same (--no-probe)"
+        )
 
     async def _look(self) -> Sight | None:
         """Return the model's answers, as kept. Those that showed no pictures are asked anew."""

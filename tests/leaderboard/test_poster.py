@@ -52,8 +52,9 @@ def test_rows_of_one_line_fill_the_first_screen(page_of, twenty, address):
                     .filter((row) => row.getBoundingClientRect().bottom <= height).length >= least""",
                 arg=[height, least],
             )
-            boxes = page.locator("table.rows tbody tr").evaluate_all(
-                "(rows) => rows.map((row) => row.getBoundingClientRect())"
+            boxes = page.evaluate(  # in one step: the page draws rows anew for a window's size
+                """() => [...document.querySelectorAll("table.rows tbody tr")]
+                    .map((row) => row.getBoundingClientRect())"""
             )
             assert {box["height"] for box in boxes} == {40}
             assert sum(box["bottom"] <= height for box in boxes) >= least
@@ -141,6 +142,10 @@ def test_every_menu_opens_inside_the_window(page_of, twenty, width):
         shows(page, *(f"{LONG}{n}" for n in range(20)))
         for button in page.locator("details.menu > summary").all():
             button.click()
+            page.wait_for_function(  # a menu is moved into the window after it opens
+                """() => document.querySelector("details.menu[open] .pop")
+                    .getBoundingClientRect().x >= 0"""
+            )
             box = page.locator("details.menu[open] .pop").bounding_box()
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= width
@@ -164,6 +169,8 @@ def test_skip_goes_to_the_table_and_a_wrong_address_says_so(page_of, twenty):
 
 def test_the_order_over_all_is_the_one_of_the_board(page_of, twenty):
     with page_of(twenty) as page:
+        # The table's script is loaded once the head is painted.
+        page.wait_for_function("() => Reelbench.standings !== undefined")
         found = page.evaluate("""() => { const { data, standings } = Reelbench;
             const over = data.groups.map((group, i) => ({ ...group, i })).filter((group) => group.counts);
             return [...standings(data.overall, over, () => {})].map(([model, own]) => [model.rank - own.rank,
