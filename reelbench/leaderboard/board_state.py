@@ -290,6 +290,21 @@ class BoardState:
                 return removed
         return None
 
+    def note_on_withdrawn(self, key: str, answers: str) -> str:
+        """Return a note where the same answers were withdrawn under another name or setting.
+
+        It refuses nothing, as two honest models may give the same answers. Empty without any.
+        """
+        note = ""
+        for removed in self.withdrawn.values():
+            is_same_benchmark = _benchmark(removed.key) == _benchmark(key)
+            if is_same_benchmark and removed.answers == answers:
+                note = (
+                    f"the same answers were withdrawn on {removed.at:%Y-%m-%d} as {removed.key} "
+                    f"({removed.reason})"
+                )
+        return note
+
 
 def submitted(entry: Received | Scored) -> _Submitted:
     """Return the phase, the key and the account of a submission."""
@@ -300,6 +315,12 @@ def _setting(key: str) -> str:
     """Return the benchmark and the hash of the settings in a key."""
     _, _, setting = key.partition("/")
     return setting.partition("/")[2]
+
+
+def _benchmark(key: str) -> str:
+    """Return the benchmark in a key."""
+    benchmark, _, _ = _setting(key).partition("/")
+    return benchmark
 
 
 def same_account(first: str | None, second: str | None) -> bool:

@@ -687,7 +687,11 @@ def _file(
     )
     board.append(entry)
     filed_row = state.rows[key]
-    why = marks.summary(filed_row.verified, result, filed_row.rejudged)
+    notes = [
+        marks.summary(filed_row.verified, result, filed_row.rejudged),
+        state.note_on_withdrawn(key, candidate.answers),
+    ]
+    why = "; ".join(filter(None, notes))
     return Added(folder, outcome, place, why, check=filed_row.verified, result=result)
 
 

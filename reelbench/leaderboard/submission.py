@@ -347,6 +347,9 @@ def _submission(
     missing: list[str] = []
     if owner and is_of is None:
         missing.append(f"its name is {owner}'s: take it from {owner}'s own people alone")
+    withdrawn = tables.state.note_on_withdrawn(entry.key, result_files.answers_sha256(samples))
+    if withdrawn:
+        missing.append(withdrawn)
     missing += _facts_to_say(spec, entry, samples)
     rank: tuple[int, int] | None = None
     if entry.key in ranks:

@@ -30,6 +30,9 @@ _LONGEST_REASON = 1000
 """Characters shown of why a result is refused."""
 _MOST_PROBLEMS = 20
 
+_PLAIN_WORDS = re.compile(r"[\w .,;:()'`%+-]+")
+"""Text in which nothing links, loads, runs or calls a person."""
+
 _VERDICTS = {"holds": "holds", "partial": "holds, not ranked", "refused": "**refused**"}
 _PLACES = {
     "replaced": "which it replaces",
@@ -124,9 +127,16 @@ def _section(submission: SubmittedResult) -> Iterator[str]:
             lines.append(
                 f"- it takes the place of {key}: the dataset's history tells whose that was"
             )
-    lines += [f"- {text}" for text in submission.missing]
+    lines += [f"- {_inert(text)}" for text in submission.missing]
     if lines:
         yield "\n".join(["To know:", "", *lines])
+
+
+def _inert(text: str) -> str:
+    """Return a line with others' words, in a code span where it has any mark."""
+    if _PLAIN_WORDS.fullmatch(text) and "www." not in text:
+        return text
+    return verbatim(text, _LONGEST_REASON)
 
 
 def _name(submission: SubmittedResult) -> str:

@@ -9,7 +9,16 @@ import pytest
 import reelbench
 from reelbench.base.errors import InputError
 from reelbench.data.hub_write import Repository
-from reelbench.leaderboard import board, cloning, ledger, recheck, row_life, site, store
+from reelbench.leaderboard import (
+    board,
+    cloning,
+    ledger,
+    recheck,
+    row_life,
+    site,
+    store,
+    submission,
+)
 from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard.board_state import read as read_state
 from reelbench.leaderboard.ledger import Ledger
@@ -76,6 +85,24 @@ def test_a_withdrawn_row_is_gone_at_both_ends_and_comes_back_only_when_restored(
     row_life.restore(key, place)
     publishing.publish(place, space=SPACE, dataset=DATASET)
     assert {path for path in dataset.files() if "bob__two" in path} == submitted
+
+
+@pytest.mark.parametrize("model", ["bob/three", "eve/mine"])
+def test_withdrawn_answers_under_another_name_are_told_to_the_maintainers(
+    place, rextime_run, model
+):
+    key = _key(place, "bob/two")
+    row_life.remove([key], place, "leaked")
+    again = rextime_run("again", model=model, right=5)
+    told = f"the same answers were withdrawn on {ledger.now():%Y-%m-%d} as {key} (leaked)"
+    [read] = submission.read(store.check(again), place, account="eve")
+    assert told in read.missing
+    [added] = store.add(again, place, filing=Filing("eve"))
+    assert added.outcome == "added"
+    assert told in added.why
+    # Other answers are no such run.
+    [added] = store.add(rextime_run("other", model="eve/other", right=3), place)
+    assert "withdrawn" not in added.why
 
 
 def test_restored_without_its_files_a_row_stands_again_when_it_is_added(

@@ -8,7 +8,14 @@ import pytest
 from markdown_it import MarkdownIt
 
 from reelbench.base.bounded import Bounds
-from reelbench.leaderboard import changed_files, store, submission, submission_page
+from reelbench.leaderboard import (
+    board_state,
+    changed_files,
+    row_life,
+    store,
+    submission,
+    submission_page,
+)
 from reelbench.leaderboard.submission import Report
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
@@ -187,6 +194,17 @@ def test_hostile_names_are_shown_and_do_nothing(rextime_run, tamper):
     assert "@everyone" in page
     outside = re.sub(r"<code>.*?</code>", "", page, flags=re.DOTALL)
     assert not re.search(r"<a |<img|@|evil|<h1|#1", outside)
+
+
+def test_hostile_words_in_what_is_to_know_do_nothing(rextime_run, board):
+    [key] = [key for key in board_state.read(board).rows if key.startswith("org__right-5/")]
+    row_life.remove([key], board, HOSTILE.replace("\n", " "))
+    report = report_of(rextime_run("mine", model="me/mine", right=5), against=board)
+    page = rendered(submission_page.markdown(report))
+    assert "@everyone" in page
+    outside = re.sub(r"<code>.*?</code>", "", page, flags=re.DOTALL)
+    assert not re.search(r"<a |<img|@|evil|<h1|#1", outside)
+    assert "<li>no revision of the model</li>" in page
 
 
 def test_hostile_cells_stay_in_their_cell():
