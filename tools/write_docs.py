@@ -219,6 +219,7 @@ def benchmark_schema() -> str:
         "whole": {"type": "integer"},
         "texts": {"anyOf": [texts, {"type": "array", "items": texts}]},
         "mapping": {"type": "object"},
+        "text_or_mapping": texts,
         "kind": {"anyOf": [{"enum": list(KEYS["kind"].words)}, {"type": "object"}]},
     }
 
@@ -233,9 +234,10 @@ def benchmark_schema() -> str:
             return told | within("source.")
         words = [word == "true" if word in ("true", "false") else word for word in key.words]
         own = {"enum": words} if key.form == "choice" else forms[key.form]
-        return told | (
-            within(f"{path}.") if any(other.startswith(f"{path}.") for other in KEYS) else own
-        )
+        has_keys = any(other.startswith(f"{path}.") for other in KEYS)
+        if has_keys and key.form == "text_or_mapping":
+            return told | {"anyOf": [own, within(f"{path}.")]}
+        return told | (within(f"{path}.") if has_keys else own)
 
     def within(start: str) -> dict[str, Any]:
         names = [path.removeprefix(start) for path in KEYS if path.startswith(start)]

@@ -87,10 +87,13 @@ def _origin(metric: Metric) -> str:
     if isinstance(how, specs.Corpus):
         return "all answers at once"
     scale = "" if how.scale == 1 else f", times {how.scale:g}"
+    if isinstance(how, specs.Mean | specs.Macro) and how.lowest:
+        scale = f" less {how.lowest:g}{scale}"
     if isinstance(how, specs.Grouped):
         return f"mean over groups of what their rule makes of `{how.column}`{scale}"
     if isinstance(how, specs.Macro):
-        return f"mean over `{how.facet}` of the means of `{how.column}`{scale}"
+        within = f" (each over `{how.within}`)" if how.within else ""
+        return f"mean over `{how.facet}`{within} of the means of `{how.column}`{scale}"
     weight = ""
     if how.weight_by and how.weights:
         weights = ", ".join(f"{label} {value:g}" for label, value in how.weights.items())

@@ -132,6 +132,8 @@ def _facets_of_result(spec: BenchmarkSpec, samples: Sequence[Sample]) -> set[str
     for metric in spec.metrics:
         if isinstance(metric.aggregate, Macro):
             names.add(metric.aggregate.facet)
+            if metric.aggregate.within:
+                names.add(metric.aggregate.within)
     for sample in samples:
         names.update(sample.facets)
     return names

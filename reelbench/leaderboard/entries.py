@@ -729,7 +729,7 @@ def calibrated_primary(spec: BenchmarkSpec, folder: Path) -> CalibratedValue | N
         part = criteria.get(mean.column)
         if part is None or part.value is None:
             return None
-        values.append(part.value * mean.scale)
+        values.append(mean.value_of(part.value))
         labelled.append(len(part.labels))
     items = criteria[means[0].column].items
     method = (

@@ -517,7 +517,9 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
         "bibtex": bibtex,
         "judge": spec.judge.default_model if spec.judge else None,
         "right": spec.primary.right_from,
-        "per_item": [(mean.column, mean.scale) for mean in means_of(spec, spec.primary)],
+        "per_item": [
+            (mean.column, mean.scale, mean.lowest) for mean in means_of(spec, spec.primary)
+        ],
         "metrics": [_metric(metric) for metric in spec.metrics],
         "facets": [_facet(facet) for facet in cognitive_profile.facets(spec)],
     }

@@ -22,13 +22,13 @@ from reelbench.base.errors import InputError, cut_in_the_middle
 from reelbench.base.files import read_json, read_text
 from reelbench.base.values import is_object
 from reelbench.registry.benchmark_block import Block, parse
+from reelbench.registry.benchmark_headline import primary_first
 from reelbench.registry.benchmark_judge import DeclaredJudge, read_judge, title_of
 from reelbench.registry.benchmark_keys import REQUIRED
 from reelbench.registry.benchmark_kinds import read_row_kinds, read_scoring
 from reelbench.registry.benchmark_mapping import hides_answers, prompt_places, read_mapping
 from reelbench.registry.entry_points import our_room
 from reelbench.registry.mapping_words import ANSWERS
-from reelbench.registry.metrics import Metric
 from reelbench.registry.row_columns import ALSO, ASKED, GROUP, KIND_COLUMNS, OPTIONAL
 from reelbench.registry.spec import (
     BenchmarkSpec,
@@ -128,7 +128,7 @@ class _Declaration:
         judge = declared_judge.judge if declared_judge else None
         judged_metrics = declared_judge.metrics if declared_judge else ()
         scoring = read_scoring(top, self._row_kinds, mapping, judge, judged_metrics)
-        metrics = self._primary_first(scoring.metrics)
+        metrics = primary_first(top, scoring.metrics, self._facets)
         column_names = [column.name for column in columns]
         return BenchmarkSpec(
             id=self._id,
@@ -285,15 +285,6 @@ class _Declaration:
                 "judge",
             )
         return None
-
-    def _primary_first(self, metrics: Sequence[Metric]) -> list[Metric]:
-        names = [metric.name for metric in metrics]
-        primary = self._top.text("primary") or names[0]
-        if primary not in names:
-            raise self._top.error(
-                f"primary is {primary!r}; there are {', '.join(names)}", "primary"
-            )
-        return sorted(metrics, key=lambda metric: metric.name != primary)
 
     def _spec_facets(self) -> tuple[Facet, ...]:
         facets = [Facet(name=name, title=title_of(name)) for name in self._facets]

@@ -84,7 +84,7 @@ def _is_mean_of(metric: Metric, names: set[str]) -> bool:
 def _plain_metric(metric: Metric) -> Metric:
     aggregate = metric.aggregate
     if isinstance(aggregate, Mean):
-        aggregate = Mean(column=aggregate.column, scale=aggregate.scale)
+        aggregate = Mean(column=aggregate.column, scale=aggregate.scale, lowest=aggregate.lowest)
     first_sentence = metric.about.partition(". ")[0].rstrip(".")
     return replace(
         metric,
@@ -122,8 +122,8 @@ def _read_scale(block: Block) -> tuple[int, int]:
 def _metrics_of_criteria(criteria: Sequence[str], low: int, high: int) -> list[Metric]:
     points: Any = f"points_{low}_{high}"
     unit: UnitName = "percent"
-    factor = 100 / high
-    about = f"A judge's marks, {low} to {high}, as a share of the highest."
+    factor = 100 / (high - low)
+    about = f"A judge's marks, {low} to {high}, from 0 % at the lowest to 100 % at the highest."
     if points in get_args(UnitName):
         unit = points
         factor = 1.0
@@ -133,7 +133,7 @@ def _metrics_of_criteria(criteria: Sequence[str], low: int, high: int) -> list[M
             name=criterion,
             title=title_of(criterion),
             unit=unit,
-            aggregate=Mean(column=criterion, scale=factor),
+            aggregate=Mean(column=criterion, scale=factor, lowest=float(low)),
             judged=True,
             about=about,
         )

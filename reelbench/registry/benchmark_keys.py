@@ -32,7 +32,8 @@ class Key:
 
     Attributes:
         form: Form of its value: `text`, `texts` (a text or a list of them), `mapping`, `choice`
-            (one of `words`), `kind` (one of `words`, or a mapping), or a name in `FORMS`.
+            (one of `words`), `kind` (one of `words`, or a mapping), `text_or_mapping`, or a name
+            in `FORMS`.
         about: Its meaning.
         example: An example of its value.
         words: The texts that it may be. Empty where they are free.
@@ -229,9 +230,22 @@ KEYS: dict[str, Key] = {
         example="errata.jsonl",
     ),
     "primary": Key(
-        form="text",
-        about="metric that ranks, if it is not the first metric of the kind",
+        form="text_or_mapping",
+        about="metric that ranks, if it is not the first metric of the kind; or `{macro: FACET}`",
         example="accuracy",
+    ),
+    "primary.macro": Key(
+        form="texts",
+        about="facet: the metric is computed for each of its labels, and their plain mean ranks "
+        "(MLVU, `choice_bench.py`; VSI-Bench, `vsibench/utils.py`). Of two facets, `[part, task]`, "
+        "the mean over parts of the mean over their tasks (OVO-Bench, "
+        "`utils/OVOBenchScore.py`)",
+        example="task",
+    ),
+    "primary.of": Key(
+        form="text",
+        about="metric that `macro` averages, if it is not the first metric of the kind",
+        example="right",
     ),
     "prompt": Key(
         form="text",

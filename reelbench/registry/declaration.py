@@ -34,6 +34,8 @@ _TEXTS = (
 )
 _SECRETS = ("hidden_answers", "answers_kept")
 _PARTS = ("columns", "tasks", "kinds", "metrics", "facets", "judge")
+_LATER_FIELDS = {"lowest": 0.0, "within": None}
+"""Fields of aggregates that enter their hash only where they are set: older hashes hold."""
 _SHOWN_NAME = 80
 _NAME = re.compile(r"[^\W_][\w .-]*")
 
@@ -69,7 +71,11 @@ def scoring_sha256(spec: BenchmarkSpec) -> str:
     judge = spec.judge
     metrics: dict[str, Any] = {}
     for metric in spec.metrics:
-        metrics[metric.name] = [metric.unit, asdict(metric.aggregate)]
+        aggregate = asdict(metric.aggregate)
+        for name, default in _LATER_FIELDS.items():
+            if name in aggregate and aggregate[name] == default:
+                del aggregate[name]
+        metrics[metric.name] = [metric.unit, aggregate]
     scoring = {
         "kinds": [spec.row_kind, *spec.kinds],
         "ranks": spec.primary.name,
@@ -160,11 +166,12 @@ def _metrics_and_facets(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _check_scale(metric: Mapping[str, Any]) -> None:
     aggregate: dict[str, Any] = metric.get("aggregate") or {}
     scale = aggregate.get("scale", 1.0)
-    if isinstance(scale, int | float) and 0 < scale < math.inf:
-        return
-    name = str(metric.get("name"))
-    shown_name = name[:_SHOWN_NAME]
-    raise InputError(f"metric {shown_name}: scale is {scale!s:.40}, expected one above 0")
+    lowest = aggregate.get("lowest", 0.0)
+    shown_name = str(metric.get("name"))[:_SHOWN_NAME]
+    if not isinstance(scale, int | float) or not 0 < scale < math.inf:
+        raise InputError(f"metric {shown_name}: scale is {scale!s:.40}, expected one above 0")
+    if not isinstance(lowest, int | float) or not math.isfinite(lowest):
+        raise InputError(f"metric {shown_name}: lowest is {lowest!s:.40}, expected a number")
 
 
 def _names(document: Mapping[str, Any]) -> Iterator[str]:

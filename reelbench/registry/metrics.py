@@ -54,7 +54,7 @@ UNITS: Mapping[UnitName, Unit] = MappingProxyType(
 
 
 class Mean(Declared):
-    """Weighted mean over items of one column of per-item scores, times `scale`.
+    """Weighted mean over items of one column of per-item scores, less `lowest`, times `scale`.
 
     `weight_by` names a facet: an item then counts once for each of its labels (MovieCORE's official
     aggregation), and within a breakdown by that facet once per label. `weights` are by label. A
@@ -66,6 +66,12 @@ class Mean(Declared):
     scale: float = 1.0
     weight_by: str | None = None
     weights: dict[str, float] = field(default_factory=dict[str, float])
+    lowest: float = 0.0
+    """The score that is worth 0, such as a judge's lowest mark."""
+
+    def value_of(self, score: float) -> float:
+        """Return the value, in the metric's unit, of an item with this score."""
+        return self.scale * (score - self.lowest)
 
 
 class MeanOf(Declared):
@@ -76,12 +82,18 @@ class MeanOf(Declared):
 
 
 class Macro(Declared):
-    """Unweighted mean over a facet's labels of the label's mean of a column, times `scale`."""
+    """Unweighted mean over a facet's labels of each label's `Mean`.
+
+    With `within`, a label's mean is in turn the unweighted mean over the labels of that facet which
+    its items have: tasks within parts, as OVO-Bench counts.
+    """
 
     how: Literal["macro"] = "macro"
     column: str
     facet: str
     scale: float = 1.0
+    lowest: float = 0.0
+    within: str | None = None
 
 
 class Grouped(Declared):

@@ -545,13 +545,15 @@ class BenchmarkSpec(Declared):
             raise InputError(
                 f"{self.id}: {metric.name} is the mean of unknown metrics {aggregate.metrics}"
             )
-        facet_name: str | None = None
+        facet_names: list[str | None] = []
         if isinstance(aggregate, Macro):
-            facet_name = aggregate.facet
+            facet_names = [aggregate.facet, aggregate.within]
         elif isinstance(aggregate, Mean):
-            facet_name = aggregate.weight_by
-        if facet_name is not None and facet_name not in {facet.name for facet in self.facets}:
-            raise InputError(f"{self.id}: {metric.name} names an unknown facet {facet_name!r}")
+            facet_names = [aggregate.weight_by]
+        known_names = {None, *(facet.name for facet in self.facets)}
+        for facet_name in facet_names:
+            if facet_name not in known_names:
+                raise InputError(f"{self.id}: {metric.name} names an unknown facet {facet_name!r}")
         if isinstance(aggregate, Mean | Macro | Grouped) and aggregate.column not in columns:
             raise InputError(
                 f"{self.id}: {metric.name} is over the column {aggregate.column!r}, which nothing "

@@ -8,7 +8,7 @@ nothing is read and nothing is run, except that overlap metrics start Java on a 
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import fsum
 from types import MappingProxyType
@@ -296,7 +296,7 @@ def _ratio(samples: Sequence[Sample], mean: Mean, within: _Label | None = None) 
             weight = _weight(sample, mean, within)
         numerator = 0.0
         if weight:
-            numerator = weight * sample.scores[mean.column]
+            numerator = weight * (sample.scores[mean.column] - mean.lowest)
         weights.append(weight)
         numerators.append(numerator)
     return ratios.Ratio(numerators, weights, mean.scale)
@@ -366,6 +366,65 @@ def _labels(samples: Iterable[Sample], facet: str) -> list[str]:
     return sorted(labels)
 
 
+def _ratios_by_label(samples: Sequence[Sample], mean: Mean, facet: str) -> list[ratios.Ratio]:
+    """Return the mean of each label's samples, without those of which none has a score."""
+    label_ratios: list[ratios.Ratio] = []
+    for name in _labels(samples, facet):
+        ratio = _ratio(samples, mean, _Label(facet, name))
+        if ratio.n:
+            label_ratios.append(ratio)
+    return label_ratios
+
+
+def _macro_ratios(samples: Sequence[Sample], how: Macro) -> list[ratios.Ratio]:
+    """Return the ratios whose plain mean is the mean over labels.
+
+    Within labels, each ratio's scale holds its share, so that every outer label counts alike.
+    """
+    mean = Mean(column=how.column, scale=how.scale, lowest=how.lowest)
+    if how.within is None:
+        return _ratios_by_label(samples, mean, how.facet)
+    parts: list[list[ratios.Ratio]] = []
+    for name in _labels(samples, how.facet):
+        label = _Label(how.facet, name)
+        part = _ratios_by_label_within(samples, mean, how.within, label)
+        if part:
+            parts.append(part)
+    count = sum(map(len, parts))
+    shared_ratios: list[ratios.Ratio] = []
+    for part in parts:
+        scale = how.scale * count / (len(parts) * len(part))
+        shared_ratios += [replace(ratio, scale=scale) for ratio in part]
+    return shared_ratios
+
+
+def _ratios_by_label_within(
+    samples: Sequence[Sample], mean: Mean, facet: str, outer: _Label
+) -> list[ratios.Ratio]:
+    """Return the mean of each label's samples among those of an outer label.
+
+    Each ratio is over all samples, with zeros for those that don't take part.
+    """
+    members = [sample for sample in samples if outer.is_of(sample)]
+    label_ratios: list[ratios.Ratio] = []
+    for name in _labels(members, facet):
+        inner = _Label(facet, name)
+        numerators = array("d")
+        weights = array("d")
+        for sample in samples:
+            takes_part = mean.column in sample.scores and outer.is_of(sample)
+            if takes_part and inner.is_of(sample):
+                numerators.append(sample.scores[mean.column] - mean.lowest)
+                weights.append(1.0)
+            else:
+                numerators.append(0.0)
+                weights.append(0.0)
+        ratio = ratios.Ratio(numerators, weights, mean.scale)
+        if ratio.n:
+            label_ratios.append(ratio)
+    return label_ratios
+
+
 def _ratios(
     spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample], within: _Label | None = None
 ) -> list[ratios.Ratio]:
@@ -375,14 +434,9 @@ def _ratios(
         return [_ratio(samples, how, within)]
     if isinstance(how, Grouped):
         return [_grouped(samples, how, within)]
-    metric_ratios: list[ratios.Ratio] = []
     if isinstance(how, Macro):
-        mean = Mean(column=how.column, scale=how.scale)
-        for name in _labels(samples, how.facet):
-            ratio = _ratio(samples, mean, _Label(how.facet, name))
-            if ratio.n:
-                metric_ratios.append(ratio)
-        return metric_ratios
+        return _macro_ratios(samples, how)
+    metric_ratios: list[ratios.Ratio] = []
     if isinstance(how, MeanOf):
         for name in how.metrics:
             metric_ratios += _ratios(spec, spec.metric(name), samples, within)

@@ -518,7 +518,8 @@ def compare_by_video(
     pairs = np.array(means, dtype=np.float64)
     differences = pairs[:, 0] - pairs[:, 1]
     low, high = metric.bounds
-    column_bounds = (low / metric.aggregate.scale, high / metric.aggregate.scale)
+    mean = metric.aggregate
+    column_bounds = (mean.lowest + low / mean.scale, mean.lowest + high / mean.scale)
     once = np.ones_like(differences)
     sums = np.stack([pairs[:, 0], once, pairs[:, 1], once], axis=1)
     _, _, test = paired.difference_of_means(sums, bounds=column_bounds)

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import MetricValue, Sample
-from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
+from reelbench.registry.spec import BenchmarkSpec, Corpus, Macro, Mean, MeanOf, Metric
 from reelbench.scoring import aggregation
 
 MOST_UNSCORED = 0.02
@@ -128,4 +128,7 @@ def _scale_ends(spec: BenchmarkSpec, metric: Metric) -> dict[str, _ScaleEnds]:
             ends |= _scale_ends(spec, spec.metric(part))
         return ends
     low, high = metric.bounds
-    return {how.column: _ScaleEnds(low / how.scale, high / how.scale)}
+    lowest = 0.0
+    if isinstance(how, Mean | Macro):
+        lowest = how.lowest
+    return {how.column: _ScaleEnds(lowest + low / how.scale, lowest + high / how.scale)}

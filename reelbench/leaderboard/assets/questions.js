@@ -16,7 +16,7 @@
   }
   /** A sample's main score, as its benchmark makes it from the columns; nothing where it has none. */
   function scoreOf(b, sample) {
-    const found = b.per_item.map(([column, scale]) => (sample?.scores?.[column] ?? Number.NaN) * scale);
+    const found = b.per_item.map(([column, scale, lowest]) => ((sample?.scores?.[column] ?? Number.NaN) - lowest) * scale);
     return found.length && found.every(Number.isFinite) ? mean(found) : null;
   }
   function list(title, found, graded, metric) {

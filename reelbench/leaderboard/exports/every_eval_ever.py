@@ -371,7 +371,13 @@ class _Column(NamedTuple):
 
     metric: Metric
     score_names: tuple[str, ...]
-    scale: float
+
+    def is_right(self, score: float) -> bool:
+        """Return True where an answer with this score is right."""
+        value = score
+        if isinstance(self.metric.aggregate, Mean):
+            value = self.metric.aggregate.value_of(score)
+        return self.metric.is_right(value) is True
 
     def score(self, sample: Sample) -> float | None:
         """Return the score of an answer. None where one of its scores is missing."""
@@ -390,10 +396,7 @@ def _columns(stored: StoredResult) -> Iterable[_Column]:
         if metric_result is None or metric_result.value is None or not means:
             continue
         score_names = tuple(mean.column for mean in means)
-        scale = 1.0
-        if isinstance(metric.aggregate, Mean):
-            scale = means[0].scale
-        columns.setdefault(score_names, _Column(metric, score_names, scale))
+        columns.setdefault(score_names, _Column(metric, score_names))
     return columns.values()
 
 
@@ -419,7 +422,7 @@ def instances(stored: StoredResult, evaluation: str) -> Iterator[dict[str, Any]]
                 question=f"{spec.title}, {stored.result.benchmark.split}: "
                 f"question {sample.id} on video {sample.video}",
                 score=score,
-                right=metric.is_right(score * column.scale) is True,
+                right=column.is_right(score),
                 **_answer_fields(sample),
             )
 

@@ -213,16 +213,16 @@ def _differing_settings(runs: Sequence[ViewedRun]) -> dict[str, list[Any]]:
     return {name: values for name, values in settings.items() if not name.startswith(_NOT_SETTINGS)}
 
 
-def _score_columns(spec: BenchmarkSpec) -> dict[str, tuple[str, str, float]]:
-    """Return title, unit and scale of each column of per-item scores.
+def _score_columns(spec: BenchmarkSpec) -> dict[str, tuple[str, str, float, float]]:
+    """Return title, unit, scale and lowest score of each column of per-item scores.
 
     They are those of the first metric that is the column's mean.
     """
-    columns: dict[str, tuple[str, str, float]] = {}
+    columns: dict[str, tuple[str, str, float, float]] = {}
     for metric in reversed(spec.metrics):
         mean = metric.aggregate
         if isinstance(mean, Mean):
-            columns[mean.column] = (metric.title, metric.unit, mean.scale)
+            columns[mean.column] = (metric.title, metric.unit, mean.scale, mean.lowest)
     return columns
 
 

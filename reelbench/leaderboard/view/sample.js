@@ -334,8 +334,8 @@
     // What the badge says, once.
     const inOrder = Object.entries(run.scores || {}).filter(([column]) => data.scored[column]?.[0] !== primary.title).sort(([p], [q]) => place(p) - place(q));
     const scores = inOrder.map(([column, value]) => {
-      const [title, unit, scale] = data.scored[column] || [R.titled(column)];
-      return [R.short(title), unit && value !== null ? R.num(scale * value, unit) : number(value)];
+      const [title, unit, scale, lowest] = data.scored[column] || [R.titled(column)];
+      return [R.short(title), unit && value !== null ? R.num(scale * (value - lowest), unit) : number(value)];
     });
     const tokens = Object.entries(run.tokens || {}).map(([name, value]) => [
       `${name} tokens`,

@@ -283,7 +283,7 @@ def _pooled_metrics(
         for person, samples in people.items():
             for sample in samples:
                 if aggregate.column in sample.scores:
-                    value = aggregate.scale * sample.scores[aggregate.column]
+                    value = aggregate.value_of(sample.scores[aggregate.column])
                     cells.append(_Cell(person, sample.video, value))
         if cells:
             metrics[metric.name] = _pooled_mean(cells, metric.bounds)

@@ -1,0 +1,129 @@
+"""The metric that ranks is the owners': means over tasks, a judge's marks from the lowest up."""
+
+import json
+
+import pytest
+
+import reelbench as face
+from reelbench.base.errors import InputError
+from reelbench.registry import benchmark_file, discovery
+from reelbench.registry.declaration import declaration, declared_benchmark, scoring_sha256
+from tests.servers.judge import Answer, JudgeServer
+
+CHOICE = """\
+id: tasks_apart
+kind: choice
+source: {file: rows.jsonl}
+columns: {id: id, video: video, question: question, options: options, answer: answer}
+facets: [part, task]
+"""
+
+
+@pytest.fixture(autouse=True)
+def _forget(monkeypatch):
+    monkeypatch.setattr(discovery, "_registry", None)
+
+
+def choice_rows(folder, head, tasks):
+    """Rows of choice, one for each pair of part and task, all of which have A for answer."""
+    folder.mkdir(exist_ok=True)
+    (folder / "benchmark.yaml").write_text(head, encoding="utf-8")
+    lines = []
+    for number, (part, task) in enumerate(tasks):
+        row = {
+            "id": f"q{number}", "video": f"v{number}", "question": "Which?",
+            "options": ["tea", "milk"], "answer": "A", "part": part, "task": task,
+        }  # fmt: skip
+        lines.append(json.dumps(row))
+    (folder / "rows.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
+def values(folder, answers):
+    file = folder / "answers.json"
+    file.write_text(json.dumps(answers), encoding="utf-8")
+    return {name: metric.value for name, metric in face.score(str(folder), file).metrics.items()}
+
+
+# Three tasks of 4, 2 and 2 questions; 1, 2 and 0 are right. Of all questions 3 in 8 are right.
+TASKS = [*[("past", "find")] * 4, *[("past", "tell")] * 2, *[("now", "read")] * 2]
+ANSWERS = {f"q{n}": letter for n, letter in enumerate("ABBBAABB")}
+
+
+@pytest.mark.parametrize(
+    ("primary", "expected"),
+    [
+        # The mean of 25, 100 and 0.
+        ("{macro: task}", 125 / 3),
+        # The past has the mean of 25 and 100, which is 62.5, and now has 0.
+        ("{macro: [part, task]}", 125 / 4),
+        ("{macro: part}", 25.0),
+    ],
+)
+def test_labels_count_alike_whatever_their_questions(primary, expected, tmp_path):
+    folder = choice_rows(tmp_path / "b", f"{CHOICE}primary: {primary}\n", TASKS)
+    numbers = values(folder, ANSWERS)
+    assert next(iter(numbers)) == "accuracy_macro"
+    assert numbers["accuracy_macro"] == pytest.approx(expected)
+    assert numbers["accuracy"] == pytest.approx(37.5)
+
+
+@pytest.mark.parametrize(
+    ("primary", "line"),
+    [
+        ("{macro: colour}", "line 6: primary.macro: 'colour' is no facet; there are part, task"),
+        ("{macro: [part, task, part]}", "primary.macro is a facet, or two"),
+        ("{macro: task, of: miou}", "primary.of is 'miou'; there are accuracy"),
+        ("{mean: task}", "unknown key 'primary.mean'; there are macro, of"),
+    ],
+)
+def test_a_mean_over_what_is_no_facet_is_a_line(primary, line, tmp_path):
+    folder = choice_rows(tmp_path / "b", f"{CHOICE}primary: {primary}\n", TASKS)
+    with pytest.raises(InputError) as caught:
+        benchmark_file.read(folder)
+    assert line in str(caught.value)
+
+
+MARKED = """\
+id: marked
+kind: open
+source: {file: rows.jsonl}
+columns: {id: id, video: video, question: question, answer: answer}
+judge: {prompts: marks, scale: [1, 5]}
+"""
+
+
+def marked_benchmark(folder):
+    folder.mkdir()
+    (folder / "benchmark.yaml").write_text(MARKED, encoding="utf-8")
+    (folder / "marks").mkdir()
+    (folder / "marks" / "match.txt").write_text("Mark it 1 to 5 as JSON.", encoding="utf-8")
+    (folder / "marks" / "user.txt").write_text("{question} {reference} {answer}", encoding="utf-8")
+    rows = [{"id": f"q{n}", "video": "v", "question": "Why?", "answer": "so"} for n in range(4)]
+    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    (folder / "answers.json").write_text(json.dumps({f"q{n}": "so" for n in range(4)}))
+    return folder
+
+
+@pytest.mark.parametrize(
+    # As OpenEQA's evaluate-predictions.py has it: 100 * (mark - 1) / 4.
+    ("mark", "percent"),
+    [(1, 0.0), (2, 25.0), (5, 100.0)],
+)
+def test_a_judges_lowest_mark_is_nothing(mark, percent, tmp_path, monkeypatch):
+    monkeypatch.setenv("REELBENCH_JUDGE_API_KEY", "x")
+    folder = marked_benchmark(tmp_path / "b")
+    with JudgeServer(lambda _: Answer(json.dumps({"score": mark}))) as server:
+        scored = face.score(str(folder), folder / "answers.json", judge=f"marker@{server.url}")
+    assert scored.metrics["match"].value == pytest.approx(percent)
+
+
+def test_a_declaration_in_a_result_keeps_lowest_and_labels(tmp_path):
+    folder = choice_rows(tmp_path / "b", f"{CHOICE}primary: {{macro: [part, task]}}\n", TASKS)
+    for spec in (
+        benchmark_file.read(folder),
+        benchmark_file.read(marked_benchmark(tmp_path / "m")),
+    ):
+        declared = declared_benchmark(json.dumps(declaration(spec)))
+        assert scoring_sha256(declared) == scoring_sha256(spec)
+        assert declared.metrics == spec.metrics
