@@ -60,12 +60,15 @@ def _macro_metric(block: Block, metrics: Sequence[Metric], facets: Sequence[str]
 
 def _averaged_metric(block: Block, metric_by_name: Mapping[str, Metric]) -> Metric:
     """Return the metric that `of` names, by default the first that is a mean."""
-    name = block.text("of")
-    if name is None:
-        for metric in metric_by_name.values():
-            if isinstance(metric.aggregate, Mean):
-                return metric
+    name = block.text("of") or _first_mean(metric_by_name)
     if name not in metric_by_name:
         listed = ", ".join(metric_by_name)
         raise block.error(f"primary.of is {name!r}; there are {listed}", "of")
     return metric_by_name[name]
+
+
+def _first_mean(metric_by_name: Mapping[str, Metric]) -> str:
+    for name, metric in metric_by_name.items():
+        if isinstance(metric.aggregate, Mean):
+            return name
+    return ""
