@@ -20,6 +20,9 @@ from reelbench.llm.pacing import Cause
 WINDOW = 2048
 """Items held at once: bounds memory, and lets work go on behind one slow reply."""
 
+SHOWN_EVERY_S = 10.0
+"""Seconds after which progress is shown again, though no item ended: calls in flight differ."""
+
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
@@ -107,10 +110,14 @@ class Runner:
             room.release()
             if not task.cancelled() and task.exception() is None:
                 done += 1
-                tally = self.tally
-                line = f"{tally.progress_text}, {self._traffic}"
-                self._show(done, line, failed=tally.failed, cost_usd=tally.spent_usd)
+                self._show_progress(done)
 
+        async def show_while_nothing_ends() -> None:
+            while True:
+                await asyncio.sleep(SHOWN_EVERY_S)
+                self._show_progress(done)
+
+        showing = asyncio.ensure_future(show_while_nothing_ends())
         try:
             for item in items:
                 await room.acquire()  # no more is prepared than is soon asked
@@ -128,9 +135,17 @@ class Runner:
                 yield oldest_item, await oldest_task
                 begun.popleft()
         finally:
+            showing.cancel()
             for _, task in begun:
                 task.cancel()
-            await asyncio.gather(*(task for _, task in begun), return_exceptions=True)
+            tasks = [task for _, task in begun]
+            await asyncio.gather(showing, *tasks, return_exceptions=True)
+
+    def _show_progress(self, done: int) -> None:
+        """Show how many items are done, and what is under way."""
+        tally = self.tally
+        line = f"{tally.progress_text}, {self._traffic}"
+        self._show(done, line, failed=tally.failed, cost_usd=tally.spent_usd)
 
     async def results(
         self, items: Iterable[ItemT], work: Callable[[ItemT], Awaitable[ResultT]]

@@ -286,7 +286,7 @@ def _ask_rows(
         def show_with_videos(done: float, line: str, **more: Any) -> None:  # noqa: ANN401
             videos = ""
             if question_set.sampling.kind != "none":
-                videos = f"{len(run.videos)} videos"
+                videos = number_of(len(run.videos), "video")
             parts = [part for part in (line, videos, str(waits)) if part]
             show(done, ", ".join(parts), **more)
 
@@ -294,7 +294,10 @@ def _ask_rows(
         run = _Run(question_set, asker, runner, votes, options, kept_answers, check, waits, ahead)
         loop.run(run.ask_all(ordered))
         if waits.worth_saying():
-            options.note(f"{name}: {len(run.videos)} videos shown_media, {waits}")
+            videos = ""
+            if question_set.sampling.kind != "none":
+                videos = f"{number_of(len(run.videos), 'video')} shown, "
+            options.note(f"{name}: {videos}{waits}")
     run.check(len(rows), options.note)
     return run
 

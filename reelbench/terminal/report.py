@@ -239,7 +239,8 @@ def _show_asked(result: "Result") -> None:
     line = f"{name}: {asked_record.asked} asked, {asked_record.kept} kept"
     line += shown_dates(asked_record.kept_from, asked_record.kept_to)
     if asked_record.probed:
-        line += f"; plus {asked_record.probed} test questions on whether it sees pictures"
+        probed = number_of(asked_record.probed, "test question")
+        line += f"; plus {probed} on whether it sees pictures"
     other_models = other_ids(result.model.id, asked_record.returned or {})
     line += _checked_again(asked_record)
     console.write(line)

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from reelbench.llm import runner as runner_of_items
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.pacing import Cause
@@ -31,6 +32,28 @@ def test_results_come_in_order_while_a_bounded_number_is_at_work():
     assert asyncio.run(go()) == [(number, number * number) for number in range(200)]
     assert most == 3
     assert [done for done, _ in shown] == list(range(1, 201))
+
+
+def test_progress_is_shown_again_while_no_item_ends(monkeypatch):
+    """The calls in flight of five minutes ago stood in a log for as long as nothing ended."""
+    monkeypatch.setattr(runner_of_items, "SHOWN_EVERY_S", 0.001)
+    shown = []
+
+    async def go():
+        is_shown = asyncio.Event()
+
+        def show(done, line, **_):
+            shown.append((done, line))
+            is_shown.set()
+
+        async def work(_):
+            await is_shown.wait()  # for ever, were nothing shown before it ends
+
+        runner = Runner([], show)
+        return [pair async for pair in runner.run(range(2), work)]
+
+    assert len(asyncio.run(go())) == 2
+    assert shown[0] == (0, "0 calls, 0.0/s, $0.00, 0 in flight, 0 waiting")
 
 
 @pytest.mark.parametrize(
