@@ -183,7 +183,7 @@ class ScoredItems:
 
 def is_failure(text: str) -> bool:
     """Return True where `text` is a marker of a failed request instead of an answer."""
-    return text.startswith(FAILURE_MARKERS)
+    return text.lstrip().startswith(FAILURE_MARKERS)
 
 
 def item_columns(spec: BenchmarkSpec, item: Item) -> dict[str, float]:

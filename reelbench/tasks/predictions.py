@@ -48,6 +48,8 @@ TEXTS = (
     "model_answer",
     "generated_text",
     "text",
+    "predicted_answer",
+    "predicted answer",
     "predicr answer",
 )
 """Columns taken for the texts, in this order.

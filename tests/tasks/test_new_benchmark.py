@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import openpyxl
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -384,6 +385,36 @@ def test_options_in_one_cell_and_answers_as_models_give_them(options, answers, t
     assert [row["answer"] for row in read] == [*"ABC"] * 2
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".xlsx"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["None", "Two", "One"],
+        ["NA", "DE", "FR"],
+        ["null", "void", "nan"],
+        ["TRUE", "FALSE", "N/A"],
+        ["Inf", "-inf", "NaN"],
+        ["1e5", "1", "1.0"],
+    ],
+    ids=str,
+)
+def test_an_option_that_looks_like_no_value_is_an_option(options, suffix, tmp_path):
+    """Pandas reads such texts as missing (VLMEvalKit#1559)."""
+    columns = [pd.Series([text] * 6, name=name) for name, text in zip("ABC", options, strict=True)]
+    table = pd.concat([pd.DataFrame(with_each(answer=lambda n: "ABC"[n % 3])), *columns], axis=1)
+    path = tmp_path / f"rows{suffix}"
+    match suffix:
+        case ".parquet":
+            table.to_parquet(path)
+        case ".xlsx":
+            table.to_excel(path, index=False)
+        case _:
+            table.to_csv(path, index=False, sep="," if suffix == ".csv" else "\t")
+    spec, _ = make(NewBenchmark("shapes_or_none", path), tmp_path / "new")
+    discovery.open_file(tmp_path / "new")
+    assert [list(row["options"]) for row in locate(spec.id).read()] == [options] * 6
+
+
 @pytest.mark.parametrize(
     ("rows", "line"),
     [
@@ -401,6 +432,28 @@ def test_options_in_one_cell_and_answers_as_models_give_them(options, answers, t
                 answer=lambda n: OPTIONS[n % 3] if n % 2 else "a hexagon with six sides",
             ),
             "'pool' holds options, and the answer is one of them in 3 of 6 rows",
+        ),
+        (
+            with_each(
+                pool=lambda n: OPTIONS if n % 6 else [],
+                answer=lambda n: OPTIONS[n % 3] if n % 6 else "a hexagon with six sides",
+            ),
+            "'pool' holds options",
+        ),
+        (
+            with_each(
+                pool=lambda n: "circle|square|star" if n % 3 else "",
+                answer=lambda n: OPTIONS[n % 3] if n % 3 else "a hexagon with six sides",
+            ),
+            "'pool' holds options",
+        ),
+        (
+            with_each(
+                option_1=lambda n: "circle" if n % 3 else None,
+                option_2=lambda n: "square" if n % 3 else None,
+                answer=lambda n: n % 2 + 1 if n % 3 else "a hexagon",
+            ),
+            "option_1, option_2 hold options",
         ),
     ],
 )

@@ -237,12 +237,22 @@ def test_columns_are_told_by_their_usual_names(columns, tmp_path, asked):
     assert scored("curve", path, asked("7")).items[0].prediction == "carp"
 
 
-def test_a_sheet_of_vlmevalkit_is_read_and_its_failures_are_no_answers(tmp_path, asked):
+@pytest.mark.parametrize(
+    "failure",
+    [
+        "Failed to obtain answer via API.",
+        "\n  Failed to obtain answer via API. ",
+        "Failed to obtain answer via API. Error: 429",
+        "[LMMS_EVAL_REQUEST_FAILED after 5 tries] timed out",
+        "[LMMS_EVAL_BUDGET_EXCEEDED]",
+    ],
+)
+def test_a_sheet_of_vlmevalkit_is_read_and_failures_are_no_answers(failure, tmp_path, asked):
     book = openpyxl.Workbook()
     for row in (
         ["index", "video", "question", "answer", "prediction"],
         [0, "abcdefghijk", "Which?", "a carp", "a pike"],
-        [1, "abcdefghijk", "Which?", "a carp", "Failed to obtain answer via API."],
+        [1, "abcdefghijk", "Which?", "a carp", failure],
     ):
         book.active.append(row)
     book.save(tmp_path / "model_curve.xlsx")
@@ -296,11 +306,23 @@ def video_holmes_results(rows):
         }
 
 
-def test_a_result_file_of_video_holmes_is_read(tmp_path):
-    rows = locate("video_holmes", "mini").read()
-    path = tmp_path / "Results-x.json"
-    path.write_text(json.dumps(list(video_holmes_results(rows))), encoding="utf-8")
-    found = scored("video_holmes", path)
+@pytest.mark.parametrize(
+    ("suffix", "column"),
+    [
+        (".json", "Predicr Answer"),
+        (".jsonl", "Predicr Answer"),
+        (".xlsx", "Predicr Answer"),
+        (".json", "Predicted Answer"),  # as the next to spell it will
+        (".csv", "predicted_answer"),
+    ],
+)
+def test_a_result_file_of_video_holmes_is_read(tmp_path, suffix, column):
+    rows = list(locate("video_holmes", "mini").read())
+    results = [
+        {name.replace("Predicr Answer", column): value for name, value in result.items()}
+        for result in video_holmes_results(rows)
+    ]
+    found = scored("video_holmes", put(tmp_path / f"Results-x{suffix}", results))
     assert found.scored.numbers.metrics["accuracy"].value == pytest.approx(200 / 3)
     assert [item.reason for item in found.items] == [None] * len(rows)
 
@@ -330,6 +352,25 @@ def test_a_result_file_of_timelens_is_read(tmp_path, lines):
     found = scored("timelens", path)
     for number, item in enumerate(found.items):
         assert item.parsed == {"span": TIMELENS[number % len(TIMELENS)][1]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The event happens in 12.5 - 24.0 seconds, 30.0 - 40.0 seconds.",
+        "The event happens in 12.5 - 24.0 seconds, 30.0 - 40.0 seconds, 50.0 - 60.0 seconds.",
+        "From 12.5 to 24.0 seconds and from 30 to 40 seconds.",
+        "12.5s-24.0s; 30s-40s",
+        "[[12.5, 24.0], [30, 40]]",
+        '{"span": [12.5, 24]}\n{"span": [30, 40]}',
+    ],
+)
+def test_of_several_windows_timelens_has_the_first(text, tmp_path):
+    """As evaluation/compute_metrics.py of TencentARC/TimeLens: it uses the first pair alone."""
+    name = next(iter(locate("timelens", "mini").read()))["id"]
+    path = put(tmp_path / "p.jsonl", [{"id": name, "prediction": text}])
+    found = scored("timelens", path)
+    assert found.items[0].parsed == {"span": [12.5, 24.0]}
 
 
 @pytest.mark.parametrize(

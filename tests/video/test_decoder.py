@@ -258,16 +258,33 @@ def test_probe_counts_what_is_there(clip: Make) -> None:
     assert info.fps == pytest.approx(25.0, abs=0.05)
 
 
-@pytest.mark.parametrize("container", ["mp4", "mkv"])
-def test_a_still_in_front_of_the_film_is_not_the_film(tmp_path: Path, container: str) -> None:
+@pytest.mark.parametrize(
+    ("container", "stills", "side"),
+    [
+        ("mp4", "before", 64),
+        ("mkv", "before", 64),
+        ("mp4", "behind", 64),
+        ("mkv", "before and behind", 64),
+        ("mp4", "before", 512),  # a cover is often larger than its film
+    ],
+)
+def test_a_still_beside_the_film_is_not_the_film(
+    tmp_path: Path, container: str, stills: str, side: int
+) -> None:
     """As files with a cover that isn't flagged as one have it (mutagen#661)."""
     path = tmp_path / f"film.{container}"
     with av.open(str(path), "w") as out:
-        still = out.add_stream("mjpeg", rate=1, width=64, height=64, pix_fmt="yuvj420p")
+        covers = []
+        shape = {"rate": 1, "width": side, "height": side, "pix_fmt": "yuvj420p"}
+        if "before" in stills:
+            covers.append(out.add_stream("mjpeg", **shape))
         film = out.add_stream("mpeg4", rate=25, width=128, height=96, pix_fmt="yuv420p")
-        black = av.VideoFrame.from_ndarray(np.zeros((64, 64, 3), np.uint8))
-        for packet in [*still.encode(black), *still.encode(None)]:
-            out.mux(packet)
+        if "behind" in stills:
+            covers.append(out.add_stream("mjpeg", **shape))
+        black = av.VideoFrame.from_ndarray(np.zeros((side, side, 3), np.uint8))
+        for cover in covers:
+            for packet in [*cover.encode(black), *cover.encode(None)]:
+                out.mux(packet)
         for number in range(50):
             out.mux(film.encode(clips.picture(number).reformat(128, 96)))
         out.mux(film.encode(None))
