@@ -31,7 +31,7 @@ from reelbench.registry import rows
 from reelbench.registry.mapping_words import ANSWERS, is_number_text
 from reelbench.registry.row_columns import ALSO, ASKED, GROUP
 from reelbench.registry.rows import LETTERS
-from reelbench.registry.spec import AnswerForm, BenchmarkSpec, RowMapping
+from reelbench.registry.spec import KINDS_OF_NUMBERS, AnswerForm, BenchmarkSpec, RowMapping
 
 
 class ReadRow(NamedTuple):
@@ -350,8 +350,17 @@ class _Question:
         elif has_texts:
             answers = self._answers() if self._has_answers else [""]
             row["answer"] = answers[0]
+            self._check_numbers(answers)
         if self._mapping.answers is not None and has_texts:
             row[ALSO.name] = answers[1:]
+
+    def _check_numbers(self, answers: Sequence[str]) -> None:
+        """Raise InputError where an answer is no number, and the benchmark counts by numbers."""
+        if not self._has_answers or not KINDS_OF_NUMBERS & set(self._spec.kinds):
+            return
+        for answer in answers:
+            if re.fullmatch(r"\s*[-+]?\d{1,12}(?:\.\d{1,12})?\s*", answer) is None:
+                raise InputError(f"{self.where}: the answer {answer!r} is no number (numbers)")
 
     def _add_facets(self, row: rows.Row) -> None:
         for facet in self._spec.facets:

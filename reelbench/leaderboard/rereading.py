@@ -18,7 +18,7 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, answers, option_scores
 from reelbench.tasks.answer_reader import letter_of
 
-READ_WHILE_SCORED = frozenset({"exact_match"})
+READ_WHILE_SCORED = frozenset({"exact_match", "mra", "within_one"})
 """Columns whose scorer reads the answer itself: another version may have read it otherwise."""
 
 

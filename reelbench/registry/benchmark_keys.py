@@ -176,9 +176,18 @@ KEYS: dict[str, Key] = {
         about="rule for several right windows (time spans) of one question. `best` (default): the "
         "answered one against the right one that fits best. `union`: all windows "
         "of each side, merged. `ranked`: as `best`, and mAP over the first ten "
-        "answered ones, which the answer gives in order of confidence",
+        "answered ones, which the answer gives in order of confidence. `f1`: F1 of all answered "
+        "windows, over IoU 0.1, 0.3, 0.5 and 0.7 (E.T. Bench, `tal_eval`)",
         example="union",
-        words=("best", "union", "ranked"),
+        words=("best", "union", "ranked", "f1"),
+    ),
+    "numbers": Key(
+        form="choice",
+        about="the answers are numbers, and count by their distance. `mra`: mean relative accuracy "
+        "(VSI-Bench, `vsibench/utils.py`). `within_one`: right if at most one off (RepNet's OBO). "
+        "Only with `exact`, alone or beside `choice`",
+        example="mra",
+        words=("mra", "within_one"),
     ),
     "overlap": Key(
         form="choice",

@@ -16,17 +16,19 @@ RowKind = Literal["open", "grounded_choice", "choice", "span", "mixed"]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A change of the scoring by a word of `answers`, `windows` or `overlap`.
+    """A change of the scoring by a word of `answers`, `windows`, `overlap` or `numbers`.
 
     Attributes:
         kinds: Kinds of scoring in place of the kind's own.
         more_kinds: Further kinds of scoring.
+        metrics: Metrics in place of the kind's own.
         first_metrics: Metrics before the kind's own.
         last_metrics: Metrics after them.
     """
 
     kinds: tuple[Kind, ...] = ()
     more_kinds: tuple[Kind, ...] = ()
+    metrics: tuple[str, ...] = ()
     first_metrics: tuple[str, ...] = ()
     last_metrics: tuple[str, ...] = ()
 
@@ -40,7 +42,7 @@ class KindForm:
         metrics: Its metrics, by their names in `METRICS`.
         rows: The kind of its rows.
         prompt: Name of its prompt file; of mixed rows without options it is that of `exact`.
-        variants: Word of `answers`, `windows` or `overlap` -> what it changes.
+        variants: Word of `answers`, `windows`, `overlap` or `numbers` -> what it changes.
     """
 
     kinds: tuple[Kind, ...]
@@ -51,6 +53,10 @@ class KindForm:
 
 
 _RANKED = Variant(more_kinds=("ranked_spans",), last_metrics=("map", "map_at_0.5", "map_at_0.75"))
+_F1 = Variant(
+    more_kinds=("f1_spans",),
+    first_metrics=("f1", "f1_at_0.1", "f1_at_0.3", "f1_at_0.5", "f1_at_0.7"),
+)
 _UNCHANGED = Variant()
 
 KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
@@ -70,6 +76,7 @@ KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
             "best": _UNCHANGED,
             "union": Variant(kinds=("union_spans",)),
             "ranked": _RANKED,
+            "f1": _F1,
             "iou": _UNCHANGED,
             "iop": Variant(
                 more_kinds=("covered",), first_metrics=("miop", "iop_at_0.3", "iop_at_0.5")
@@ -103,14 +110,26 @@ KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
         metrics=("accuracy", "exact_match", "right"),
         rows="mixed",
         prompt="choice",
-        variants={"any": _UNCHANGED},
+        variants={
+            "any": _UNCHANGED,
+            "mra": Variant(
+                kinds=("mixed_relative_accuracy",), metrics=("accuracy", "mra", "right")
+            ),
+            "within_one": Variant(
+                kinds=("mixed_off_by_one",), metrics=("accuracy", "within_one", "right")
+            ),
+        },
     ),
     "exact": KindForm(
         kinds=("exact_match",),
         metrics=("exact_match",),
         rows="open",
         prompt="exact",
-        variants={"any": _UNCHANGED},
+        variants={
+            "any": _UNCHANGED,
+            "mra": Variant(more_kinds=("relative_accuracy",), first_metrics=("mra",)),
+            "within_one": Variant(more_kinds=("off_by_one",), first_metrics=("within_one",)),
+        },
     ),
     "open": KindForm(
         kinds=("llm_judge", "exact_match"),
@@ -139,6 +158,21 @@ METRICS: Mapping[str, MetricForm] = {
         "correct",
         "Questions with the right option or, of those without options, the right words.",
     ),
+    "mra": MetricForm(
+        "MRA",
+        "mra",
+        "Mean relative accuracy of numbers: the share of ten tolerances, 50 to 5 %, that are kept.",
+    ),
+    "within_one": MetricForm(
+        "Off by one at most", "within_one", "Numbers that are right, or one more or one less."
+    ),
+    "f1": MetricForm(
+        "F1", "f1", "F1 of the answered windows, the mean over IoU 0.1, 0.3, 0.5 and 0.7."
+    ),
+    "f1_at_0.1": MetricForm("F1, IoU ≥ 0.1", "f1_at_0.1", "F1 of the answered windows at 0.1."),
+    "f1_at_0.3": MetricForm("F1, IoU ≥ 0.3", "f1_at_0.3", "F1 of the answered windows at 0.3."),
+    "f1_at_0.5": MetricForm("F1, IoU ≥ 0.5", "f1_at_0.5", "F1 of the answered windows at 0.5."),
+    "f1_at_0.7": MetricForm("F1, IoU ≥ 0.7", "f1_at_0.7", "F1 of the answered windows at 0.7."),
     "map": MetricForm(
         "mAP", "map", "Mean average precision of the answered windows, over IoU 0.5 to 0.95."
     ),
@@ -293,6 +327,7 @@ def read_scoring(
         "answers": mapping.answers,
         "windows": top.text("windows"),
         "overlap": top.text("overlap"),
+        "numbers": top.text("numbers"),
     }
     for key, word in words.items():
         if word is None:
@@ -303,9 +338,13 @@ def read_scoring(
         if variant.kinds:
             kinds = list(variant.kinds)
         kinds += variant.more_kinds
+        if variant.metrics:
+            names = list(variant.metrics)
         names = [*variant.first_metrics, *names, *variant.last_metrics]
     if {"union_spans", "covered"} <= set(kinds):
         raise top.error("overlap: iop is of one window; leave out `windows: union`", "overlap")
+    if row_kinds.takes_judge and words["numbers"] is not None:
+        raise top.error("numbers: a judge marks words; say `exact` in place of `open`", "numbers")
     if row_kinds.is_mixed and judge is not None:
         kinds: list[Kind] = ["choice", "llm_judge"]
         metrics = _mixed_judged_metrics(row_kinds, judge, judged_metrics)
@@ -328,11 +367,20 @@ def _plain_metric(name: str, kinds: Sequence[Kind]) -> Metric:
     return Metric(name=name, title=form.title, unit="percent", aggregate=mean, about=about)
 
 
+_KIND_OF_METRIC = {
+    "accuracy": "choice",
+    "exact_match": "exact",
+    "mra": "exact",
+    "within_one": "exact",
+}
+"""Of mixed rows, metric -> the kind of the rows that it is of."""
+
+
 def _mixed_metric(name: str, row_kinds: RowKinds) -> Metric:
     form = METRICS[name]
     mean = Mean(column="correct", scale=100)
     metric = Metric(name=name, title=form.title, unit="percent", aggregate=mean, about=form.about)
-    kind_of_metric = {"accuracy": "choice", "exact_match": "exact"}.get(name)
+    kind_of_metric = _KIND_OF_METRIC.get(name)
     if kind_of_metric is None:
         return metric
     return _over_one_kind(metric, kind_of_metric, row_kinds)

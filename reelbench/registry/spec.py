@@ -37,13 +37,27 @@ Kind = Literal[
     "union_spans",
     "ranked_spans",
     "covered",
+    "f1_spans",
+    "relative_accuracy",
+    "off_by_one",
+    "mixed_relative_accuracy",
+    "mixed_off_by_one",
 ]
 """A kind of scoring. Each is a module of `reelbench.scoring`, and the judge a room.
 
 `moment` is a span without options. `any_choice` and `all_choices` have several right options, and
-`mixed` rows options or a word. `union_spans` and `ranked_spans` take all windows of an answer.
-`covered` asks how much of the answered window is right.
+`mixed` rows options or a word. `union_spans`, `ranked_spans` and `f1_spans` take all windows of an
+answer. `covered` asks how much of the answered window is right. `relative_accuracy` and
+`off_by_one` are of numbers.
 """
+
+KINDS_OF_SEVERAL_SPANS: frozenset[Kind] = frozenset({"union_spans", "ranked_spans", "f1_spans"})
+"""Kinds of scoring that look at all windows of an answer."""
+
+KINDS_OF_NUMBERS: frozenset[Kind] = frozenset(
+    {"relative_accuracy", "off_by_one", "mixed_relative_accuracy", "mixed_off_by_one"}
+)
+"""Kinds of scoring for which a right answer in words is a number."""
 
 SpanUnit = Literal["seconds", "milliseconds", "frames", "ratio", "percent", "clock"]
 AnswerSpans = Literal["first", "stated", "union"]
@@ -61,6 +75,11 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
     "union_spans": ("iou", "recall_at_0.3", "recall_at_0.5", "recall_at_0.7", "correct_at_iou_0.5"),
     "ranked_spans": ("map", "map_at_0.5", "map_at_0.75"),
     "covered": ("iop", "iop_at_0.3", "iop_at_0.5", "correct_at_iop_0.5"),
+    "f1_spans": ("f1", "f1_at_0.1", "f1_at_0.3", "f1_at_0.5", "f1_at_0.7"),
+    "relative_accuracy": ("mra",),
+    "off_by_one": ("within_one",),
+    "mixed_relative_accuracy": ("correct",),
+    "mixed_off_by_one": ("correct",),
 }
 """Kind -> its columns of an item's scores, for metrics. A judge's are its criteria."""
 

@@ -30,7 +30,13 @@ from reelbench.registry.records import (
 )
 from reelbench.registry.rows import GROUP
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Grouped, Macro, Mean, MeanOf, Metric
-from reelbench.scoring import choice, cognitive_profile, exact_match, temporal_span
+from reelbench.scoring import (
+    choice,
+    cognitive_profile,
+    exact_match,
+    number_match,
+    temporal_span,
+)
 from reelbench.stats import intervals, ratios
 
 KeyT = TypeVar("KeyT")
@@ -73,6 +79,13 @@ def _mixed_columns(item: Item) -> dict[str, float]:
     return choice.columns(item)
 
 
+def _mixed_number_columns(item: Item, closeness: number_match.Closeness) -> dict[str, float]:
+    """Return the columns of an item of a benchmark with both options and numbers."""
+    if "text" in item.target:
+        return number_match.columns(item, "correct", closeness)
+    return choice.columns(item)
+
+
 _COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
     "temporal_span": temporal_span.columns,
     "moment": temporal_span.moment_columns,
@@ -84,6 +97,17 @@ _COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
     "union_spans": temporal_span.union_columns,
     "ranked_spans": temporal_span.ranked_columns,
     "covered": temporal_span.covered_columns,
+    "f1_spans": temporal_span.f1_columns,
+    "relative_accuracy": partial(
+        number_match.columns, column="mra", closeness=number_match.relative_accuracy
+    ),
+    "off_by_one": partial(
+        number_match.columns, column="within_one", closeness=number_match.off_by_one
+    ),
+    "mixed_relative_accuracy": partial(
+        _mixed_number_columns, closeness=number_match.relative_accuracy
+    ),
+    "mixed_off_by_one": partial(_mixed_number_columns, closeness=number_match.off_by_one),
 }
 """Kind of scoring -> an item's columns, for the kinds that score an item by itself."""
 

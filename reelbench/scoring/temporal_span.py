@@ -235,6 +235,38 @@ def _ranked_scores(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict
     }
 
 
+F1_THRESHOLDS = (0.1, 0.3, 0.5, 0.7)
+
+
+def windows_f1(predicted: Sequence[Window], target: Sequence[Window], threshold: float) -> float:
+    """Return the F1 of two sets of windows at an IoU.
+
+    This is E.T. Bench's rule (`tal_eval` of its `compute_metrics.py`). Precision is the share of
+    answered windows that meet any right one, recall the share of right ones that any answered one
+    meets. No window is used up by another.
+    """
+    met_predictions = [w for w in predicted if _meets_any(w, target, threshold)]
+    met_targets = [w for w in target if _meets_any(w, predicted, threshold)]
+    if not met_predictions:
+        return 0.0
+    precision = len(met_predictions) / len(predicted)
+    recall = len(met_targets) / len(target)
+    return 2 * precision * recall / (precision + recall)
+
+
+def _meets_any(window: Window, candidates: Sequence[Window], threshold: float) -> bool:
+    return any(iou(window, candidate) >= threshold for candidate in candidates)
+
+
+def _f1_scores(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
+    """Return the F1 at each threshold, and their mean."""
+    windows = parsed.get("spans") or ()
+    scores: dict[str, float] = {}
+    for threshold in F1_THRESHOLDS:
+        scores[f"f1_at_{threshold}"] = windows_f1(windows, target["spans"], threshold)
+    return {"f1": sum(scores.values()) / len(scores), **scores}
+
+
 # --- the columns of an item, by kind
 
 
@@ -254,6 +286,7 @@ covered_columns: Columns = partial(_columns_where_asked, partial(score_item, kin
 """The precision of the predicted window, and with an answer that of both together."""
 union_columns: Columns = partial(_columns_where_asked, _union_scores)
 ranked_columns: Columns = partial(_columns_where_asked, _ranked_scores)
+f1_columns: Columns = partial(_columns_where_asked, _f1_scores)
 
 
 def unit_doubt(

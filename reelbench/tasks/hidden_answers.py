@@ -23,7 +23,7 @@ from reelbench.registry import rows
 from reelbench.registry.metrics import Metric
 from reelbench.registry.records import Item, MetricValue
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.spec import KINDS_OF_NUMBERS, KINDS_OF_SEVERAL_SPANS, BenchmarkSpec
 from reelbench.scoring import aggregation
 from reelbench.scoring.answers import Given
 from reelbench.stats import intervals
@@ -37,9 +37,9 @@ _SCORED_ALONE = {
     "any_choice",
     "all_choices",
     "mixed",
-    "union_spans",
-    "ranked_spans",
     "covered",
+    *KINDS_OF_SEVERAL_SPANS,
+    *KINDS_OF_NUMBERS,
 }
 """Kinds of scoring that need nobody's judgement."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
+from reelbench.registry.spec import KINDS_OF_SEVERAL_SPANS, BenchmarkSpec, Corpus, Metric
 from reelbench.scoring import aggregation, answers
 from reelbench.tasks.submissions import Prediction, Reference, all_answered, hides, reference_of
 
@@ -96,7 +96,7 @@ def right_answer(spec: BenchmarkSpec, reference: Reference) -> str:
     if letters:
         parts.append(f"({', '.join(letters)})")
     windows = target.get("spans") or []
-    if windows and not {"union_spans", "ranked_spans"} & set(spec.kinds):
+    if windows and not KINDS_OF_SEVERAL_SPANS & set(spec.kinds):
         windows = windows[:1]
     if windows:
         parts.append(json.dumps(windows))

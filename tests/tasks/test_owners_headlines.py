@@ -118,6 +118,95 @@ def test_a_judges_lowest_mark_is_nothing(mark, percent, tmp_path, monkeypatch):
     assert scored.metrics["match"].value == pytest.approx(percent)
 
 
+NUMBERS = """\
+id: counted
+kind: {column: kind, number: exact, letter: choice}
+numbers: mra
+source: {file: rows.jsonl}
+columns: {id: id, video: video, question: question, options: options, answer: answer}
+"""
+
+
+def counted(folder, head, answers):
+    folder.mkdir(exist_ok=True)
+    (folder / "benchmark.yaml").write_text(head, encoding="utf-8")
+    lines = []
+    for number, answer in enumerate(answers):
+        row = {"id": f"q{number}", "video": "v", "question": "How many?", "answer": answer}
+        row["kind"] = "letter" if answer == "A" else "number"
+        row["options"] = ["tea", "milk"] if answer == "A" else None
+        lines.append(json.dumps(row))
+    (folder / "rows.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("right", "answer", "share"),
+    [
+        ("10", "10", 1.0),
+        ("10", "There are ten of them.", 1.0),
+        ("10", "9.6 metres", 1.0),  # 4 % off: within all of 50, 45, ..., 5 %
+        ("10", "About 8.9", 0.8),  # 11 % off: 5 and 10 % are not kept
+        ("10", "14", 0.3),  # 40 % off: within 50, 45 and 40 %
+        ("4", "2", 0.1),  # 50 % off
+        ("4", "7", 0.0),
+        ("4", "many", 0.0),
+        ("4", "<answer>4</answer> of the 7", 1.0),
+        ("4", "Of 7 chairs I leave 3.\nAnswer: 4", 1.0),
+        ("4", "perhaps 3 or 5", 0.0),
+        ("4", "3 of the 5", 0.6),  # the owners read the first word
+    ],
+)
+def test_numbers_count_by_the_tolerances_they_keep(right, answer, share, tmp_path):
+    numbers = values(counted(tmp_path / "b", NUMBERS, [right, "A"]), {"q0": answer, "q1": "A"})
+    assert numbers["mra"] == pytest.approx(100 * share)
+    assert numbers["accuracy"] == 100
+    assert numbers["right"] == pytest.approx((100 * share + 100) / 2)
+
+
+def test_counts_may_be_one_off(tmp_path):
+    head = NUMBERS.replace("{column: kind, number: exact, letter: choice}", "exact")
+    head = head.replace("mra", "within_one").replace("options: options, ", "")
+    folder = counted(tmp_path / "b", head, ["4", "4", "4", "4"])
+    numbers = values(folder, {"q0": "3", "q1": "five", "q2": "6", "q3": "4"})
+    assert (numbers["within_one"], numbers["exact_match"]) == (75, 25)
+    assert next(iter(numbers)) == "within_one"
+
+
+def test_a_right_answer_that_is_no_number_is_a_line(tmp_path):
+    folder = counted(tmp_path / "b", NUMBERS, ["4", "some"])
+    with pytest.raises(InputError, match="row 2: the answer 'some' is no number"):
+        face.load(str(folder))
+
+
+WINDOWS = """\
+id: windows
+kind: span
+windows: f1
+source: {file: rows.jsonl}
+columns: {id: id, video: video, question: question, span: span}
+"""
+
+
+def test_windows_count_by_f1(tmp_path):
+    (tmp_path / "benchmark.yaml").write_text(WINDOWS, encoding="utf-8")
+    rows = [
+        {"id": f"q{n}", "video": "v", "question": "When?", "span": span}
+        for n, span in enumerate([[[0, 10], [20, 30], [40, 50]], [[0, 10]], [[0, 10], [20, 30]]])
+    ]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    answers = {
+        "q0": "[[0, 10]]",  # precision 1, recall 1/3: F1 50 at each threshold
+        "q1": "from 0 to 4 seconds, and from 60 to 70 seconds",  # 0.4: 1/2 and 1 at 0.1 and 0.3
+        "q2": "[[0, 10], [20, 30]]",
+    }
+    numbers = values(tmp_path, answers)
+    assert next(iter(numbers)) == "f1"
+    assert numbers["f1_at_0.1"] == pytest.approx(100 * (1 / 2 + 2 / 3 + 1) / 3)
+    assert numbers["f1_at_0.5"] == pytest.approx(100 * (1 / 2 + 0 + 1) / 3)
+    assert numbers["f1"] == pytest.approx(100 * (1 / 2 + (2 / 3 + 2 / 3) / 4 + 1) / 3)
+
+
 def test_a_declaration_in_a_result_keeps_lowest_and_labels(tmp_path):
     folder = choice_rows(tmp_path / "b", f"{CHOICE}primary: {{macro: [part, task]}}\n", TASKS)
     for spec in (

@@ -11,7 +11,7 @@ from reelbench.base.lazy import import_object
 from reelbench.base.workers import ALLOTTED
 from reelbench.registry.mapping_words import is_number_text
 from reelbench.registry.rows import FPS, UNTIMED, Timing
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.spec import KINDS_OF_SEVERAL_SPANS, BenchmarkSpec
 from reelbench.scoring import answers as readers
 from reelbench.scoring.answers import patterns
 from reelbench.scoring.answers.options import read_option, read_options
@@ -80,7 +80,7 @@ def parse(
     fps = spec.mapping.fps if spec.mapping else ""
     length, row_rate = timing
     rate = float(fps) if is_number_text(fps) else row_rate
-    if not {"union_spans", "ranked_spans"} & set(spec.kinds):
+    if not KINDS_OF_SEVERAL_SPANS & set(spec.kinds):
         rule = "stated" if spec.mapping is None else spec.mapping.answer_spans
         return {**parsed, "span": readers.read_span(answer, length, rate, rule=rule)}
     spans = readers.read_spans(answer, length, rate)
