@@ -471,8 +471,8 @@ class _Table:
             return ""
         return (
             f"{name!r} holds several windows in {count} of {len(self._rows)} rows: say which count "
-            "with --set windows=best (the one that fits the answer best), union (all, merged) or "
-            "ranked (an answer lists several)"
+            "with --set windows=best (the one that fits the answer best), union (all, merged), "
+            "f1 (all, counted) or ranked (an answer lists several)"
         )
 
     def _columns_named(self, name: str) -> list[str]:

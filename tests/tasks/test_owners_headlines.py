@@ -175,7 +175,7 @@ def test_counts_may_be_one_off(tmp_path):
 
 def test_a_right_answer_that_is_no_number_is_a_line(tmp_path):
     folder = counted(tmp_path / "b", NUMBERS, ["4", "some"])
-    with pytest.raises(InputError, match="row 2: the answer 'some' is no number"):
+    with pytest.raises(InputError, match=r"row 2\): the answer 'some' is no number"):
         face.load(str(folder))
 
 
