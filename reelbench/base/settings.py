@@ -149,6 +149,13 @@ CUES = _declare(
 FRAMES_CAP_GB = _declare(
     "REELBENCH_FRAMES_CAP_GB", "maximum size of the frame store, in gigabytes", default="20"
 )
+FRAMES_STORE = _declare(
+    "REELBENCH_FRAMES_STORE",
+    "frames that several machines share: a folder that all of them see, or an address "
+    "(`s3://bucket/folder`, with `reelbench[s3]`; a server that isn't Amazon's by "
+    "`AWS_ENDPOINT_URL`)",
+    otherwise="each machine decodes for itself",
+)
 JUDGE = _declare("REELBENCH_JUDGE", "model that judges open answers", otherwise="nothing is judged")
 JUDGE_URL = _declare(
     "REELBENCH_JUDGE_URL", "OpenAI-compatible server of the judge", otherwise="`OPENAI_BASE_URL`"

@@ -56,6 +56,7 @@ _PACKAGES_OF_EXTRA = {
     ),
     "profile": ("spacy",),
     "ray": ("ray",),
+    "s3": ("s3fs",),
 }
 """The names of packages: our own needs, and those of each extra."""
 _LOOKED_AT_MOST = 200_000  # files of a folder whose sizes are added up

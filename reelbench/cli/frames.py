@@ -67,7 +67,10 @@ def info(
     if not videos:
         state = store.info()
         size = f"{state.size_bytes / 1e9:.3f} GB of {state.cap_bytes / 1e9:.3f} GB"
-        console.write(f"{state.root}: {number_of(state.entries, 'entry', 'entries')}, {size}")
+        line = f"{state.root}: {number_of(state.entries, 'entry', 'entries')}, {size}"
+        if store.shared_address:
+            line += f"; shared with {settings.FRAMES_STORE.shown}"
+        console.write(line)
         return
     sampling = choice(frames, settings.FRAMES, FrameSampling.parse)
     stored_samplings = store.samplings()

@@ -81,6 +81,7 @@ def fill(
         _fill_one,
         root=store.root.absolute(),
         cap_bytes=store.cap_bytes,
+        shared=store.shared_address,
         sampling=str(sampling),
         even=even,
     )
@@ -93,9 +94,11 @@ def fill(
     return _in_pool(unique, work, min(workers or half_of_cores, len(unique)))
 
 
-def _fill_one(video: Path, *, root: Path, cap_bytes: int, sampling: str, even: bool) -> Filled:
+def _fill_one(
+    video: Path, *, root: Path, cap_bytes: int, shared: str, sampling: str, even: bool
+) -> Filled:
     try:
-        store = FrameStore(root, cap_bytes=cap_bytes)
+        store = FrameStore(root, cap_bytes=cap_bytes, shared=shared)
         stored = store.get(video, FrameSampling.parse(sampling), even=even)
     except ReelbenchError as error:
         return Filled(video, error=str(error))

@@ -3,14 +3,14 @@
 All questions, ranks, models and retries share them. An entry is one folder,
 `<root>/<2 hex>/<key>/`, written aside and renamed, so it is whole or not there: the clip
 `<key>.mp4` or the images `00000.jpg`, …, and `frames.json` with the frames' times. The key is made
-of the video's content, the sampling and the encoder's version. The video's place, name and time
-stamps don't matter.
+of the video's whole content, the sampling and the encoder's version. The video's place, name and
+time stamps don't matter. Behind a store may stand another that several machines share
+(`shared_frames`): what one of them has decoded, the others fetch.
 """
 
 import hashlib
 import itertools
 import logging
-import os
 import secrets
 import shutil
 import statistics
@@ -28,7 +28,9 @@ from reelbench.base.files import written_aside
 from reelbench.base.settings import home
 from reelbench.registry.sampling import FrameSampling, Timeline
 from reelbench.video import stored_frames as entries
+from reelbench.video.content_hash import content_sha256
 from reelbench.video.entry_writer import EntryWriter, copy_video_sound, describe_frames
+from reelbench.video.shared_frames import SharedFrames
 from reelbench.video.stored_frames import StoredFrames
 
 ENCODER_VERSIONS = {"clip": 2, "images": 1}
@@ -39,7 +41,6 @@ IN_USE_S = 3600.0
 
 logger = logging.getLogger(__name__)
 
-_PROBED = 64 * 1024
 _DAY_S = 86_400
 
 _Build = Callable[[Path], StoredFrames]
@@ -76,6 +77,7 @@ class FrameStore:
         *,
         cap_bytes: int | None = None,
         time_limit: float | None = None,
+        shared: str | None = None,
     ) -> None:
         """Open a store.
 
@@ -83,9 +85,18 @@ class FrameStore:
             root: The folder, by default `$REELBENCH_HOME/frames`.
             cap_bytes: The bytes that it is kept to, by default those of the setting.
             time_limit: As in `decoder.VideoFile`.
+            shared: The address of the store behind it, by default that of the setting. None is
+                behind it where both are empty.
+
+        Raises:
+            InputError: The cap or the address is none.
         """
         self.root = home() / "frames" if root is None else Path(root)
         self.cap_bytes = _cap_of_settings() if cap_bytes is None else cap_bytes
+        self.shared_address = settings.FRAMES_STORE.get() if shared is None else shared
+        self._shared: SharedFrames | None = None
+        if self.shared_address:
+            self._shared = SharedFrames(self.shared_address, self.cap_bytes)
         self._time_limit = time_limit
         self._failures: dict[str, MediaError] = {}
         self._guard = threading.Lock()
@@ -110,7 +121,7 @@ class FrameStore:
         """
         video = Path(video)
         sampling = sampling.decoded
-        folder = self._folder(_fingerprint(video), sampling)
+        folder = self._folder(content_sha256(video), sampling)
 
         def build(aside: Path) -> StoredFrames:
             from reelbench.video.decoder import VideoFile
@@ -160,7 +171,7 @@ class FrameStore:
             return stored.padded() if even and len(stored.images) % 2 else stored
         marks: list[str] = []
         for path, seconds in zip(paths, timeline.timestamps, strict=True):
-            marks.append(f"{_fingerprint(path)}@{seconds:.6f}")
+            marks.append(f"{content_sha256(path)}@{seconds:.6f}")
         fingerprint = hashlib.sha256("|".join(marks).encode()).hexdigest()
         folder = self._folder(fingerprint, sampling)
 
@@ -208,7 +219,7 @@ class FrameStore:
         Raises:
             MediaError: The video can't be read.
         """
-        return entries.read(self._folder(_fingerprint(Path(video)), sampling.decoded))
+        return entries.read(self._folder(content_sha256(Path(video)), sampling.decoded))
 
     def clear(
         self, video: Path | str | None = None, samplings: Iterable[FrameSampling] = ()
@@ -242,7 +253,7 @@ class FrameStore:
 
     def _entries_of(self, video: Path, samplings: Iterable[FrameSampling]) -> Iterator[Path]:
         """Yield the folders of a video's entries under some samplings."""
-        fingerprint = _fingerprint(video)
+        fingerprint = content_sha256(video)
         for sampling in samplings:
             folder = self._folder(fingerprint, sampling)
             for entry in (folder, _even_twin(folder)):
@@ -260,7 +271,9 @@ class FrameStore:
             build: Makes the entry.
             even: As in `get`.
         """
-        stored = entries.read(folder) or self._build_entry(folder, source, build)
+        stored = entries.read(folder)
+        if stored is None:
+            stored = self._build_entry(folder, source, build, self._shared)
         if not even or len(stored.timestamps) % 2 == 0:
             return stored
         clip = stored.path
@@ -275,9 +288,12 @@ class FrameStore:
             return replace(stored.padded(), path=aside / even_name)
 
         twin = _even_twin(clip.parent)
-        return entries.read(twin) or self._build_entry(twin, source, build_twin)
+        # A twin is made of its clip faster than it is fetched.
+        return entries.read(twin) or self._build_entry(twin, source, build_twin, None)
 
-    def _build_entry(self, folder: Path, source: Path, build: _Build) -> StoredFrames:
+    def _build_entry(
+        self, folder: Path, source: Path, build: _Build, shared: SharedFrames | None
+    ) -> StoredFrames:
         """Make an entry, or wait for its maker; then evict others beyond the cap."""
         from filelock import FileLock
 
@@ -294,7 +310,10 @@ class FrameStore:
                 return stored
             if folder.name in self._failures:
                 raise self._failures[folder.name]
-            self._write_entry(folder, source, build)
+            if shared is None:
+                self._write_entry(folder, source, build)
+            else:
+                self._share_entry(shared, folder, source, build)
         stored = entries.read(folder)
         if stored is None:
             raise ReelbenchError(
@@ -304,14 +323,39 @@ class FrameStore:
         self._make_room(entries.size(folder))
         return stored
 
-    def _write_entry(self, folder: Path, source: Path, build: _Build) -> None:
-        """Write an entry, as the only writer. Remember a failure."""
-        # What else lies there half-written is a killed process's.
+    def _share_entry(self, shared: SharedFrames, folder: Path, source: Path, build: _Build) -> None:
+        """Fetch an entry of another machine, or make it and give it to the others."""
+        while not self._fetch_entry(shared, folder):
+            claim = shared.claim(folder.name)
+            if claim is None:
+                shared.wait()
+                continue
+            with claim:
+                # Its last holder may have given it between the two looks.
+                if not self._fetch_entry(shared, folder):
+                    self._write_entry(folder, source, build)
+                    shared.put(folder.name, folder)
+            return
+
+    def _fetch_entry(self, shared: SharedFrames, folder: Path) -> bool:
+        """Return True where an entry came whole from the shared store."""
+        self._clear_place(folder)
+        if not shared.fetch(folder.name, folder):
+            return False
+        return entries.read(folder) is not None
+
+    def _clear_place(self, folder: Path) -> None:
+        """Remove what lies in the place of an entry to be written."""
+        # What lies there half-written is a killed process's.
         for remains in folder.parent.glob(f".{folder.name}.*.tmp"):
             shutil.rmtree(remains, ignore_errors=True)
         if folder.exists():
             logger.warning("%s: the entry is damaged; its frames are made anew", folder)
             self._remove(folder)
+
+    def _write_entry(self, folder: Path, source: Path, build: _Build) -> None:
+        """Write an entry, as the only writer. Remember a failure."""
+        self._clear_place(folder)
         try:
             with written_aside(folder) as aside:
                 aside.mkdir()
@@ -367,8 +411,9 @@ class FrameStore:
     def _remove_remains(self) -> None:
         """Remove what killed processes left half-written or half-removed."""
         written = self.root.glob("[0-9a-f][0-9a-f]/.*.tmp")
+        sent = self.root.glob("[0-9a-f][0-9a-f]/.sent-*")
         removed = self.root.glob(".gone-*")
-        for remains in (*written, *removed):
+        for remains in (*written, *sent, *removed):
             with suppress(OSError):
                 if remains.stat().st_mtime < time.time() - _DAY_S:
                     shutil.rmtree(remains, ignore_errors=True)
@@ -424,26 +469,3 @@ def _given_pictures(
     timestamps = [float(timeline.timestamps[frame]) for frame in picked]
     files = [paths[frame] for frame in picked]
     return describe_frames(sampling, timeline, timestamps, files)
-
-
-def _fingerprint(path: Path) -> str:
-    """Return a hash of a file's content.
-
-    Content is its size, its head, middle and tail, and what stands at 31 places between.
-    """
-    try:
-        if path.exists() and not path.is_file():
-            raise MediaError(path, "is not a regular file")
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            content = hashlib.sha256(f"{size}:".encode())
-            for offset in (0, size // 2, max(0, size - _PROBED)):
-                file.seek(offset)
-                content.update(file.read(_PROBED))
-            if size > 3 * _PROBED:  # else that was all of it
-                for place in range(1, 32):
-                    file.seek(size * place // 32)
-                    content.update(file.read(_PROBED // 16))
-    except OSError as error:
-        raise MediaError(path, f"can't be read ({error.strerror})") from None
-    return content.hexdigest()

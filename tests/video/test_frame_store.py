@@ -18,7 +18,7 @@ import pytest
 
 from reelbench.base.errors import InputError, MediaError
 from reelbench.registry.sampling import FrameSampling
-from reelbench.video import take
+from reelbench.video import content_hash, take
 from reelbench.video.frame_store import ENCODER_VERSIONS, IN_USE_S, FrameStore, StoredFrames
 from tests.video import clips
 
@@ -276,6 +276,36 @@ def test_a_video_that_changed_in_the_middle_is_decoded_anew(
         video.write_bytes(content)
         store.get(video, parse("uniform:2"))
     assert decodes() == 2
+
+
+def test_a_single_other_byte_makes_another_video(
+    clip: Make, store: FrameStore, tmp_path: Path
+) -> None:
+    video = tmp_path / "film.mp4"
+    filler = bytearray(b"\0\x30\0\0free" + bytes(0x300000 - 8))
+    paths: set[Path | None] = set()
+    for place in (8, 0x12345, 0x2FFFF0):
+        changed = filler.copy()
+        changed[place] = 1
+        video.write_bytes(clip("libx264", "mp4").read_bytes() + changed)
+        paths.add(store.get(video, parse("uniform:1")).path)
+    assert len(paths) == 3
+
+
+def test_a_video_that_stays_as_it_is_is_read_once(
+    clip: Make, store: FrameStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    video = tmp_path / "film.mp4"
+    video.write_bytes(clip("libx264", "mp4").read_bytes() + b"\0\x20\0\0free" + bytes(0x200000 - 8))
+    monkeypatch.setattr(content_hash, "SETTLED_S", -60.0)
+    stored = store.get(video, parse("uniform:1"))
+    with monkeypatch.context() as unreadable:
+        unreadable.setattr(content_hash.hashlib, "file_digest", None)
+        assert FrameStore(store.root).find(video, parse("uniform:1")) == stored
+    with video.open("r+b") as film:
+        film.seek(-5, os.SEEK_END)
+        film.write(b"x")
+    assert store.get(video, parse("uniform:1")).path != stored.path
 
 
 def test_threads_decode_once(clip: Make, store: FrameStore, decodes: Callable[[], int]) -> None:
