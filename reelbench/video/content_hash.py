@@ -10,10 +10,11 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing, contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from reelbench.base.errors import MediaError
 from reelbench.base.settings import home
@@ -46,7 +47,7 @@ class _FileState(NamedTuple):
     ctime_ns: int
 
     @classmethod
-    def of(cls, file: BinaryIO) -> "_FileState":
+    def of(cls, file: BufferedReader) -> "_FileState":
         status = os.fstat(file.fileno())
         return cls(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
@@ -77,7 +78,7 @@ def content_sha256(path: Path) -> str:
         raise MediaError(path, f"can't be read ({error.strerror})") from None
 
 
-def _hash_of_open_file(path: Path, file: BinaryIO) -> str:
+def _hash_of_open_file(path: Path, file: BufferedReader) -> str:
     state = _FileState.of(file)
     if state.size < KEPT_FROM_BYTES:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -115,7 +116,7 @@ def _keep_hash(path: Path, state: _FileState, digest: str) -> None:
 
 
 @contextmanager
-def _kept_hashes() -> Iterator[sqlite3.Connection]:
+def _kept_hashes() -> Generator[sqlite3.Connection]:
     """Yield the database of hashes, and commit at the end."""
     path = home() / HASHES_FILE
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,8 @@ changing every few seconds. No clock of two machines is compared.
 The address is the user's own. Whoever may write there may give wrong frames, but no file outside
 an entry's folder, and none larger than the store.
 """
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false
 
 import itertools
 import logging
@@ -104,7 +106,7 @@ class SharedFrames:
             raise InputError(f"{self.shown_address}: no store of frames ({reason})") from None
         if isinstance(self._filesystem, LocalFileSystem):
             self._filesystem.auto_mkdir = True
-        self._root = root.rstrip("/")
+        self._root = str(root).rstrip("/")
         self._most_bytes = most_bytes
         self._away_errors, self._other_errors = _errors_of_stores()
         self._seen_claims: dict[str, tuple[bytes, float]] = {}
