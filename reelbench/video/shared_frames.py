@@ -98,15 +98,16 @@ class SharedFrames:
 
         self.shown_address = without_credentials(address)
         try:
-            self._filesystem, root = url_to_fs(
+            opened: tuple[Any, str] = url_to_fs(
                 address, use_listings_cache=False, skip_instance_cache=True
             )
         except (ImportError, ValueError) as error:
             reason = first_line(error)
             raise InputError(f"{self.shown_address}: no store of frames ({reason})") from None
+        self._filesystem = opened[0]
         if isinstance(self._filesystem, LocalFileSystem):
             self._filesystem.auto_mkdir = True
-        self._root = str(root).rstrip("/")
+        self._root = opened[1].rstrip("/")
         self._most_bytes = most_bytes
         self._away_errors, self._other_errors = _errors_of_stores()
         self._seen_claims: dict[str, tuple[bytes, float]] = {}
