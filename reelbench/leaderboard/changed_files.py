@@ -77,28 +77,36 @@ def between(base: Path, folder: Path) -> ChangedFiles:
     touched: list[str] = []
     for path, file in files.items():
         base_file = base_files.get(path)
-        if base_file is None or file.is_symlink() or not _is_same(file, base_file):
+        if base_file is None or not _is_same(file, base_file):
             touched.append(path)
     removed = base_files.keys() - files.keys()
     return ChangedFiles(tuple(sorted(touched)), tuple(sorted(removed)))
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    """Return the files of a checkout, and its links, by their paths."""
+    """Return the files of a copy, its links, and its submodules, by their paths."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
     files: dict[str, Path] = {}
+    # Git has no empty folders: one in its checkout is another repository's place, a submodule.
+    is_checkout = (folder / ".git").exists()
     for file in folder.rglob("*"):
         path = file.relative_to(folder)
         if path.parts[0] in _UNTRACKED:
             continue
-        if file.is_symlink() or not file.is_dir():
+        is_folder = file.is_dir() and not file.is_symlink()
+        is_submodule = is_folder and is_checkout and not any(file.iterdir())
+        if not is_folder or is_submodule:
             files[path.as_posix()] = file
     return files
 
 
 def _is_same(file: Path, base_file: Path) -> bool:
-    if base_file.is_symlink() or file.stat().st_size != base_file.stat().st_size:
+    if file.is_symlink() or base_file.is_symlink():
+        return False
+    if file.is_dir() or base_file.is_dir():
+        return file.is_dir() and base_file.is_dir()
+    if file.stat().st_size != base_file.stat().st_size:
         return False
     return sha256_of(file) == sha256_of(base_file)
 

@@ -72,6 +72,13 @@ def _own_ledger(offered, *, key, account):
     return offered / "results" / "ledger.jsonl"
 
 
+def _submodule(checkout, path):
+    """Put another repository into a checkout, which shows it as an empty folder."""
+    (checkout / ".git").write_text("gitdir: elsewhere")
+    (checkout / path).mkdir()
+    return checkout / path
+
+
 def _written(path, text="{}"):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
@@ -125,6 +132,7 @@ FORGED = {
     "people on another's answers": lambda _, __, held, ___: _written(held / "calibration.json"),
     "a page": lambda _, __, ___, own: _written(own / "evil.html", "<script>"),
     "questions": lambda _, __, ___, own: _written(own / "questions.jsonl"),
+    "a submodule": lambda _, offered, __, ___: _submodule(offered, "results/more"),
     "the checker itself": lambda _, offered, __, ___: _written(
         offered / ".github" / "workflows" / "check.yaml"
     ),
