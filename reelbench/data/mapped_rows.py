@@ -4,6 +4,7 @@ A row that can't be read is an InputError with file, line and row. Nothing is gu
 readings differ.
 """
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -24,14 +25,31 @@ from reelbench.data.option_texts import (
     read_options,
     split_options,
 )
-from reelbench.data.row_cells import ROW, Cells, as_list, cell, cell_texts, filled, parse_literal
-from reelbench.data.row_tables import table
+from reelbench.data.row_cells import (
+    ROW,
+    Cells,
+    as_list,
+    cell,
+    cell_texts,
+    filled,
+    is_filled,
+    parse_literal,
+)
+from reelbench.data.row_tables import LinePattern, line_pattern, table
 from reelbench.data.video_windows import read_windows, seconds
 from reelbench.registry import rows
-from reelbench.registry.mapping_words import ANSWERS, is_number_text
+from reelbench.registry.mapping_words import ANSWERS, is_number_text, plain_word
 from reelbench.registry.row_columns import ALSO, ASKED, GROUP
 from reelbench.registry.rows import LETTERS
-from reelbench.registry.spec import KINDS_OF_NUMBERS, AnswerForm, BenchmarkSpec, RowMapping
+from reelbench.registry.spec import (
+    KINDS_OF_NUMBERS,
+    AnswerForm,
+    BenchmarkSpec,
+    DrawnOptions,
+    RowMapping,
+)
+
+_PAIR = 2
 
 
 class ReadRow(NamedTuple):
@@ -111,17 +129,42 @@ def _questions(
     """Yield the questions of files, one after the other: a table may have millions."""
     group_sizes: dict[str, int] = {}
     upstream = table(paths, mapping.each, mapping.line, mapping.join)
-    for number, (where, cells) in enumerate(upstream, start=1):
-        if isinstance(cells, InputError):
-            yield _QuestionEntry(where, cells)
+    part_patterns = {name: line_pattern(template) for name, template in mapping.parts.items()}
+    for number, (where, row_cells) in enumerate(upstream, start=1):
+        if isinstance(row_cells, InputError):
+            yield _QuestionEntry(where, row_cells)
             continue
         try:
+            cells = _with_parts(row_cells, part_patterns, where)
+            if not _is_asked(cells, mapping.where, where):
+                continue
             question = _Question(spec, mapping, where, {ROW: number, **cells}, split=split)
             question.count_in_group(group_sizes)
         except InputError as error:
             yield _QuestionEntry(where, error)
         else:
             yield _QuestionEntry(where, question)
+
+
+def _with_parts(cells: Cells, patterns: Mapping[str, LinePattern], where: str) -> Cells:
+    """Return a row's cells and the parts of those that are parted."""
+    all_cells: dict[str, Any] = dict(cells)
+    for column, pattern in patterns.items():
+        text = as_text(cell(cells, column, where), f"{where}: {column}") or ""
+        parts = pattern.parts_of(text)
+        if parts is None:
+            raise InputError(f"{where}: {column} is {text[:80]!r}, expected {pattern.template}")
+        all_cells.update(parts)
+    return all_cells
+
+
+def _is_asked(cells: Cells, words_by_column: Mapping[str, Sequence[str]], where: str) -> bool:
+    """Return True for a row that has one of the words in each column."""
+    for column, words in words_by_column.items():
+        text = as_text(cell(cells, column, where), f"{where}: {column}")
+        if plain_word(text or "") not in words:
+            return False
+    return True
 
 
 def _form_of_answers(entries: Iterable[_QuestionEntry]) -> AnswerForm | None:
@@ -203,12 +246,13 @@ class _Question:
         """Return the word that a column's value, or the default, stands for."""
         value = default
         if column:
-            value = (as_text(self._cell(column), column) or "").strip()
-        if value not in words:
-            raise InputError(
-                f"{self.where}: {column} is {value!r}, expected {', '.join(words)} ({key})"
-            )
-        return words[value]
+            value = plain_word(as_text(self._cell(column), column) or "")
+        for word, meaning in words.items():
+            if plain_word(word) == value:
+                return meaning
+        raise InputError(
+            f"{self.where}: {column} is {value!r}, expected {', '.join(words)} ({key})"
+        )
 
     # --- options and answers
 
@@ -216,7 +260,9 @@ class _Question:
     def choice(self) -> _Choice:
         """The options and right answers. InputError where they can't be read."""
         answers = self._answers() if self._has_answers else []
-        if self._mapping.options_are:
+        if self._mapping.drawn is not None:
+            options = self._drawn_options(self._mapping.drawn)
+        elif self._mapping.options_are:
             options = read_options(self._mapping.options_are, "")
         elif self._mapping.options_in_question:
             options = split_options(self._text("question"), self._title("question")).options
@@ -224,6 +270,18 @@ class _Question:
             where = f"{self.where}: options"
             options = read_options(self._value("options"), where, self._mapping.absent)
         return _Choice(options, answers)
+
+    def _drawn_options(self, drawn: DrawnOptions) -> Options:
+        """Return the right option and the wrong ones, ordered by the row's id."""
+        texts = [self._text("answer")]
+        for column in drawn.wrong:
+            texts += cell_texts(parse_literal(self._cell(column)), f"{self.where}: {column}")
+        row_id = self._text("id")
+
+        def place(text: str) -> str:
+            return hashlib.sha256(f"{drawn.seed}\0{row_id}\0{text}".encode()).hexdigest()
+
+        return read_options(sorted(texts, key=place), f"{self.where}: options")
 
     def _answers(self) -> list[str]:
         """Return the right answers as the row names them."""
@@ -384,7 +442,32 @@ class _Question:
         factor = self._seconds_per_unit()
         ends = read_windows(value, where, unit)
         self.moved = min(ends) < 0
-        return [max(0.0, end) * factor for end in ends]
+        first_second = 0.0
+        if self._mapping.span_from == "clip":
+            first_second = next(iter(self._clip()), 0.0)
+        return [first_second + max(0.0, end) * factor for end in ends]
+
+    def _clip(self) -> list[float]:
+        """Return the start and end of the part that is shown.
+
+        It is empty for the whole video. A part without a start begins with the video, and one
+        without an end ends with it.
+        """
+        title = self._title("clip")
+        value = parse_literal(self._value("clip"))
+        if not is_array(value):
+            value = value or None
+        if value is None or not any(is_filled(end) for end in as_list(value)):
+            return []
+        if is_array(value) and len(value) == _PAIR and not all(map(is_filled, value)):
+            start, end = value
+            if not is_filled(start):
+                value = [0, end]
+            elif "duration" in self._mapping.columns:
+                value = [start, self._value("duration")]
+            else:
+                raise InputError(f"{title} has no end; columns.duration would say it")
+        return [max(0.0, end) for end in read_windows(value, title)[:_PAIR]]
 
     def _seconds_per_unit(self) -> float:
         unit = self._mapping.span_unit
@@ -409,7 +492,7 @@ class _Question:
         if dtype == "float64":
             return seconds(value, where)
         if dtype == "list<float64>":
-            return [max(0.0, end) for end in read_windows(value, where)[:2]]
+            return self._clip()
         if dtype == "list<string>":
             parts = parse_literal(value)
             if is_array(parts):
@@ -441,10 +524,20 @@ class _Question:
 
     def _value(self, name: str) -> Any:  # noqa: ANN401 - a cell, or a list of cells
         """Return the value of a column of ours: a cell, several, or a filled template."""
+        if name in self._mapping.constants:
+            return self._mapping.constants[name]
         source = self._mapping.columns.get(name, name)
         if not isinstance(source, str):
             return [self._cell(column) for column in source]
-        return filled(self._cells, source, self.where)
+        value = filled(self._cells, source, self.where)
+        words = self._mapping.words.get(name)
+        if words is None:
+            return value
+        word = plain_word(as_text(value, self._title(name)) or "")
+        if word not in words:
+            listed = first_of(list(words), 12)
+            raise InputError(f"{self._title(name)} is {word!r}, expected {listed}")
+        return words[word]
 
     def _text(self, name: str) -> str:
         """Return the text of a column that must have one."""

@@ -11,10 +11,9 @@ from reelbench.base import bounds
 from reelbench.base.errors import InputError, first_of
 from reelbench.base.tables import as_text
 from reelbench.base.values import is_array, is_object
-from reelbench.registry.mapping_words import PLACE
+from reelbench.registry.mapping_words import PLACE, ROW_NUMBER
 
-ROW = "row"
-"""In a template, the number of the row in its file, where no column has this name."""
+ROW = ROW_NUMBER
 
 Cells = Mapping[str, Any]
 
@@ -80,6 +79,13 @@ def _value_of_key(value: Any, key: str) -> Any:  # noqa: ANN401 - any JSON value
     if is_object(value) and key in value:
         return value[key]
     return _ABSENT
+
+
+def is_filled(value: Any) -> bool:  # noqa: ANN401 - a cell
+    """Return False for a null, a number that is none, and a blank text."""
+    if isinstance(value, str):
+        return bool(value.strip())
+    return value is not None and value == value  # noqa: PLR0124 - a NaN is not itself
 
 
 def as_list(value: Any) -> Sequence[Any]:  # noqa: ANN401 - a cell

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,10 +76,32 @@ def _rows_of_file(path: Path, each: Sequence[str], line: str = "") -> Iterator[E
             yield Entry(where, cells)
 
 
-def _rows_of_lines(path: Path, line: str) -> Iterator[Entry]:
-    """Yield a row for each line of a text, parted as a template says."""
-    before, *parts = PLACE.split(line)
-    names = parts[::2]
+@dataclass(frozen=True, slots=True)
+class LinePattern:
+    """A template that parts a text into named parts.
+
+    Attributes:
+        template: Names in `{…}`, with something between them.
+        names: The names, in order.
+        pattern: The template as a regular expression, a group for each name.
+    """
+
+    template: str
+    names: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+    def parts_of(self, text: str) -> dict[str, str] | None:
+        """Return the parts of a text by name. None where it has another form."""
+        match = self.pattern.match(text)
+        if match is None:
+            return None
+        values = [value.strip() for value in match.groups()]
+        return dict(zip(self.names, values, strict=True))
+
+
+def line_pattern(template: str) -> LinePattern:
+    """Return the pattern of a template."""
+    before, *parts = PLACE.split(template)
     pattern_text = re.escape(before)
     for after in parts[1::2]:
         if after:
@@ -86,13 +109,17 @@ def _rows_of_lines(path: Path, line: str) -> Iterator[Entry]:
             pattern_text += f"(?>(.*?){re.escape(after)})"
         else:
             pattern_text += "(.*)"
-    pattern = re.compile(pattern_text)
+    return LinePattern(template, tuple(parts[::2]), re.compile(pattern_text))
+
+
+def _rows_of_lines(path: Path, line: str) -> Iterator[Entry]:
+    """Yield a row for each line of a text, parted as a template says."""
+    pattern = line_pattern(line)
     for number, text in enumerate(read_text(path, most=bounds.DATA_BYTES).splitlines(), start=1):
         where = f"{path}, line {number}"
-        match = pattern.match(text)
-        if match:
-            values = [value.strip() for value in match.groups()]
-            yield Entry(where, dict(zip(names, values, strict=True)))
+        parts = pattern.parts_of(text)
+        if parts is not None:
+            yield Entry(where, parts)
         elif text.strip():
             yield Entry(where, InputError(f"{where}: is {text[:80]!r}, expected {line} (line)"))
 

@@ -14,6 +14,9 @@ Three kinds of prompt set:
   places as `{question}`, `{reference}` and `{answer}` (and `{criterion}` where there are several),
   or, as in Figure 4 of CURVE's supplement, by the lines `Question: question`,
   `Reference answer: gt` and `Model's answer: pred`.
+
+Any of them may name `{also}`, further right answers, a line each, and `{rubric}`, what the row says
+of its own.
 """
 
 import ast
@@ -42,7 +45,9 @@ GITHUB_RAW = settings.GITHUB_RAW.default
 """The host of owners' prompts. `REELBENCH_GITHUB_RAW` names a mirror, checked by the sha256."""
 
 _SHORT, _MARK = 8, 32  # hexadecimal digits
-_PLACE = re.compile(r"\{(question|reference|answer|criterion|mark)\}")
+_PLACE = re.compile(r"\{(question|reference|answer|criterion|mark|also|rubric)\}")
+_FURTHER = ("also", "rubric")
+"""Places that a row may fill: further right answers, and what to look for in this answer."""
 _ANCHOR = re.compile(r"^(\d+) [-–] (\S.*)$", re.MULTILINE)
 
 
@@ -92,9 +97,12 @@ class PromptSet:
                 "reference": texts[1],
                 "answer": texts[2],
                 "criterion": criterion,
+                "also": "\n".join(item.target.get("also", ())),
+                "rubric": item.target.get("rubric", ""),
             }
             if "{mark}" in template:
-                values["mark"] = _mark(texts)
+                named_texts = [values[name] for name in _FURTHER if f"{{{name}}}" in template]
+                values["mark"] = _mark([*texts, *named_texts])
             # One pass over the template alone, so that text put in is never read for places.
             text = _PLACE.sub(lambda place: values[place[1]], template)
         user_message: Message = {"role": "user", "content": valid_text(text)}

@@ -60,6 +60,12 @@ _NAMED_WHERE_STATED = {
     "kind_column",
     "group",
     "skip",
+    "parts",
+    "where",
+    "constants",
+    "words",
+    "drawn",
+    "span_from",
 }
 """Fields of a mapping that are part of its reader's name only where the file states them."""
 

@@ -116,12 +116,24 @@ KEYS: dict[str, Key] = {
         "object becomes the column `value`",
         example='"{film}/location/{qid}"',
     ),
+    "parts": Key(
+        form="mapping",
+        about="template that splits the text of a column into further columns, for each column",
+        example='{qid: "{film}_{place}"}',
+    ),
+    "where": Key(
+        form="mapping",
+        about="rows that are asked: those with this word, or one of these, in each column. It "
+        "changes what is asked, so results go into another table",
+        example="{clip: true, task: [count, order]}",
+    ),
     "columns": Key(
         form="mapping",
         about="mapping from Reelbench's names to yours. A value is a column, a list of "
         "columns, a nested field (`a.b`, also in a list of objects), or a template "
-        "(`{film}_{n}`). `videos` replaces `video` if a question is about several "
-        "videos",
+        "(`{film}_{n}`). `{always: TEXT}` is the same for all rows; `{column: NAME, WORD: OURS}` "
+        "replaces the column's words. `videos` replaces `video` if a question is about several "
+        "videos. `rubric` is what the judge must look for (`{rubric}` in its prompts)",
         example="{id: qid, video: clip, question: q, options: choices, answer: gold}",
     ),
     "answer_is": Key(
@@ -151,6 +163,22 @@ KEYS: dict[str, Key] = {
         form="texts",
         about="options that are the same for every question, such as yes and no",
         example="[yes, no]",
+    ),
+    "options.right": Key(
+        form="text",
+        about="column of the right option, if the wrong ones are in others; the order is drawn by "
+        "`seed` and the row's id",
+        example="answer",
+    ),
+    "options.wrong": Key(
+        form="texts", about="column, or columns, of the wrong options", example="distractors"
+    ),
+    "options.seed": Key(form="whole", about="seed of the order; default: 0", example="7"),
+    "span_from": Key(
+        form="choice",
+        about="`clip`: spans count from the start of `columns.clip`, not of the video",
+        example="clip",
+        words=("clip",),
     ),
     "span_unit": Key(
         form="choice",

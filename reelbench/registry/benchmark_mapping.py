@@ -2,12 +2,18 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from reelbench.base import bounds
 from reelbench.registry.benchmark_block import Block
 from reelbench.registry.benchmark_kinds import RowKinds
-from reelbench.registry.mapping_words import ANSWERS, PLACE, is_number_text
+from reelbench.registry.mapping_words import (
+    ANSWERS,
+    PLACE,
+    ROW_NUMBER,
+    is_number_text,
+    plain_word,
+)
 from reelbench.registry.row_columns import (
     ALSO,
     ASKED,
@@ -19,9 +25,11 @@ from reelbench.registry.row_columns import (
     OPTIONAL,
     VIDEOS,
 )
-from reelbench.registry.spec import AnswerSpans, Group, Join, RowMapping
+from reelbench.registry.spec import AnswerSpans, DrawnOptions, Group, Join, RowMapping
 
 _GROUP_RULES = ("all", "quadratic", "chain")
+_ALWAYS = "always"
+_COLUMN = "column"
 _KINDS_WITH_SPANS = ("span", "grounded_choice")
 
 ColumnMap = dict[str, str | tuple[str, ...]]
@@ -69,7 +77,9 @@ def read_mapping(
         places: Names of the places in its prompt.
     """
     kind = row_kinds.kind
-    columns = _read_columns(top, row_kinds, facets, places)
+    column_words = read_column_words(top.block("columns"))
+    columns = _read_columns(top, row_kinds, facets, places, column_words)
+    drawn = _read_drawn_options(top, columns)
     separators = top.block("separators")
     separators.only(facets)
     options = top.block("options")
@@ -78,6 +88,8 @@ def read_mapping(
         raise top.error(f"options: a {kind} benchmark has none", "options")
     fps = _read_span_unit(top, row_kinds, columns)
     texts: dict[str, Any] = {}
+    if drawn is not None:
+        texts["answer_is"] = "text"
     for name in ("answer_is", "answers", "skip", "span_unit"):
         text = top.text(name)
         if text is not None:
@@ -97,19 +109,139 @@ def read_mapping(
         kinds=dict(row_kinds.by_value),
         kind_column=row_kinds.column,
         group=_read_group(top),
+        parts=_read_parts(top),
+        where=_read_where(top),
+        constants=column_words.constants,
+        words=column_words.words,
+        drawn=drawn,
+        span_from=_read_span_from(top, row_kinds, columns),
     )
 
 
+class ColumnWords(NamedTuple):
+    """The columns that are the same in all rows, or whose words are replaced.
+
+    Attributes:
+        sources: Our column -> the column that is read for it.
+        constants: Our column -> its text in every row.
+        words: Our column -> words of theirs -> ours.
+    """
+
+    sources: dict[str, str]
+    constants: dict[str, str]
+    words: dict[str, dict[str, str]]
+
+
+def read_column_words(columns: Block) -> ColumnWords:
+    """Read the columns whose value is a mapping."""
+    column_words = ColumnWords({}, {}, {})
+    for name, value in columns.values.items():
+        if not isinstance(value, Block):
+            continue
+        if set(value.values) == {_ALWAYS}:
+            column_words.constants[name] = value.required_text(_ALWAYS)
+            column_words.sources[name] = ROW_NUMBER
+            continue
+        words = [word for word in value.values if word != _COLUMN]
+        if _COLUMN not in value.values or not words:
+            forms = "`{always: TEXT}` or `{column: NAME, WORD: OURS}`"
+            raise columns.error(f"columns.{name}: expected {forms}", name)
+        column_words.sources[name] = value.required_text(_COLUMN)
+        column_words.words[name] = {plain_word(word): value.required_text(word) for word in words}
+    return column_words
+
+
+def _add_right_option(options: Block, columns: ColumnMap) -> None:
+    """Let the right option be the answer, where options are drawn."""
+    right = options.text("right")
+    if right is None:
+        return
+    if "answer" in columns:
+        raise options.error(
+            "options.right is the answer already; leave out columns.answer", "right"
+        )
+    columns["answer"] = right
+
+
+def _read_drawn_options(top: Block, columns: ColumnMap) -> DrawnOptions | None:
+    """Read the columns of drawn options. None where no options are drawn."""
+    options = top.block("options")
+    drawn_keys = [key for key in ("right", "wrong", "seed") if key in options.values]
+    if not drawn_keys:
+        return None
+    if "in" in options.values or "are" in options.values or "options" in columns:
+        raise options.error(
+            "options.right and options.wrong are all options; leave out the others", drawn_keys[0]
+        )
+    if top.text("answer_is") not in {None, "text"}:
+        raise top.error("answer_is: with options.right the answer is a text", "answer_is")
+    wrong = options.texts("wrong")
+    if not wrong:
+        raise options.error("options.wrong is missing: columns of the wrong options", "wrong")
+    return DrawnOptions(
+        right=options.required_text("right"), wrong=wrong, seed=int(options.text("seed") or 0)
+    )
+
+
+def _read_parts(top: Block) -> dict[str, str]:
+    """Read the templates that part a column's text."""
+    parts = top.block("parts")
+    templates: dict[str, str] = {}
+    for name in parts.values:
+        template = parts.required_text(name)
+        places = PLACE.findall(template)
+        between_places = PLACE.split(template)[2:-1:2]
+        if not places or "" in between_places:
+            raise parts.error(
+                f"parts.{name} is {template!r}, expected names in {{…}} with something between "
+                "them",
+                name,
+            )
+        templates[name] = template
+    return templates
+
+
+def _read_where(top: Block) -> dict[str, tuple[str, ...]]:
+    """Read the words by which rows are picked."""
+    where = top.block("where")
+    words_by_column: dict[str, tuple[str, ...]] = {}
+    for name in where.values:
+        words = where.texts(name)
+        if not words:
+            raise where.error(f"where.{name} has no word; say which rows are asked", name)
+        words_by_column[name] = tuple(map(plain_word, words))
+    return words_by_column
+
+
+def _read_span_from(top: Block, row_kinds: RowKinds, columns: ColumnMap) -> Literal["clip"] | None:
+    """Read where spans count from. None for the start of the video."""
+    if top.text("span_from") is None:
+        return None
+    if row_kinds.kind not in _KINDS_WITH_SPANS:
+        raise top.error(f"span_from: a {row_kinds.kind} benchmark has no spans", "span_from")
+    if CLIP.name not in columns:
+        raise top.error("span_from: clip needs columns.clip, the part that is shown", "span_from")
+    return "clip"
+
+
 def _read_columns(
-    top: Block, row_kinds: RowKinds, facets: Sequence[str], places: Collection[str]
+    top: Block,
+    row_kinds: RowKinds,
+    facets: Sequence[str],
+    places: Collection[str],
+    column_words: ColumnWords,
 ) -> ColumnMap:
     block = top.block("columns")
     columns: ColumnMap = {}
     for name, value in block.values.items():
-        if isinstance(value, Block) or not value:
+        if not value:
             raise block.error(f"columns.{name} is a column, a list of columns, or a template", name)
+        if isinstance(value, Block):
+            columns[name] = column_words.sources[name]
+            continue
         texts = block.texts(name)
         columns[name] = texts[0] if isinstance(value, str) else texts
+    _add_right_option(top.block("options"), columns)
     kind_columns = {column.name for column in KIND_COLUMNS[row_kinds.form.rows]} - {"language"}
     _check_facets(top, kind_columns, facets)
     if VIDEOS.name in columns and CLIP.name in columns:

@@ -145,6 +145,7 @@ def _row_of(item: "Item") -> Row:
         "answer": target.get("text", target.get("answer")),
         "span": ends,
         rows.ALSO.name: list(target.get("also", ())),
+        rows.RUBRIC.name: target.get("rubric", ""),
     }
 
 

@@ -5,6 +5,9 @@ import re
 PLACE = re.compile(r"\{([^{}]+)\}")
 """A column's name in a template."""
 
+ROW_NUMBER = "row"
+"""In a template, the number of the row in its file, where no column has this name."""
+
 ANSWERS = {"answer", "span", "start", "end"}
 """Columns of right answers, which rows whose answers are hidden need not have."""
 
@@ -12,3 +15,10 @@ ANSWERS = {"answer", "span", "start", "end"}
 def is_number_text(text: str) -> bool:
     """Return True for a text that is a number, and no column's name."""
     return re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text) is not None
+
+
+def plain_word(text: str) -> str:
+    """Return a word as words of keys are compared: `True` is `true`."""
+    text = text.strip()
+    lower_text = text.lower()
+    return lower_text if lower_text in {"true", "false"} else text

@@ -16,6 +16,8 @@ from reelbench.registry import rows
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec, TaskSpec
 
 JUDGE_FIELDS = frozenset({"question", "reference", "answer", "criterion", "mark"})
+COLUMN_OF_JUDGE_FIELD = {"also": rows.ALSO.name, "rubric": rows.RUBRIC.name}
+"""Further fields of a judge's prompt -> the column that rows must have."""
 """Names that a judge's prompt can have."""
 
 _FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
@@ -65,7 +67,11 @@ def check(spec: BenchmarkSpec) -> None:
     user_prompt = judge_folder(spec, spec.judge) / "user.txt"
     if user_prompt.is_file():
         where = f"{spec.id}: {user_prompt.parent.name}/user.txt"
-        _refuse_unknown(where, _FIELD.findall(_text(user_prompt)), JUDGE_FIELDS)
+        fields = set(JUDGE_FIELDS)
+        for name, column in COLUMN_OF_JUDGE_FIELD.items():
+            if column in columns:
+                fields.add(name)
+        _refuse_unknown(where, _FIELD.findall(_text(user_prompt)), fields)
 
 
 def _prompt_files(spec: BenchmarkSpec, task: TaskSpec) -> list[str]:

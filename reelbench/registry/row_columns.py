@@ -82,7 +82,14 @@ VIDEOS = Column(
     description="Media keys of all videos that are shown, where these are several.",
 )
 
+RUBRIC = Column(
+    name="rubric",
+    dtype="string",
+    description="What a judge must look for in the answer to this question.",
+)
+
 OPTIONAL = {
-    column.name: column for column in (DURATION, FPS, REASONING, ASKED, GROUP, ALSO, CLIP, VIDEOS)
+    column.name: column
+    for column in (DURATION, FPS, REASONING, ASKED, GROUP, ALSO, CLIP, VIDEOS, RUBRIC)
 }
 """Columns that rows of any kind may have."""

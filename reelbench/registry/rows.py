@@ -20,6 +20,7 @@ from reelbench.registry.row_columns import (
     FPS,
     GROUP,
     KIND_COLUMNS,
+    RUBRIC,
     SPLIT,
     VIDEOS,
 )
@@ -289,6 +290,8 @@ def target(spec: BenchmarkSpec, row: Row) -> dict[str, Any]:
         also_right = list(row.get(ALSO.name, ()))
         if also_right:
             reference["also"] = also_right
+        if row.get(RUBRIC.name):
+            reference[RUBRIC.name] = row[RUBRIC.name]
         return reference
     if spec.asks_choice or spec.row_kind == "mixed":
         reference["answer"] = row["answer"]

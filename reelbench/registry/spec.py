@@ -257,6 +257,14 @@ class Group(Declared):
     levels: str = ""
 
 
+class DrawnOptions(Declared):
+    """The right option and the wrong ones, in an order drawn for each row."""
+
+    right: str
+    wrong: tuple[str, ...]
+    seed: int = 0
+
+
 class RowMapping(Declared):
     """The mapping of upstream rows to ours, where a `benchmark.yaml` declares it."""
 
@@ -297,6 +305,20 @@ class RowMapping(Declared):
     kind_column: str = ""
     group: Group | None = None
     skip: Literal["unreadable"] | None = None  # leave out rows that can't be read
+    parts: dict[str, str] = field(default_factory=dict[str, str])
+    """Column -> a template that parts its text into further columns."""
+
+    where: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Column -> its words in the rows that are asked."""
+
+    constants: dict[str, str] = field(default_factory=dict[str, str])
+    """Our column -> its text in every row."""
+
+    words: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    """Our column -> words of theirs -> ours."""
+
+    drawn: DrawnOptions | None = None
+    span_from: Literal["clip"] | None = None
 
 
 class Paper(Declared):

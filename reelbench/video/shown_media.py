@@ -174,8 +174,9 @@ def show(library: "Library", row: Row, sampling: FrameSampling, *, even: bool = 
     Raises:
         ReelbenchError: The video is not here, or can't be read.
     """
-    if CLIP in library.spec.columns and sampling.kind != "none":
-        sampling = sampling.within(*row[CLIP.name])
+    clip = row.get(CLIP.name) if CLIP in library.spec.columns else None
+    if clip and sampling.kind != "none":
+        sampling = sampling.within(*clip)
     if VIDEOS not in library.spec.columns or sampling.kind == "none":
         return _show_video(library, row, sampling, even=even)
     if sampling.kind == "native":
