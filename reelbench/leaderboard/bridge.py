@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from reelbench.base.errors import InputError
 from reelbench.judges.identity import judge_as_answered
-from reelbench.leaderboard.entries import RankingGroup, run_entry
+from reelbench.leaderboard.entries import RankingGroup, prompts_in_words, run_entry
 from reelbench.leaderboard.identity import answers_key
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
@@ -325,8 +325,9 @@ def relation(spec: BenchmarkSpec, bridge: Bridge, group: RankingGroup) -> str:
     runs = "one run"
     if len(shifts) > 1:
         runs = f"{len(shifts)} runs"
+    prompts = prompts_in_words(far_group.prompts)
     return (
-        f"The answers of {runs} were judged by {far_group.judge} ({far_group.prompts} prompts), "
+        f"The answers of {runs} were judged by {far_group.judge} ({prompts}), "
         f"too: {'; '.join(parts)}."
     )
 
@@ -387,7 +388,8 @@ def _score_by_judge(stored: StoredResult, value: float, shift: Difference, *, si
         low, high = sorted(sign * end for end in shift.ci95)
         shift_text += f", {low:+.{digits}f}"
         shift_text += f" to {high:+.{digits}f}"
-    return f"{_judge_name(stored)}: {value:.{digits}f} ({shift_text})"
+    # The number first: a narrow cell shows that.
+    return f"{value:.{digits}f} by {_judge_name(stored)} ({shift_text})"
 
 
 def _judge_name(stored: StoredResult) -> str:

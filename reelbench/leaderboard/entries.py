@@ -156,6 +156,16 @@ _DOUBT_IN_WORDS: dict[Doubt, str] = {
 }
 
 
+def prompts_in_words(prompts: str | None) -> str:
+    """Return a judge's prompt set as a reader calls it, without its hash."""
+    if prompts is None:
+        return "unknown prompts"
+    name, _, rest = prompts.partition("@")
+    _, comma, schema = rest.partition(", ")
+    names = {"official": "the authors’", "reelbench": "Reelbench’s"}
+    return f"{names.get(name, name)} prompts{comma}{schema}"
+
+
 @dataclass(frozen=True, slots=True)
 class BoardEntry:
     """A row: one model under one setting on one benchmark.

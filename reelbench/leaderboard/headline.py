@@ -6,6 +6,7 @@ That is who leads, by how much, and who may be first.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from reelbench.base.errors import number_of
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.registry.metrics import UNITS
@@ -29,9 +30,13 @@ def of_board(board: Board, table: RankingGroup | None = None) -> Text:
     The whole board is the tables that stand for their benchmarks: those that were run, or all of
     them where none was.
     """
-    groups = _tables(board, table)
+    groups = groups_of_board(board) if table is None else _ranked_table(board, table)
     if not groups:
         return ["Nothing is ranked yet."]
+    if not _was_run(board, groups):
+        runs = _number_of_runs(board, groups)
+        if runs:
+            return [f"{_runs_text(runs)} listed here, none of them ranked yet."]
     by_leaders: dict[tuple[str, ...], list[RankingGroup]] = defaultdict(list)
     for group in groups:
         by_leaders[_leaders(board, group)].append(group)
@@ -44,16 +49,32 @@ def of_board(board: Board, table: RankingGroup | None = None) -> Text:
     return text.split(_NAME_MARK)
 
 
-def _tables(board: Board, table: RankingGroup | None) -> list[RankingGroup]:
-    if table is not None:
-        return [table] if board.ranked(table) else []
+def _ranked_table(board: Board, table: RankingGroup) -> list[RankingGroup]:
+    return [table] if board.ranked(table) else []
+
+
+def groups_of_board(board: Board) -> list[RankingGroup]:
+    """Return the tables that the board's headline is about.
+
+    They stand for their benchmarks and have ranks. Where somebody ran any, they are those.
+    """
     ranked_groups = [group for group in board.main.values() if board.ranked(group)]
-    run_groups = [group for group in ranked_groups if _has_results(board, group)]
-    return run_groups or ranked_groups
+    groups_with_ranked_runs = [group for group in ranked_groups if _was_run(board, [group])]
+    groups_with_runs = [group for group in ranked_groups if _number_of_runs(board, [group])]
+    return groups_with_ranked_runs or groups_with_runs or ranked_groups
 
 
-def _has_results(board: Board, group: RankingGroup) -> bool:
-    return any(row.stored for row in board.ranked(group))
+def _number_of_runs(board: Board, groups: Sequence[RankingGroup]) -> int:
+    """Count the runs that the tables list, ranked or not."""
+    runs = 0
+    for group in groups:
+        runs += sum(row.kind == "run" for row in board.rows[group])
+    return runs
+
+
+def _runs_text(runs: int) -> str:
+    verb = "is" if runs == 1 else "are"
+    return f"{number_of(runs, 'run')} {verb}"
 
 
 def _leaders(board: Board, group: RankingGroup) -> tuple[str, ...]:

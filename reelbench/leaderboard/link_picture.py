@@ -7,10 +7,12 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
+from reelbench.base.errors import number_of
 from reelbench.base.files import open_aside
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
 from reelbench.leaderboard.exports import tables
+from reelbench.leaderboard.headline import groups_of_board
 from reelbench.leaderboard.overall import Overall
 from reelbench.pages.svg import COLOURS, GRID, INK, SOFT
 from reelbench.registry.metrics import UNITS
@@ -21,6 +23,8 @@ SIZE = (1200, 630)
 _MOST_ROWS = 5
 _MOST_LANES = 3
 _HEADLINE_LINES = 2
+_SMALLEST_NAME = 17
+"""The size of a long name's letters before it is cut."""
 # Pixels of the table: its left edge, where its first lane begins, its top, and a row's height.
 _LEFT = 56
 _LANES_LEFT = 450
@@ -28,7 +32,7 @@ _TOP = 236
 _ROW_HEIGHT = 66
 _NUMBER_WIDTH = 106  # left of a lane's track
 _PLAIN_SIGNS = str.maketrans({"≥": ">=", "–": "-", "−": "-", "’": "'", "\N{NO-BREAK SPACE}": " "})
-"""Signs that Pillow's own font lacks."""
+"""Signs that Pillow's own font lacks, for machines without another one."""
 _OTHER_FONTS = (
     "NotoSans-Regular.ttf",
     "DejaVuSans.ttf",
@@ -83,7 +87,7 @@ def write(board: Board, path: Path, headline: Sequence[str]) -> None:
                 _draw_score(draw, lane, models, model.cells[lane.group], middle)
     for lane in lanes:
         _draw_heading(draw, board, lane)
-    _draw_footer(draw, board)
+    _draw_footer(draw, board, len(lanes))
     with open_aside(path, "wb") as file:
         image.save(file, "PNG", optimize=True)
 
@@ -92,7 +96,7 @@ def _lanes(board: Board, models: Sequence[Overall]) -> list[_Lane]:
     def models_without(group: RankingGroup) -> int:
         return sum(group not in model.cells for model in models)
 
-    groups = sorted(board.main.values(), key=models_without)[:_MOST_LANES]
+    groups = sorted(groups_of_board(board), key=models_without)[:_MOST_LANES]
     width = (SIZE[0] - _LEFT - _LANES_LEFT) // max(len(groups), 1)
     lanes: list[_Lane] = []
     for place, group in enumerate(groups):
@@ -134,9 +138,12 @@ def _draw_model(draw: ImageDraw.ImageDraw, model: Overall, middle: int) -> None:
     _text(draw, (_LEFT, middle - 15), rank, 28)
     name = model.key[0].rpartition("/")[2]
     width = _LANES_LEFT - _LEFT - 70
-    while _font(26, name).getlength(name) > width:
+    size = 26
+    while size > _SMALLEST_NAME and _font(size, name).getlength(name) > width:
+        size -= 1
+    while _font(size, name).getlength(name) > width:
         name = name.removesuffix("…")[:-1] + "…"
-    _text(draw, (_LEFT + 50, middle - 15), name, 26)
+    _text(draw, (_LEFT + 50, middle - 2 - size // 2), name, size)
 
 
 def _draw_heading(draw: ImageDraw.ImageDraw, board: Board, lane: _Lane) -> None:
@@ -150,8 +157,11 @@ def _draw_heading(draw: ImageDraw.ImageDraw, board: Board, lane: _Lane) -> None:
     _text(draw, (x, _TOP - 32), f"{metric_title}, {unit_text}", 18, SOFT)
 
 
-def _draw_footer(draw: ImageDraw.ImageDraw, board: Board) -> None:
+def _draw_footer(draw: ImageDraw.ImageDraw, board: Board, lanes: int) -> None:
     text = "Each score's own 95 % interval over videos"
+    more = len(groups_of_board(board)) - lanes
+    if more > 0:
+        text += f" · {number_of(more, 'more benchmark')}"
     dates = [entry.date for entry in board.entries if entry.date]
     if dates:
         newest_day = max(dates)[:10]
@@ -243,5 +253,8 @@ def _has_letters(font: ImageFont.FreeTypeFont | ImageFont.ImageFont, words: str)
 def _text(
     draw: ImageDraw.ImageDraw, at: tuple[int, int], words: str, size: int, fill: str = INK
 ) -> None:
-    words = words.translate(_PLAIN_SIGNS)
-    draw.text(at, words, fill, _font(size, words))
+    font = _font(size, words)
+    if not _has_letters(font, words):
+        words = words.translate(_PLAIN_SIGNS)
+        font = _font(size, words)
+    draw.text(at, words, fill, font)

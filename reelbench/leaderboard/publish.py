@@ -8,7 +8,7 @@ each repository.
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,7 +40,7 @@ from reelbench.leaderboard import (
 from reelbench.leaderboard import board as boards
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.board_state import BoardState
-from reelbench.leaderboard.entries import BoardEntry, RankingGroup
+from reelbench.leaderboard.entries import HUB_ID, BoardEntry, RankingGroup
 from reelbench.leaderboard.hand_in import Done, Published
 from reelbench.leaderboard.site_files import SiteFiles
 from reelbench.leaderboard.store import StoredResult
@@ -313,6 +313,25 @@ def _without_video_names(result: Result) -> Result:
     return store.public(result).model_copy(update={"media": media})
 
 
+def models_on_the_hub(board: Board) -> list[str]:
+    """Return the Hub's names of the models that were run and are open.
+
+    The Hub lists a Space on the pages of the models that its card names.
+    """
+    names: set[str] = set()
+    for entry in board.entries:
+        if entry.kind == "run" and entry.open_weights and HUB_ID.fullmatch(entry.model):
+            names.add(entry.model)
+    return sorted(names)
+
+
+def _as_list(name: str, values: Sequence[str]) -> str:
+    """Return a list of a card's front matter. It is empty without values."""
+    if not values:
+        return ""
+    return f"{name}:\n" + "".join(f"- {value}\n" for value in values)
+
+
 # --- a repository ---------------------------------------------------------------------------------
 
 
@@ -574,10 +593,19 @@ class _Upload:
 
     def _stage_site(self) -> None:
         files = SiteFiles(self.folder)
-        site.write(self.board, files, private=self.options.private, dataset=self.dataset)
-        links = ""
+        picture = f"{self.repository.page}/resolve/main/{site.PICTURE}"
+        address = site.PageAddress(self.repository.page, picture)
+        site.write(
+            self.board,
+            files,
+            private=self.options.private,
+            dataset=self.dataset,
+            address=address,
+        )
+        links = f"thumbnail: {picture}\n"
+        links += _as_list("models", models_on_the_hub(self.board))
         if self.dataset:
-            links = f"datasets:\n- {self.dataset}\n"
+            links += _as_list("datasets", [self.dataset])
         parts = {"pinned: false\n": f"pinned: false\n{links}"}
         self._write_asset("README.md", "space_readme.md", parts)
 

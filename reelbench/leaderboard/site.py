@@ -38,7 +38,7 @@ from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.site_files import SiteFiles
 from reelbench.leaderboard.site_state import Summary
 from reelbench.leaderboard.store import public
-from reelbench.pages.shell_page import in_script, page_asset, page_head
+from reelbench.pages.shell_page import in_script, page_asset, page_head, without_comments
 from reelbench.registry.metrics import UNITS
 from reelbench.registry.parity import parity
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue
@@ -68,12 +68,33 @@ OWN_FILE_FROM = 400_000
 _HOME = ' href="#/overall" aria-label="Reelbench, overall table"'
 _ASSETS_ROOM = "leaderboard.assets"
 _DIGITS = 7
-_PICTURE = "link.png"
+PICTURE = "link.png"
+"""The picture that a posted link shows, beside the page."""
 _PLAIN_ROWS = 10
 """Models of the table without scripts."""
 MOST_PAIRS = 20_000
 """Pairs of a table (200 models) whose differences a page holds: some 600 kB."""
 _SUMMARY = "Reelbench leaderboard"
+
+
+@dataclass(frozen=True, slots=True)
+class PageAddress:
+    """The addresses of the page and of the picture that a posted link shows."""
+
+    page: str
+    picture: str
+
+
+def address_beside(url: str) -> PageAddress:
+    """Return the address of a page whose picture lies in its folder.
+
+    Raises:
+        InputError: If the address is without http:// or https://.
+    """
+    if not re.fullmatch(r"https?://[^\s\"'<>]+", url):
+        raise InputError(f"--url {url}: give the whole address where the page will be, https://…")
+    folder = url.partition("#")[0].removesuffix("index.html").rstrip("/")
+    return PageAddress(url, f"{folder}/{PICTURE}")
 
 
 def build(
@@ -101,8 +122,7 @@ def build(
         InputError: If the address is without http:// or https://.
         ReelbenchError: If the folder has other files.
     """
-    if url is not None and not re.fullmatch(r"https?://[^\s\"'<>]+", url):
-        raise InputError(f"--url {url}: give the whole address where the page will be, https://…")
+    address = None if url is None else address_beside(url)
     board = boards.make(store, published=published, workers=workers, common=common, note=note)
     is_site = (out / "data" / "board.js").is_file()
     if out.exists() and not is_site and any(out.iterdir()):
@@ -112,7 +132,7 @@ def build(
         files = SiteFiles(aside)
         if is_site:
             files = SiteFiles(aside, out, _unchanged_samples(board, out))
-        write(board, files, workers, url=url)
+        write(board, files, workers, address=address)
     return board
 
 
@@ -182,7 +202,7 @@ def write(
     *,
     private: bool = True,
     dataset: str | None = None,
-    url: str | None = None,
+    address: PageAddress | None = None,
 ) -> None:
     """Write the site's files to an empty folder.
 
@@ -193,7 +213,7 @@ def write(
         private: Only the user's own people see it; else samples of data without a licence are
             withheld.
         dataset: The results dataset that it is made from and handed in to, `ORG/NAME`.
-        url: Its address. With it a posted link has a picture: others load it from there.
+        address: Where it will be. With it a posted link has a picture: others load it from there.
     """
     data = document(board)
     if dataset:
@@ -205,11 +225,11 @@ def write(
     for name in SCRIPTS:
         files.write(name, _script(name))
     files.write("board.css", _style())
-    files.write("index.html", _page(board, headline_html, url))
-    if url is not None:
+    files.write("index.html", _page(board, headline_html, address))
+    if address is not None:
         from reelbench.leaderboard import link_picture
 
-        link_picture.write(board, files.folder / _PICTURE, headline_parts)
+        link_picture.write(board, files.folder / PICTURE, headline_parts)
     files.write("data/board.js", f"globalThis.REELBENCH={line_by_line(data)};\n")
     for group, noise in board.noise.items():
         if _pairs_are_shown(noise):
@@ -228,21 +248,21 @@ def _script(name: str) -> str:
     texts: list[str] = []
     for script in SCRIPTS[name]:
         room = "pages" if script in SHARED else _ASSETS_ROOM
-        texts.append(page_asset(f"{script}.js", room))
+        texts.append(without_comments(page_asset(f"{script}.js", room)))
     texts.append(f'REELBENCH_LOADED("{name}");\n')
     return "".join(texts)
 
 
 def _style() -> str:
     shared = page_asset("palette.css") + page_asset("shell.css")
-    return shared + page_asset("board.css", _ASSETS_ROOM)
+    return without_comments(shared + page_asset("board.css", _ASSETS_ROOM))
 
 
-def _page(board: Board, headline_html: str, url: str | None) -> str:
+def _page(board: Board, headline_html: str, address: PageAddress | None) -> str:
     links = [(f"#/{page}", title) for page, title in PAGES]
     parts = {
         "<!-- HEAD -->": page_head(links, "Pages", home=_HOME),
-        "<!-- META -->": _meta(board, headline_html, url),
+        "<!-- META -->": _meta(board, headline_html, address),
         "<!-- PLAIN -->": _plain(board, headline_html),
     }
     text = page_asset("index.html", _ASSETS_ROOM)
@@ -251,23 +271,21 @@ def _page(board: Board, headline_html: str, url: str | None) -> str:
     return text
 
 
-def _meta(board: Board, headline_html: str, url: str | None) -> str:
+def _meta(board: Board, headline_html: str, address: PageAddress | None) -> str:
     """Return the title and what a posted link shows.
 
     That is of this board's own benchmarks, and who leads.
     """
     title = _SUMMARY
-    benchmarks = [_short_title(board.specs[name]) for name in board.main]
+    benchmarks = [_short_title(board.spec(group)) for group in headline.groups_of_board(board)]
     if benchmarks:
         title = f"{_SUMMARY}: {', '.join(benchmarks)}"
     title = escape(title)
     tags: list[str] = []
-    if url is not None:
-        folder = url.partition("#")[0].removesuffix("index.html").rstrip("/")
-        picture = f"{folder}/{_PICTURE}"
+    if address is not None:
         tags = [
-            _open_graph("url", escape(url)),
-            _open_graph("image", escape(picture)),
+            _open_graph("url", escape(address.page)),
+            _open_graph("image", escape(address.picture)),
             '<meta name="twitter:card" content="summary_large_image">',
         ]
     tags += [

@@ -23,6 +23,7 @@ status: "StatusFile | None" = None
 """The file that the running command keeps its progress in, if any. Set by `app.Command`."""
 
 _WIDEST = 10_000
+_BAR = 20  # columns
 _LONGEST = 1990
 """Characters of a line on stderr: it may quote anything."""
 
@@ -132,7 +133,7 @@ def progress(title: str, total: float | None, *, in_bytes: bool = False) -> Iter
         if sys.stderr is None:
             yield tell_status
         elif sys.stderr.isatty():
-            with _drawn_bar(in_bytes=in_bytes) as bar:
+            with _drawn_bar(in_bytes=in_bytes, ends=total is not None) as bar:
                 task = bar.add_task(title, total=total, line="")
 
                 def draw(
@@ -171,20 +172,32 @@ def _told(title: str, total: float | None) -> Iterator[Show]:
         yield tell_status
 
 
-def _drawn_bar(*, in_bytes: bool) -> "Progress":
-    """Return a bar of rich's that has no task yet."""
+def _drawn_bar(*, in_bytes: bool, ends: bool) -> "Progress":
+    """Return a bar of rich's that has no task yet.
+
+    One of work that states no end shows how long it takes already.
+    """
     from rich import progress as parts
     from rich.console import Console
+    from rich.table import Column
 
-    counters = [parts.MofNCompleteColumn()]
+    counters: list[parts.ProgressColumn] = [parts.TimeElapsedColumn()]
     if in_bytes:
-        counters = [parts.DownloadColumn(), parts.TransferSpeedColumn()]
+        counters = [
+            parts.DownloadColumn(),
+            parts.TransferSpeedColumn(),
+            parts.TimeRemainingColumn(),
+        ]
+    elif ends:
+        counters = [parts.MofNCompleteColumn(), parts.TimeRemainingColumn()]
+    # The line has what the other columns leave: a long one takes no room from bar and total.
+    rest = Column(ratio=1, no_wrap=True, overflow="ellipsis")
     return parts.Progress(
         parts.TextColumn("{task.description}"),
-        parts.BarColumn(),
+        parts.BarColumn(bar_width=_BAR),
         *counters,
-        parts.TimeRemainingColumn(),
-        parts.TextColumn("{task.fields[line]}"),
+        parts.TextColumn("{task.fields[line]}", table_column=rest),
         console=Console(stderr=True),
         transient=True,
+        expand=True,
     )

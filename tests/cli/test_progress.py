@@ -76,3 +76,28 @@ def test_judging(tmp_path, terminal):
     assert (f"{len(rows)}/{len(rows)}" in text) == terminal
     assert (f"{len(rows)} calls, " in text) == terminal
     assert ("/s, $0.0" in text) == terminal
+
+
+BAR = """
+from reelbench.terminal import console
+with console.progress("asking workbench", 240) as show:
+    show(52, "52 calls, 2.4/s, 20 videos, waiting for the server 100%, for frames 0%, $0.12")
+with console.progress("reading the store", None) as show:
+    pass
+"""
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_a_long_line_takes_no_room_from_the_bar_its_total_and_the_time_left(columns):
+    reading, writing = pty.openpty()
+    env = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns)}
+    subprocess.run([sys.executable, "-c", BAR], check=True, stderr=writing, env=env, cwd=ROOT)
+    os.close(writing)
+    text = os.read(reading, 65536).decode()
+    os.close(reading)
+    [shown_line] = {line for line in text.splitlines() if "52/240" in line}
+    assert "━━━━" in shown_line
+    assert "-:--:--" in shown_line  # of a rate that nobody knows yet
+    assert "52 c" in shown_line
+    assert "0:00:00" in text  # of work without a total, how long it takes already
+    assert "0/?" not in text

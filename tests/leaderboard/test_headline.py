@@ -176,3 +176,16 @@ def test_differences_of_a_table_are_in_its_order_either_way_round():
     differences = site.pairs(found, REXTIME)
     assert differences["cells"] == [[10.0, 0.01, 7.0, 12.0], None, None]
     assert differences["rows"] == [site.file_name(row.key) for row in found.entries]
+
+
+def test_runs_of_which_none_is_ranked_are_counted_and_published_numbers_lead_nobody():
+    rows = [
+        entry("paper", 20.0),
+        entry("a", 60.0, kind="run", unranked="300 of 921 items"),
+        entry("b", 50.0, kind="run", unranked="300 of 921 items"),
+        entry("quoted", 3.0, group=MOVIECORE),
+    ]
+    found = made(*rows)
+    text = ["2 runs are listed here, none of them ranked yet."]
+    assert headline.of_board(found) == text
+    assert headline.of_board(found, REXTIME) == text

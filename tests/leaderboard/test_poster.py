@@ -296,7 +296,8 @@ def test_with_its_address_a_posted_link_has_a_picture_of_the_first_five(tmp_path
     folder = tmp_path / "site"
     folder.mkdir()
     ranked = board.ranked_board(discovery.specs(), rows)
-    site.write(ranked, SiteFiles(folder), url="https://example.org/board/index.html")
+    address = site.address_beside("https://example.org/board/index.html")
+    site.write(ranked, SiteFiles(folder), address=address)
     page = _Page()
     page.feed((folder / "index.html").read_text(encoding="utf-8"))
     assert page.tags["og:image"] == "https://example.org/board/link.png"

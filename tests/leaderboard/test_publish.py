@@ -54,6 +54,25 @@ def test_the_space_and_the_dataset_are_made_and_a_second_time_nothing_is_committ
     ] * 2
 
 
+def test_the_space_s_card_and_page_have_a_picture_and_its_open_models(
+    hub, rextime_run, tamper, tmp_path
+):
+    def opened(document):
+        document["model"]["about"] = {"weights": "open"}
+
+    store.add(tamper(rextime_run("open"), result=opened), tmp_path / "s")
+    store.add(rextime_run("unstated", model="org/other"), tmp_path / "s")
+    publishing.publish(tmp_path / "s", space=SPACE)
+    site = files(hub, SPACE, "space")
+    picture = f"{hub.url}/spaces/{SPACE}/resolve/main/link.png"
+    card = site["README.md"].decode()
+    assert f"thumbnail: {picture}\nmodels:\n- org/model\n---\n" in card.replace(
+        "short_description: Video-language models on story and culture\n", ""
+    )
+    assert f'<meta property="og:image" content="{picture}">' in site["index.html"].decode()
+    assert site["link.png"].startswith(b"\x89PNG")
+
+
 def test_an_update_is_one_commit_of_what_differs_and_keeps_peoples_card(hub, stored, rextime_run):
     publishing.publish(stored, space=SPACE, dataset=DATASET)
     repo = hub.repos["dataset", DATASET]

@@ -412,7 +412,7 @@ def test_the_board_has_both_judges_tables_and_says_how_they_relate(curve, server
     # Shifts 50, 0 and -100 / 6 points; 20 of 36 scores equal; hand work as above.
     [there] = groups["earlier"]["relations"]
     assert there == (
-        f"The answers of 3 runs were judged by later ({groups['later']['judge_prompts']} prompts), too: there "
+        "The answers of 3 runs were judged by later (Reelbench’s prompts), too: there "
         "they score 11.1 higher on average (−16.7 to +50.0); 56 % of the single scores are equal "
         "(mean quadratic kappa 0.31); Kendall’s tau of the two orders is 0.33; one pair changed places beyond chance."
     )
@@ -422,8 +422,8 @@ def test_the_board_has_both_judges_tables_and_says_how_they_relate(curve, server
     rows = {
         (row["model"], document["groups"][row["group"]]["judge"]): row for row in document["rows"]
     }
-    assert rows["lab/climbs", "earlier"]["other_judges"] == "later: 100.0 (+50.0, +27.7 to +58.0)"
-    assert rows["lab/climbs", "later"]["other_judges"] == "earlier: 50.0 (-50.0, -58.0 to -27.7)"
+    assert rows["lab/climbs", "earlier"]["other_judges"] == "100.0 by later (+50.0, +27.7 to +58.0)"
+    assert rows["lab/climbs", "later"]["other_judges"] == "50.0 by earlier (-50.0, -58.0 to -27.7)"
     assert rows["lab/climbs", "earlier"]["rank"] == 2  # by its own judge, whatever another says
     downloads = json.loads((tmp_path / "site" / "downloads" / "leaderboard.json").read_text())
     [made] = downloads["bridges"]

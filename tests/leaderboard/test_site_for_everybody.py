@@ -130,7 +130,7 @@ def test_paper_is_light_and_has_table_and_charts(page_of, published_site):
         page.emulate_media(media="print")
         page.wait_for_function(f"{BRIGHTNESS} > 600")
         expect(page.locator("table.rows")).to_be_visible()
-        for apart in (".top", ".bar-row", ".chips", ".picks", ".take"):
+        for apart in (".top", ".bar-row", ".picks", ".take"):
             expect(page.locator(apart)).to_be_hidden()
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         expect(page.locator("#chart-parts svg[data-marks]")).to_be_visible()
@@ -139,7 +139,7 @@ def test_paper_is_light_and_has_table_and_charts(page_of, published_site):
 def test_the_page_is_small(published_site):
     """Compressed, as servers send them: a plotting library alone would be sixteen times that."""
     sizes = [len(gzip.compress((published_site / name).read_bytes())) for name in site.ASSETS]
-    assert sum(sizes) < 66_000
+    assert sum(sizes) < 57_600
     assert not (published_site / "lib").exists()
     document = (published_site / "data" / "board.js").read_text(encoding="utf-8")
     assert json.loads(document.removeprefix("globalThis.REELBENCH=").rstrip(";\n"))["rows"]

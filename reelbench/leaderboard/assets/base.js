@@ -13,7 +13,9 @@ globalThis.Reelbench = (() => {
   /** A model's name: who made it in grey, which gives way where there is no room. */
   const named = (text) => {
     const [, org, name] = text.match(/^([\w.-]+\/)([^/<>]+)$/) || [];
-    return org ? h("bdi", { class: "named" }, h("span", { class: "org" }, org), h("wbr"), h("span", {}, name)) : bdi(text);
+    if (!org) return bdi(text);
+    const needed = brief(text) === text ? " needed" : ""; // another's model has the same name
+    return h("bdi", { class: "named" }, h("span", { class: `org${needed}` }, org), h("wbr"), h("span", {}, name));
   };
   /** A model's name without who made it, unless another's is told from it by that alone. */
   const end = (text) => text.replace(/^[^/]+\/(?=.)/, "");
@@ -65,10 +67,10 @@ globalThis.Reelbench = (() => {
     if (!g.judge) return authors && "not judged";
     return g.judge === authors && g.judge_prompts === "official" ? `${g.judge}, the authors’ judge and prompts` : `${judgeName(g.judge, g.benchmark)}, ${promptsName(g.judge_prompts)}`;
   }
+  /** What tells groups of one split apart: who judged them, and by which version. */
+  const judgedBy = (g) => [judgement(g), g.version > 1 && `version ${g.version}`, g.listed].filter(Boolean).join(" · ");
   /** What a reader needs to tell a benchmark's groups apart. */
-  function groupName(g) {
-    return [splitName(g), judgement(g), g.version > 1 && `version ${g.version}`, g.listed].filter(Boolean).join(" · ");
-  }
+  const groupName = (g) => [splitName(g), judgedBy(g)].filter(Boolean).join(" · ");
   /** Where a file that leaves the page is from: what it shows, the board, the runs (of one group), the newest date. */
   function sourceLine(what = [], g = null) {
     const ran = data.rows.filter((row) => row.source === "run" && (!g || data.groups[row.group] === g)).length;
@@ -301,6 +303,7 @@ globalThis.Reelbench = (() => {
     judgeName,
     scoredBy,
     groupName,
+    judgedBy,
     sourceLine,
     splitName,
     judgement,

@@ -1,4 +1,4 @@
-/* A benchmark's page: groups, the plot that is its table, reference points, charts. */
+/* A benchmark's page: its groups, the plot that is its table, reference points, charts. */
 "use strict";
 (() => {
   const R = globalThis.Reelbench;
@@ -44,7 +44,7 @@
     ];
     const filters = data.columns.filter((column) => column.filter);
     let keep = R.filtering(filters);
-    const holder = h("div", { class: "card table-card" });
+    const holder = h("div", { class: "card table-card of-one" });
     let later = 0; // the table answers at once, the pictures when typing rests
     const chartsSoon = () => {
       clearTimeout(later);
@@ -125,7 +125,7 @@
           g && !g.mini && R.headline(g.headline),
           credible,
         ),
-        chips(groups, group, rows.filter((row) => !R.apart(row))),
+        groupChoice(groups, group, rows.filter((row) => !R.apart(row))),
         g?.mini &&
           h(
             "p",
@@ -189,23 +189,33 @@
       `${low == null ? "" : ` (95 % interval ${low} to ${high})`}, by ${runs === 1 ? "one run" : `most of ${runs} runs`}. The column “Without shortcuts” leaves such questions out.`,
     );
   }
-  function chips(groups, chosen, rows) {
-    const choose = (g) => {
-      ask({ group: g == null ? "all" : data.groups[g].id, split: null, judge: null, cols: null, sort: null });
-      R.render();
+  /** Which group is listed: by its split, and by who judged it. */
+  function groupChoice(groups, chosen, rows) {
+    if (groups.length < 2) return null;
+    const at = groups.find((g) => g.i === chosen);
+    const listed = (some) => rows.filter((row) => some.some((g) => g.i === row.group)).length;
+    const choice = (label, id, options, value) => {
+      const choose = () => {
+        ask({ group: box.value, split: null, judge: null, cols: null, sort: null });
+        R.render();
+        document.getElementById(id)?.focus();
+      };
+      const named = options.map(([group, text, n]) => h("option", { value: group }, `${text} (${R.count(n)})`));
+      const box = h("select", { id, onchange: choose }, named);
+      box.value = value;
+      return h("label", {}, label, box);
     };
-    const chip = (label, g, count, id) =>
-      h(
-        "button",
-        { type: "button", class: "chip", title: id, "aria-pressed": String(chosen === g), onclick: () => choose(g) },
-        label,
-        h("b", { text: R.count(count) }),
-      );
+    // Another split keeps its judge where that one judged it too.
+    const alike = (some) => some.find((g) => at && R.judgedBy(g) === R.judgedBy(at)) || some[0];
+    const splits = [...Map.groupBy(groups, R.splitName)];
+    const ofSplit = splits.map(([name, some]) => [some.includes(at) ? at.id : alike(some).id, name, listed(some)]);
+    const judges = at ? groups.filter((g) => R.splitName(g) === R.splitName(at)) : [];
+    const ofJudge = judges.map((g) => [g.id, R.judgedBy(g) || "scored by rule", listed([g])]);
     return h(
       "div",
-      { class: "chips", role: "group", "aria-label": "Comparable groups: one split, judge and prompt set each" },
-      groups.map((g) => chip(bdi(R.groupName(g)), g.i, rows.filter((row) => row.group === g.i).length, g.id)),
-      groups.length > 1 && chip("All groups", null, rows.length),
+      { class: "groups", role: "group", "aria-label": "Comparable groups: one split, judge and prompt set each" },
+      choice("Split", "group-split", [...ofSplit, ["all", "All groups", rows.length]], at ? at.id : "all"),
+      judges.length > 1 && choice("Judge", "group-judge", ofJudge, at.id),
     );
   }
   /** One line for each metric: what a tooltip says, for those who have none. */

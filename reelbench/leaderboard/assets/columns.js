@@ -45,7 +45,7 @@
   R.caveats = (row) =>
     [
       row.partial && badge("not ranked", "warn", row.partial),
-      row.partial && h("span", { class: "sub", text: R.words(row.partial) }),
+      row.partial && h("span", { class: "sub why", text: R.words(row.partial) }),
       row.judge_asked && badge(`judge asked for: ${row.judge_asked}`, "warn", R.columns.get("judge_asked").about),
       row.runs && badge(`${row.runs} runs`, "", R.columns.get("runs").about),
       row.videos && badge(`${row.videos} videos`, "warn", R.columns.get("videos").about),
@@ -68,13 +68,15 @@
     const shared = new Set(runs.length > 1 ? texts[0].filter((text) => texts.every((of) => of.includes(text))) : []);
     const source = R.columns.get("source").about;
     const oneJudge = new Set(runs.map((row) => row.judge_asked)).size === 1; // said above the table
+    const othersState = runs.some((row) => row.setting !== "run");
     return (row) => {
-      const usual = ["run", "floor", "human"].includes(row.setting);
+      const usual = ["run", "zero-shot", "floor", "human"].includes(row.setting);
       const badges = [
         ...(row.source === "run"
           ? R.origins(row).filter(([text]) => !shared.has(text)).map((of) => badge(...of))
           : [badge(R.KINDS[row.source].toLowerCase(), "", source)]),
         !usual && badge(row.setting),
+        row.source === "run" && row.setting === "run" && othersState && badge("setting not stated"),
         ...R.caveats(oneJudge ? { ...row, judge_asked: null } : row),
         row.badge && badge(row.badge, "", row.rejudged),
         ...noted(row),

@@ -243,37 +243,32 @@
     }).observe(line);
     return line;
   }
-  /** What makes the table credible: runs, judges, videos, the newest date. */
+  /** What makes the table credible, in three parts: the runs, who scored them, how old they are. */
   function trust(rows, groups) {
     const runs = rows.filter((row) => row.source === "run"),
       published = rows.filter((row) => row.source === "published");
+    const s = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
+    const recomputed = runs.length > 0 && [`${s(runs.length, "run")}, recomputed from every answer`, ...R.doubts(runs)].join("; ");
     const ran = groups.filter((g) => runs.some((row) => row.group === g.i));
-    const title = (g) => R.benchmarks.get(g.benchmark).title.replace(/ \(.*/, "");
-    const judged = Map.groupBy(ran, (g) => R.judgeName(g.judge, g.benchmark));
-    const judges = [...judged].map(([judge, of]) => {
-      const asked = new Set(runs.filter((row) => of.some((g) => g.i === row.group)).map((row) => row.judge_asked));
-      const as = asked.size === 1 && [...asked][0] ? `, asked for as ${[...asked][0]}` : "";
-      return `${[...new Set(of.map(title))].join(", ")} ${judge ? `judged by ${judge}${as}` : "scored by rule"}`;
-    });
-    const videos = ran.length === 1 ? ran[0].videos : 0; // several benchmarks may share their films
+    const films = ran.length === 1 && ran[0].videos > 0 && s(ran[0].videos, "video"); // several benchmarks may share theirs
     const newest = most(runs.filter((row) => row.date).map((row) => Date.parse(row.date)));
     const day = Number.isFinite(newest) && new Date(newest).toUTCString().slice(5, 16).replace(/^0/, "");
-    const s = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
-    const doubts = R.doubts(runs); // which a reader must know at once
-    return h(
-      "ul",
-      { class: "trust" },
-      [
-        runs.length > 0 && `${s(runs.length, "run")}, recomputed from every answer`,
-        doubts.join(", "),
-        ...judges,
-        videos > 0 && s(videos, "video"),
-        published.length > 0 && `${s(published.length, "published number")} quoted, settings differ`,
-        day && `Newest run ${day}`,
-      ]
-        .filter(Boolean)
-        .map((text) => h("li", { text })),
-    );
+    const parts = [
+      recomputed || (published.length > 0 && `${s(published.length, "published number")} quoted, settings differ`),
+      [...scorers(runs, ran), films].filter(Boolean).join("; "),
+      day && `Newest run ${day}`,
+    ];
+    return h("ul", { class: "trust" }, parts.filter(Boolean).map((text) => h("li", { text })));
+  }
+  /** Who scored these runs, in words: each judge, and a rule where there is none. */
+  function scorers(runs, groups) {
+    const judged = Map.groupBy(groups, (g) => R.judgeName(g.judge, g.benchmark));
+    return [...judged].map(([judge, of]) => {
+      const asked = new Set(runs.filter((row) => of.some((g) => g.i === row.group)).map((row) => row.judge_asked));
+      const as = asked.size === 1 && [...asked][0] ? `, asked for as ${[...asked][0]}` : "";
+      const titles = new Set(of.map((g) => R.benchmarks.get(g.benchmark).title.replace(/ \(.*/, "")));
+      return `${[...titles].join(", ")} ${judge ? `judged by ${judge}${as}` : "scored by rule"}`;
+    });
   }
   /** How to read the plot of so many rows, with what is in it. */
   function key(lanes, bracket, rows = 0) {

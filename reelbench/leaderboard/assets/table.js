@@ -72,6 +72,7 @@
     }).observe(scroll);
     /** Of the columns that nobody chose, as many as there is room for: what is of the score goes last. */
     let fitted = 0;
+    let crowded = []; // titles of columns for which there was no room
     function fit() {
       const width = scroll.clientWidth;
       if (asked("cols") || !width || width === fitted) return;
@@ -82,9 +83,10 @@
         fill();
       }
       fitted = width;
+      crowded = [];
       for (let round = 0; round < 2; round++) {
         let over = scroll.scrollWidth - width;
-        if (over <= 1) return;
+        if (over <= 1) break;
         const weight = (column) => (column.vital ? 0 : column.group === "Other scores" ? 1 : column.id === "weights" ? 2 : 3);
         const last = columns.filter((column) => column.shown && !column.always && !column.lane).sort((p, q) => weight(p) - weight(q));
         const before = columns.filter((column) => column.shown);
@@ -92,12 +94,21 @@
           const column = last.pop();
           over -= head.querySelector(`th[data-id="${CSS.escape(column.id)}"]`)?.offsetWidth || 0;
           column.shown = false;
+          crowded.push(column.title);
         }
         heads();
         const gone = before.flatMap((column, i) => (column.shown ? [] : [i])).reverse();
         for (const row of holder.querySelectorAll("tr[data-row]")) for (const i of gone) row.deleteCell(i);
         edge();
       }
+      tellRows();
+    }
+    /** Which of the rows are in view, and which columns are not for want of room. */
+    function tellRows() {
+      const from = page * size;
+      const rowsInView = view.length ? `${count(from + 1)} to ${count(Math.min(from + size, view.length))} of ${count(view.length)}` : "";
+      const hiddenColumns = crowded.length ? `no room for ${crowded.slice(0, 4).join(", ")}${crowded.length > 4 ? " …" : ""} (see Columns)` : "";
+      info.textContent = [rowsInView, hiddenColumns].filter(Boolean).join("; ");
     }
     const clear = () => {
       ask({ pick: null });
@@ -256,9 +267,7 @@
           ),
         );
       }
-      info.textContent = view.length
-        ? `${count(page * size + 1)} to ${count(page * size + part.length)} of ${count(view.length)}`
-        : "";
+      tellRows();
       pages.replaceChildren(...(last ? pager(last).filter(Boolean) : []));
     }
     function draw() {

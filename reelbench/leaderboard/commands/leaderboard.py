@@ -1,6 +1,7 @@
 """`reelbench leaderboard`: add results to a store, and publish tables, a page and data sets."""
 
 import json
+import shutil
 import sys
 from collections import Counter
 from pathlib import Path
@@ -465,19 +466,22 @@ def build(
     """Write the leaderboard's page. It works from disk and on any static host."""
     from reelbench.leaderboard import site
 
-    summary = site.build_changed(
-        store,
-        out,
-        published=published,
-        workers=spread,
-        common=common or (),
-        url=url,
-        note=console.note,
-    )
+    with console.progress("building the page", None):
+        summary = site.build_changed(
+            store,
+            out,
+            published=published,
+            workers=spread,
+            common=common or (),
+            url=url,
+            note=console.note,
+        )
     for key, why in summary.left_out.items():
         _tell_left_out(key, why)
     results = number_of(summary.runs, "result")
     console.note(f"{results} of runs and {summary.published} published ones")
+    if url is None:
+        console.note("a posted link to the page shows no picture: --url ADDRESS gives it one")
     page = str(out / "index.html")
     if as_json:
         document = {
@@ -693,7 +697,8 @@ def tables(
     from reelbench.registry import discovery
 
     benchmark = benchmark or name
-    whole_board = board.make(store, published=published, common=common or ())
+    with console.progress("reading the store", None):
+        whole_board = board.make(store, published=published, common=common or ())
     if benchmark is not None and benchmark not in whole_board.specs:
         discovery.get(benchmark)
     for key, why in whole_board.left_out.items():
@@ -702,7 +707,8 @@ def tables(
     if style is None:
         at_terminal = sys.stdout is not None and sys.stdout.isatty()
         style = "text" if at_terminal else "markdown"
-    text = files.tables(whole_board, style, benchmark=benchmark, metrics=metrics)
+    width = shutil.get_terminal_size((files.NARROW_TERMINAL, 24)).columns
+    text = files.tables(whole_board, style, benchmark=benchmark, metrics=metrics, width=width)
     console.write(text.rstrip("\n"))
 
 

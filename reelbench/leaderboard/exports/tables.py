@@ -26,9 +26,12 @@ from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
 Format = Literal["text", "markdown", "latex"]
 Ends = tuple[float, float]
 
-_TERMINAL = 80  # columns
-_NAME = 32  # columns of a terminal that a name takes at most
-_NAME_START = 18  # characters that a longer name keeps of its start
+NARROW_TERMINAL = 80
+"""Columns of a terminal that says no width."""
+_NAME_SHARE = 0.4
+"""Of a terminal's columns, for a name at most."""
+_NAME_START = 0.55
+"""The part of its room that a longer name keeps for its start."""
 _FEWEST_COLUMNS = 5  # of a table in a terminal
 _COLUMN_GAP = 2  # spaces between columns of a terminal
 
@@ -116,6 +119,7 @@ def tables(
     *,
     benchmark: str | None = None,
     metrics: Sequence[str] | None = None,
+    width: int = NARROW_TERMINAL,
 ) -> str:
     """Return a table for each group of each benchmark, ready to paste.
 
@@ -127,7 +131,8 @@ def tables(
         benchmark: The one benchmark. None for all.
         metrics: The columns beside rank and model. None for the format's own: Markdown has all.
             LaTeX has the main one, which with its interval fills a column of a paper. Text has as
-            many as 80 columns hold.
+            many as the width holds.
+        width: Columns of the terminal that shows text.
     """
     writers = {"text": _text, "markdown": _markdown, "latex": _latex}
     write = writers[style]
@@ -136,7 +141,7 @@ def tables(
         if benchmark not in (None, name):
             continue
         for group in groups:
-            table = _GroupTable(board, group, metrics)
+            table = _GroupTable(board, group, metrics, width)
             texts.append(write(table))
     return "\n".join(texts)
 
@@ -149,6 +154,8 @@ class _GroupTable:
     group: RankingGroup
     metric_names: Sequence[str] | None
     """The columns that the user named. None for the format's own."""
+    width: int
+    """Columns of the terminal that shows text."""
 
     @property
     def spec(self) -> BenchmarkSpec:
@@ -375,7 +382,7 @@ def _text(table: _GroupTable) -> str:
     rows: list[list[str]] = []
     for entry, row_notes in notes.rows:
         signs = [str(numbers.setdefault(note, len(numbers) + 1)) for note in row_notes]
-        name = _shortened(entry.brief)
+        name = _shortened(entry.brief, round(_NAME_SHARE * table.width))
         if signs:
             name += f" [{','.join(signs)}]"
         row = [*_ranks(board, entry), name]
@@ -386,7 +393,7 @@ def _text(table: _GroupTable) -> str:
         rows.append(row)
     count = len(heads)
     if table.metric_names is None:
-        count = _fitting_columns([heads, *rows])
+        count = _fitting_columns([heads, *rows], table.width)
     below = [f"all rows: {note}" for note in notes.on_all]
     below += [f"[{number}] {note}" for note, number in numbers.items()]
     if count < len(heads):
@@ -395,22 +402,23 @@ def _text(table: _GroupTable) -> str:
     return Table(table.title, heads[:count], rows, below).text() + "\n"
 
 
-def _shortened(name: str) -> str:
+def _shortened(name: str, longest: int) -> str:
     """Return a name with its middle left out where it is long."""
-    if len(name) <= _NAME:
+    if len(name) <= longest:
         return name
-    end = _NAME - _NAME_START - 1
-    return f"{name[:_NAME_START]}…{name[-end:]}"
+    start = round(_NAME_START * longest)
+    end = longest - start - 1
+    return f"{name[:start]}…{name[-end:]}"
 
 
-def _fitting_columns(lines: Sequence[Sequence[str]]) -> int:
-    """Return the number of columns that fit in a terminal."""
+def _fitting_columns(lines: Sequence[Sequence[str]], terminal: int) -> int:
+    """Return the number of columns that fit in a terminal of a width."""
     fitting = 0
     width = -_COLUMN_GAP
     for cells in zip(*lines, strict=True):
         longest_cell = max(map(len, cells))
         width += _COLUMN_GAP + longest_cell
-        if fitting >= _FEWEST_COLUMNS and width > _TERMINAL:
+        if fitting >= _FEWEST_COLUMNS and width > terminal:
             break
         fitting += 1
     return fitting

@@ -215,6 +215,11 @@ def test_a_terminal_s_table_fits_80_columns_and_breaks_no_interval():
     assert [line.split()[1][-2:] for line in lines[2:5]] == ["-0", "-1", "-2"]  # where they differ
     assert lines[2].split()[-5:] == ["61.2", "55.5", "to", "66.2", "100.0"]
     assert "3 more columns" in lines[-1]
+    wide = tables.tables(
+        board.ranked_board(discovery.specs(), rows), "text", benchmark="rextime", width=200
+    )
+    assert "Some-Multimodal-Model-235B-A22B-Instruct-2" in wide
+    assert "more columns" not in wide
 
 
 @pytest.mark.slow  # matplotlib looks at all fonts of a machine once
