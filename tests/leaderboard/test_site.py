@@ -171,7 +171,7 @@ def test_groups_keep_splits_apart(page_of, published_site):
     with page_of(published_site, "#/rextime") as page:
         shows(page, "VideoMind-7B", "VideoMind-2B")
         expect(page.locator(".refs")).to_contain_text("Whole video")
-        split = page.get_by_label("Split")
+        split = page.locator("#group-split")
         split.select_option("test, mini-test (300) (8)")
         expect(split).to_be_focused()
         # Zero-shot: 5 models, 3 of them with the true span given as well. Those that were
