@@ -9,7 +9,9 @@ import pytest
 import reelbench
 from reelbench.base.errors import InputError
 from reelbench.data import declared_check, loading
+from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import board, store
+from reelbench.leaderboard.rejudgement import Rejudgement
 from reelbench.methods import asking
 from reelbench.methods.scored_answers import score_answers
 from reelbench.registry import discovery, rows
@@ -19,10 +21,11 @@ from reelbench.registry.records import ModelRecord
 from reelbench.scoring import result_files
 from reelbench.tasks.declarations import of_package
 from reelbench.tasks.earlier import EarlierResult
-from reelbench.tasks.score import Options, score_files
+from reelbench.tasks.score import Options, RunMetadata, score_files
 from reelbench.tasks.submissions import Inputs, Prediction, reference_of
 from tests import lmms_runs
 from tests.scored import score_run
+from tests.servers.judge import Answer, JudgeServer
 
 OPTIONS = ["red", "blue", "green"]
 RIGHT = "ABCABCAB"
@@ -276,6 +279,63 @@ def test_answers_in_words_that_a_run_judged_await_the_judge_again(tmp_path):
     applied = reelbench.score(str(kit), answers())
     targets = dict(zip(applied.to_frame()["id"], applied.to_frame()["target.text"], strict=True))
     assert (targets["q7"], targets["q6"]) == ("A red one.", "A")
+
+
+class ReferenceJudge:
+    """A judge that says 2 where a request has the corrected answer, and else 0."""
+
+    def __call__(self, call):
+        score = 2 if "A red one." in call.user else 0
+        return Answer(json.dumps({"score": score}), model=call.body["model"])
+
+
+@pytest.fixture
+def judged_kit(tmp_path, monkeypatch):
+    """A benchmark of open questions, judged once without its errata, and filed."""
+    kind = "kind: open\njudge: {prompts: curve}\n"
+    kind += "columns: {id: n, video: film, question: q, answer: a}\n"
+    line = {"id": "q7", "answer": "A red one.", **WHY}
+    benchmark(tmp_path / "kit", [LEFT_OUT, line], kind=kind)
+    monkeypatch.setenv("REELBENCH_BENCHMARKS", str(tmp_path))
+    discovery._registry = None
+    (tmp_path / "answers.json").write_text(json.dumps(answers()))
+    with JudgeServer(ReferenceJudge()) as server:
+        judge = JudgeOptions(model="earlier", url=server.url)
+        evaluation = score_files(
+            "kit",
+            Inputs(tmp_path / "answers.json"),
+            Options(judge=judge, errata="ignore"),
+            metadata=RunMetadata(model="org/model"),
+        )
+        evaluation.write(tmp_path / "run")
+        [added] = store.add(tmp_path / "run", tmp_path / "store")
+        assert added.outcome == "added", added.why
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("choice", "errata", "score"),
+    [
+        (None, "None", (8, 0)),
+        ("ignore", "None", (8, 0)),
+        ("apply", "1 left out, 1 corrected @", (7, pytest.approx(100 / 7))),
+    ],
+)
+def test_stored_answers_are_judged_again_by_the_errata_that_are_asked_for(
+    choice, errata, score, judged_kit, tmp_path
+):
+    judge = JudgeOptions(model="later", url=judged_kit.url)
+    work = Rejudgement(tmp_path / "store", judge, errata=choice)
+    [outcome] = work.judge(tmp_path / "out")
+    assert not outcome.failed, outcome.why
+    result = result_files.read(outcome.folder)
+    assert str(result.benchmark.errata).startswith(errata)
+    value = result.metrics["score"]
+    assert (value.n, value.value) == score
+    # Only the same right answers relate two judges.
+    assert len(work.pairs().get("kit", [])) == (0 if choice == "apply" else 1)
+    # What the new judge has scored is not asked again.
+    assert not list(Rejudgement(tmp_path / "store", judge, errata=choice).judge(tmp_path / "again"))
 
 
 def test_the_range_of_a_corrected_span_follows_in_rows_and_items():

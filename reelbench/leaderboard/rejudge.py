@@ -19,7 +19,7 @@ from reelbench.judges.identity import single_judges
 from reelbench.judges.verdicts import is_judged, needs_no_judge
 from reelbench.leaderboard.against_data import KnownRows, as_asked
 from reelbench.registry import discovery
-from reelbench.registry.records import JudgeRecord, Result, Sample
+from reelbench.registry.records import ErrataRecord, JudgeRecord, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files
 from reelbench.scoring.aggregation import ScoredItems
@@ -33,6 +33,7 @@ def write_anew(
     spec: BenchmarkSpec,
     scored: ScoredItems,
     result: Result,
+    errata: ErrataRecord | None,
     **attribution: Any,  # noqa: ANN401 - fields of `Attribution`
 ) -> None:
     """Write new scores of a result's answers as a result of its own."""
@@ -46,7 +47,7 @@ def write_anew(
         model=result.model,
         settings=result.settings,
         attribution=result_files.Attribution(
-            result.data, benchmark.questions_sha256, benchmark.errata, **attribution
+            result.data, benchmark.questions_sha256, errata, **attribution
         ),
     )
 

@@ -7,10 +7,10 @@ every reply is kept as it arrives, so a run that was cut short goes on where it 
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError
 from reelbench.base.progress import Bar, no_bar
@@ -28,8 +28,11 @@ from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.standing import whole_samples
 from reelbench.leaderboard.store import StoredResult
 from reelbench.llm.budget import Budget
+from reelbench.registry import rows
+from reelbench.registry.errata import Errata, ErrataChoice, read_errata
 from reelbench.registry.reasons import UNANSWERED, Reason
-from reelbench.registry.records import Item, Metrics, Sample
+from reelbench.registry.records import ErrataRecord, Item, Metrics, Sample
+from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.strata import Strata
 from reelbench.scoring import aggregation, result_files
@@ -47,6 +50,52 @@ _COUNTS_OF_SOURCE = (
 
 
 @dataclass(frozen=True, slots=True)
+class _OtherErrata:
+    """Errata by which answers are scored anew, other than those of their result.
+
+    Attributes:
+        errata: None where the rows count as they stand.
+    """
+
+    errata: Errata | None
+
+    @property
+    def record(self) -> ErrataRecord | None:
+        """The record of the new result."""
+        return self.errata.record if self.errata is not None else None
+
+    def leaves_out(self, item_id: str) -> bool:
+        """Return True of an item that these errata leave out."""
+        if self.errata is None or item_id not in self.errata.by_id:
+            return False
+        return self.errata.by_id[item_id].leaves_out
+
+    def applied(
+        self, spec: BenchmarkSpec, items: Sequence[Item], rows_here: Mapping[str, Row]
+    ) -> list[Item]:
+        """Return items with the rows' right answers, and these errata on them."""
+        uncorrected = [_uncorrected(spec, item, rows_here) for item in items]
+        if self.errata is None:
+            return uncorrected
+        return list(self.errata.items(uncorrected))
+
+
+def _uncorrected(spec: BenchmarkSpec, item: Item, rows_here: Mapping[str, Row]) -> Item:
+    """Return an item with its row's right answer, as if there had been no errata."""
+    row = rows_here.get(item.id)
+    if row is None:
+        return item
+    changes: dict[str, Any] = {"target": rows.target(spec, row)}
+    if item.reason == Reason.LEFT_OUT:
+        changes["reason"] = None if _has_prediction(item) else Reason.PREDICTION_MISSING
+    return item.model_copy(update=changes)
+
+
+def _has_prediction(answer: Item | Sample) -> bool:
+    return answer.prediction is not None
+
+
+@dataclass(frozen=True, slots=True)
 class StoredAnswers:
     """Answers in a store that judges have scored.
 
@@ -57,11 +106,30 @@ class StoredAnswers:
         wanted: Ids of the answers that the new result is to have scored. None where it has scored
             all.
         unanswered: None of the questions drawn has an answer.
+        other_errata: The new result's errata, where they are not the source's own.
     """
 
     source: StoredResult
     wanted: frozenset[str] = frozenset()
     unanswered: bool = False
+    other_errata: _OtherErrata | None = None
+
+    @property
+    def errata(self) -> ErrataRecord | None:
+        """The errata of the new result."""
+        if self.other_errata is not None:
+            return self.other_errata.record
+        return self.source.result.benchmark.errata
+
+    def is_answered(self, sample: Sample) -> bool:
+        """Return True of a sample whose answer counts by the new result's errata."""
+        if self.other_errata is None:
+            return sample.reason not in UNANSWERED
+        if self.other_errata.leaves_out(sample.id):
+            return False
+        if sample.reason == Reason.LEFT_OUT:
+            return _has_prediction(sample)
+        return sample.reason not in UNANSWERED
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +166,8 @@ class Rejudgement:
         options: The new judge.
         sample: Judge so many answers of each result only, the same questions of each.
         per: Judge so many answers of each label of a field.
+        errata: The use of errata by the new results. None keeps what each result was scored by, as
+            only the same right answers relate two judges.
         note: Called with each line that people should read.
         bar: Shows progress.
         refused: A line for each result whose answers turned out not to be judgeable here.
@@ -111,6 +181,7 @@ class Rejudgement:
     options: JudgeOptions
     sample: int | None = None
     per: Strata | None = None
+    errata: ErrataChoice | None = None
     note: Callable[[str], None] = lambda _: None
     bar: Bar = no_bar
     refused: list[str] = field(default_factory=list[str], init=False)
@@ -122,28 +193,66 @@ class Rejudgement:
         """Find the answers. InputError where there are none."""
         if self.sample is not None and self.sample < 1:
             raise InputError(f"--sample: {self.sample} is not a number from 1 up")
-        self.answers = [self._answers_of(same_answers) for same_answers in self._by_answers()]
+        stored = list(stores.read(self.store))
+        self.answers = []
+        for stored_group in self._by_answers(stored):
+            new_answers = self._answers_of(stored_group, stored)
+            if not any(_are_same(new_answers, answers) for answers in self.answers):
+                self.answers.append(new_answers)
         if not self.answers:
             raise InputError(
                 f"{self.store}: no result in it was scored by another judge than "
                 f"{self.options.name}"
             )
 
-    def _answers_of(self, same_answers: _SameAnswers) -> StoredAnswers:
+    def _answers_of(
+        self, same_answers: _SameAnswers, stored: Sequence[StoredResult]
+    ) -> StoredAnswers:
         source = same_answers.by_other_judges[0]
+        answers = StoredAnswers(source, other_errata=self._other_errata(source))
         is_answered: dict[str, bool] = {}
         samples: list[Sample] = []
         for sample in result_files.read_samples(source.folder):
             samples.append(sample)
             if is_judged(sample):
-                is_answered[sample.id] = sample.reason not in UNANSWERED
+                is_answered[sample.id] = answers.is_answered(sample)
         drawn = self._drawn(same_answers.spec, samples, list(is_answered))
-        done = self._ids_done(same_answers.by_new_judge)
+        by_new_judge = same_answers.by_new_judge
+        if answers.other_errata is not None:
+            by_new_judge = self._by_new_judge_and_errata(answers, stored)
+        done = self._ids_done(by_new_judge)
         unanswered = not any(is_answered[name] for name in drawn)
         if any(is_answered[name] for name in drawn - done):
             # What it has scored beside the sample stays in its result.
-            return StoredAnswers(source, frozenset(drawn | done), unanswered)
-        return StoredAnswers(source, unanswered=unanswered)
+            answers = replace(answers, wanted=frozenset(drawn | done))
+        return replace(answers, unanswered=unanswered)
+
+    def _other_errata(self, source: StoredResult) -> _OtherErrata | None:
+        """Return the errata that are asked for, where they are not a result's own."""
+        if self.errata is None:
+            return None
+        benchmark = source.result.benchmark
+        errata: Errata | None = None
+        if self.errata == "apply":
+            errata = read_errata(source.spec, benchmark.split)
+        other_errata = _OtherErrata(errata)
+        if other_errata.record == benchmark.errata:
+            return None
+        return other_errata
+
+    def _by_new_judge_and_errata(
+        self, answers: StoredAnswers, stored: Sequence[StoredResult]
+    ) -> StoredResult | None:
+        """Return the result of the same answers by the new judge and the new errata."""
+        source = answers.source
+        for result in stored:
+            is_same = result.filed_row.answers == source.filed_row.answers
+            if not is_same or result.benchmark is None or result.benchmark.id != source.spec.id:
+                continue
+            has_errata = result.result.benchmark.errata == answers.errata
+            if has_errata and self._is_by_new_judge(source.spec, result):
+                return result
+        return None
 
     def _drawn(
         self, spec: BenchmarkSpec, samples: Sequence[Sample], judged_ids: Sequence[str]
@@ -201,14 +310,14 @@ class Rejudgement:
         They are as the store has them now.
         """
         pairs: dict[str, list[tuple[StoredResult, StoredResult]]] = {}
-        for spec, by_other_judges, by_new_judge in self._by_answers():
+        for spec, by_other_judges, by_new_judge in self._by_answers(stores.read(self.store)):
             if by_new_judge is not None:
                 benchmark_pairs = pairs.setdefault(spec.id, [])
                 benchmark_pairs += [(result, by_new_judge) for result in by_other_judges]
         return pairs
 
-    def _by_answers(self) -> Iterator[_SameAnswers]:
-        for results in same_answers(stores.read(self.store)):
+    def _by_answers(self, stored: Iterable[StoredResult]) -> Iterator[_SameAnswers]:
+        for results in same_answers(stored):
             spec = results[0].benchmark
             if spec is None or spec.judge is None:
                 continue
@@ -253,6 +362,9 @@ class Rejudgement:
         except InputError as error:
             self.refused.append(str(error))
             return None
+        if answers.other_errata is not None:
+            plain_rows = self._known_rows.rows(spec, source.result.benchmark.split) or {}
+            asked_items = answers.other_errata.applied(spec, asked_items, plain_rows)
         items: list[Item] = []
         for item in asked_items:
             if is_judged(item) and not item.reason and item.id not in answers.wanted:
@@ -313,6 +425,7 @@ class Rejudgement:
             source.spec,
             scored,
             source.result,
+            answers.errata,
             citation=provenance.citation,
             url=provenance.url,
             note=provenance.note,
@@ -327,6 +440,17 @@ class Rejudgement:
         if added.outcome == "refused":
             return Rejudged(source.key, why=added.why, failed=True)
         return Rejudged(source.key, folder, added.why)
+
+
+def _are_same(first: StoredAnswers, second: StoredAnswers) -> bool:
+    """Return True of the same answers, to be scored by the same other errata."""
+    if first.other_errata is None or second.other_errata is None:
+        return False
+    return (
+        first.source.spec.id == second.source.spec.id
+        and first.source.filed_row.answers == second.source.filed_row.answers
+        and first.errata == second.errata
+    )
 
 
 def _hash_of(name: str) -> bytes:

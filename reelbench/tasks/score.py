@@ -726,7 +726,11 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
     if errata_of_split is not None:
         errata_record = errata_of_split.record
         options.note(f"errata: {errata_record} (--errata ignore scores without them)")
-        answers, stated_targets = _with_errata(answers, items, errata_of_split)
+        with_errata = _with_errata(answers, items, errata_of_split)
+        answers = with_errata.answers
+        items.clear()  # there may be no room for both lists
+        items = with_errata.items
+        stated_targets = with_errata.stated_targets
     read_items = _read_by_model(spec, items, answers.columns, options)
     items = read_items.items
     judged = judge(spec, items) if judge else answers.judged
@@ -798,17 +802,21 @@ def _without_idle_reader(options: Options, questions: Questions) -> Options:
 
 
 class _WithErrata(NamedTuple):
-    """Answers without the scores that errata change, and the right answers as the rows state."""
+    """Answers without the scores that errata change, their items by the errata.
+
+    `stated_targets` are the right answers as the rows state them.
+    """
 
     answers: Answers
+    items: list[Item]
     stated_targets: dict[str, dict[str, Any]]
 
 
-def _with_errata(answers: Answers, items: list[Item], errata_of_split: Errata) -> _WithErrata:
-    """Apply errata to items, in their list."""
+def _with_errata(answers: Answers, items: Sequence[Item], errata_of_split: Errata) -> _WithErrata:
+    """Return answers and their items with the errata applied."""
     changed_ids = errata_of_split.by_id.keys()
     stated_targets = {item.id: item.target for item in items if item.id in changed_ids}
-    items[:] = errata_of_split.items(items)
+    corrected = list(errata_of_split.items(items))
     columns = answers.columns
     columns = {name: columns[name] for name in columns if name not in changed_ids}
     judged = answers.judged
@@ -816,7 +824,8 @@ def _with_errata(answers: Answers, items: list[Item], errata_of_split: Errata) -
         verdicts, record = judged
         verdicts = {name: verdicts[name] for name in verdicts if name not in changed_ids}
         judged = (verdicts, record)
-    return _WithErrata(replace(answers, columns=columns, judged=judged), stated_targets)
+    answers = replace(answers, columns=columns, judged=judged)
+    return _WithErrata(answers, corrected, stated_targets)
 
 
 class _ReadItems(NamedTuple):

@@ -69,7 +69,7 @@ def anchors(
                 "judge it first (reelbench score --judge)"
             )
         scored = aggregation.ScoredItems(spec, drawn, judged.result.judge, overlap=False)
-        write_anew(out, spec, scored, judged.result, note=_NOTE)
+        write_anew(out, spec, scored, judged.result, judged.result.benchmark.errata, note=_NOTE)
         console.note(f"{number_of(len(drawn), 'anchor')} drawn into {out}")
     if judge is None:
         return
@@ -91,6 +91,6 @@ def anchors(
     for line in notes:
         console.note(line)
     new_folder = out / f"asked-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    write_anew(new_folder, spec, scored, first.result, note=_NOTE)
+    write_anew(new_folder, spec, scored, first.result, first.result.benchmark.errata, note=_NOTE)
     console.note(f"asked again: {new_folder}; how far that is from the first scores:")
     console.write(shlex.join(["reelbench", "judge", "agree", str(out), str(new_folder)]))

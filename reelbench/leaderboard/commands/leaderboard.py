@@ -14,6 +14,7 @@ from reelbench.base.settings import home
 from reelbench.base.text_tables import p_value
 from reelbench.leaderboard.commands.rows import Submitter
 from reelbench.llm.defaults import CONCURRENCY
+from reelbench.registry.errata import ErrataChoice
 from reelbench.terminal import console
 from reelbench.terminal.asking_options import (
     AboutModel,
@@ -258,6 +259,14 @@ def rejudge(
         ),
     ] = None,
     per: Per = None,
+    errata: Annotated[
+        ErrataChoice | None,
+        typer.Option(
+            "--errata",
+            help="apply or ignore the benchmarks' errata, in a table of its own; default: as each "
+            "result has them, which relates the judges.",
+        ),
+    ] = None,
     as_json: Json = False,
     judge_estimate: JudgeEstimate = False,
     judge: Judge,
@@ -281,6 +290,7 @@ def rejudge(
         judge,
         sample=sample,
         per=strata(per, sample=sample),
+        errata=errata,
         note=console.note,
         bar=console.progress,
     )
