@@ -59,7 +59,7 @@ def read(results: Path, key: str) -> HandedIn:
 
 
 def keep(folder: Path, store: Path, about: About | None = None) -> str:
-    """Copy a submission into a store, whole or not at all, and return its key.
+    """Copy a submission of one's own into a store, and return its key.
 
     Args:
         folder: Where it lies.
@@ -68,18 +68,33 @@ def keep(folder: Path, store: Path, about: About | None = None) -> str:
     """
     record = hidden_submission.read(folder).record
     with TemporaryDirectory(prefix="reelbench-submission-") as name:
-        copy = Path(name) / "copy"
-        copy.mkdir()
-        for file in hidden_submission.FILES:
-            shutil.copyfile(folder / file, copy / file)
+        edited = Path(name)
+        _copy_files(folder, edited)
         if about is not None:
             record = _with_about(record, about)
-            write_json(copy / hidden_submission.FILE, record.model_dump(mode="json"))
-        key = key_of(record, copy)
-        if not (store / key).is_dir():
-            with written_aside(store / key) as aside:
-                shutil.copytree(copy, aside)
+            write_json(edited / hidden_submission.FILE, record.model_dump(mode="json"))
+        key = key_of(record, edited)
+        _copy_whole(edited, store / key)
     return key
+
+
+def copy(results: Path, key: str, store: Path) -> None:
+    """Copy a submission that was read from a folder of results into a store."""
+    _copy_whole(results / key, store / key)
+
+
+def _copy_whole(folder: Path, place: Path) -> None:
+    """Copy a submission whole or not at all. One that is there stays."""
+    if place.is_dir():
+        return
+    with written_aside(place) as aside:
+        aside.mkdir()
+        _copy_files(folder, aside)
+
+
+def _copy_files(folder: Path, place: Path) -> None:
+    for name in hidden_submission.FILES:
+        shutil.copyfile(folder / name, place / name)
 
 
 def _with_about(record: Submission, about: About) -> Submission:

@@ -1,18 +1,14 @@
 """Score submissions to a hidden test on its owner's machine, and say the outcome on each.
 
 A stranger's files are read in a bounded process that knows no answer. Whether a file is taken
-follows from the rules and the ledger alone, and what is written is the ledger's line and a comment
+follows from the rules and the ledger alone, and what is written is the ledger's lines and a comment
 with rounded totals. A file is in the ledger before its comment is written: whatever ends the
 process in between, it is scored once, and its comment comes with the next look.
 """
 
-import json
 import logging
-import threading
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -20,11 +16,10 @@ from typing import NamedTuple
 from reelbench.base.bounded import Bounds, EndedError, OverrunError, run_bounded
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.leaderboard import (
-    aliases,
-    board_settings,
-    board_state,
+    hidden_admission,
     hidden_key,
     hidden_page,
+    hidden_queue,
     hidden_rows,
     hidden_rules,
     identity,
@@ -32,37 +27,18 @@ from reelbench.leaderboard import (
     results_dataset,
     submission_page,
 )
-from reelbench.leaderboard.aliases import Aliases
-from reelbench.leaderboard.board_state import BoardLedger, BoardState, HiddenFile, same_account
+from reelbench.leaderboard.board_state import HiddenFile
+from reelbench.leaderboard.hidden_board import HiddenBoard, Quotas
 from reelbench.leaderboard.hidden_offer import OfferedSubmission, read_offer
-from reelbench.leaderboard.hidden_rules import HiddenRules, Phase, Quota
-from reelbench.leaderboard.ledger import Received
+from reelbench.leaderboard.hidden_queue import Queue
+from reelbench.leaderboard.hidden_rules import Phase
 from reelbench.leaderboard.pull_request import Done, Offer, PullRequests
-from reelbench.registry.declaration import declaration, scoring_sha256
 from reelbench.registry.records import Metrics
 from reelbench.tasks import hidden_submission
 from reelbench.tasks.hidden_answers import HiddenAnswers
-from reelbench.tasks.hidden_submission import HandedIn, Submission
+from reelbench.tasks.hidden_submission import HandedIn
 
 log = logging.getLogger("reelbench")
-
-_FOR_ACCOUNT = "all files of this account's week are used"
-_FOR_ALL = "all files of this month are used"
-
-
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """The rules and the board as they are when a submission's turn comes."""
-
-    rules: HiddenRules
-    names: Aliases
-    board: BoardLedger
-    now: datetime
-
-    @property
-    def state(self) -> BoardState:
-        """The state of the board."""
-        return self.board.state
 
 
 class Look(NamedTuple):
@@ -75,6 +51,13 @@ class Look(NamedTuple):
     comment: str = ""
 
 
+class Decision(NamedTuple):
+    """A submission's file in the ledger, or the comment that says why it has none."""
+
+    file: HiddenFile | None
+    comment: str = ""
+
+
 class HiddenTest(PullRequests):
     """Pull requests to a results dataset, with submissions to a hidden test."""
 
@@ -83,8 +66,14 @@ class HiddenTest(PullRequests):
         super().__init__(dataset)
         self._answers = answers
         self._store = store
-        self._waiting: dict[int, str] = {}  # number of a pull request -> why it waits
-        self._queue = threading.Lock()  # of `_waiting`: a webhook looks in several threads
+        self._queue = Queue()
+
+    def open(self) -> dict[int, str]:
+        """Score what is due, and return the authors of the open ones, the oldest first."""
+        self.score_due()
+        authors = super().open()
+        self._queue.drop_others(authors)
+        return authors
 
     def check(self, number: int, bounds: Bounds, last: bool) -> Done:
         """Check a pull request; where it is a submission to this test, score it."""
@@ -127,286 +116,155 @@ class HiddenTest(PullRequests):
         benchmark = offered.handed_in.record.benchmark
         return (benchmark.id, benchmark.split) != (self._answers.spec.id, self._answers.split)
 
-    @contextmanager
-    def _turn(self) -> Generator[_Turn]:
-        """Hold the store and the queue against others."""
-        rules = hidden_rows.rules_of(board_settings.read(self._store), self._answers.spec.id)
-        names = aliases.read(self._store)
-        board = BoardLedger(self._store)
-        with self._queue, board.locked():
-            yield _Turn(rules, names, board, ledger.now())
+    # --- a submission, from its pull request to its comment
 
     def _settle(self, offered: OfferedSubmission, results: Path) -> str:
         """Take, score or refuse a submission, and return its comment."""
-        # This may ask the Hub: not while the store is held.
-        offered = replace(offered, refusal=offered.refusal or self._reserved_name_fault(offered))
-        with self._turn() as turn:
-            self._waiting.pop(offered.number, None)
-            handed_in = offered.handed_in
-            if handed_in is None:
-                return hidden_page.refused(offered.commit, offered.refusal)
-            entries: list[ledger.Entry] = []
-            file = self._taken_before(offered, turn)
+        handed_in = offered.handed_in
+        if handed_in is None:
+            self._queue.leave(offered.number)
+            return hidden_page.refused(offered.commit, offered.refusal)
+        # This reads long texts, and may ask the Hub: not while the store is held.
+        offered = replace(offered, refusal=self._own_fault(offered, handed_in))
+        board = HiddenBoard(self._answers, self._store)
+        with board.held():
+            decision = self._decide(offered, handed_in, results, board)
+            file = decision.file
             if file is None:
-                try:
-                    phase = self._phase(offered, handed_in, turn)
-                except InputError as error:
-                    return hidden_page.refused(offered.commit, str(error))
-                wait = self._wait(offered, phase, turn)
-                if wait is not None:
-                    return wait
-                received = self._received(offered, handed_in, phase, results, turn)
-                entries.append(received)
-                file = HiddenFile(received)
-            if self._is_due(file, turn):
-                entries.append(self._scored(file, handed_in.texts, turn))
-            if entries:
-                turn.board.append(*entries)
-            return self._outcome(offered, file, turn)
+                return decision.comment
+            is_due = board.is_due(file)
+        if is_due:
+            self._score(file, handed_in.texts, board)
+        return self._outcome(offered, file, board)
 
-    # --- whether it is taken
-
-    def _phase(self, offered: OfferedSubmission, handed_in: HandedIn, turn: _Turn) -> Phase:
-        """Return the phase that takes a submission. InputError where it is refused.
-
-        Its questions, names and account must be as they have to be. Its words too: they are what
-        the table says of the benchmark.
-        """
-        if offered.refusal:
-            raise InputError(offered.refusal)
-        spec = self._answers.spec
-        record = handed_in.record
-        benchmark = record.benchmark
-        as_owner = (
-            benchmark.version == spec.version
-            and benchmark.questions_sha256 == self._answers.questions_sha256
-            and benchmark.scoring_sha256 == scoring_sha256(spec)
-            and _json(benchmark.declaration) == _json(declaration(spec))
-        )
-        if not as_owner:
-            raise InputError(
-                f"{spec.id} {self._answers.split}: was run on other questions, or on another "
-                f"benchmark.yaml, than the owner's of version {spec.version}; get the folder anew"
-            )
-        self._answers.refuse_other_ids(handed_in.texts)
-        reason = turn.rules.reason_against(offered.author)
-        if reason is not None:
-            raise InputError(f"{offered.author} is disqualified: {reason}")
-        for fault in self._name_faults(offered.author, record, turn):
-            raise InputError(fault)
-        return turn.rules.phase_at(self._answers.split, turn.now)
-
-    def _reserved_name_fault(self, offered: OfferedSubmission) -> str:
-        if offered.handed_in is None:
-            return ""
-        owner = identity.reserved_name(self._answers.spec, offered.handed_in.record.model)
+    def _own_fault(self, offered: OfferedSubmission, handed_in: HandedIn) -> str:
+        """Return the fault of a submission whatever the board says, or an empty text."""
+        try:
+            hidden_admission.refuse_other_questions(handed_in, self._answers)
+        except InputError as error:
+            return str(error)
+        owner = identity.reserved_name(self._answers.spec, handed_in.record.model)
         if owner is None or self._is_of(offered.author, owner):
             return ""
         return f"its name is {owner}'s, and only {owner}'s own people hand in under it"
 
-    def _name_faults(self, author: str, record: Submission, turn: _Turn) -> Iterator[str]:
-        """Yield why a submission can't bear its names."""
-        yield from identity.run_problems(record)
-        model = record.model.id
-        names = turn.names
-        state = turn.state
-        yield from state.refusals({model}, author, names).values()
-        own_id = names.id_of(state.name_of(model))
-        for file in state.hidden.values():
-            received = file.received
-            is_same = names.id_of(state.name_of(received.model)) == own_id
-            if is_same and not same_account(received.who, author):
-                yield f"{model} was handed in first by {received.who}; use a name of your own"
-                return
+    def _decide(
+        self,
+        offered: OfferedSubmission,
+        handed_in: HandedIn,
+        results: Path,
+        board: HiddenBoard,
+    ) -> Decision:
+        """Decide on a submission, and let the ledger have the one that is taken."""
+        self._queue.leave(offered.number)
+        file = hidden_admission.taken_before(offered, board)
+        if file is not None:
+            return Decision(file)
+        if offered.refusal:
+            return Decision(None, hidden_page.refused(offered.commit, offered.refusal))
+        try:
+            phase = hidden_admission.phase_that_takes(offered.author, handed_in.record, board)
+        except InputError as error:
+            return Decision(None, hidden_page.refused(offered.commit, str(error)))
+        wait = self._wait(offered, phase, board)
+        if wait is not None:
+            return Decision(None, wait)
+        hidden_key.copy(results, offered.key, self._store)
+        files = hidden_key.hashes(self._store / offered.key)
+        received = hidden_admission.received_entry(offered, phase, files, board)
+        board.append(received)
+        return Decision(HiddenFile(received))
 
-    def _taken_before(self, offered: OfferedSubmission, turn: _Turn) -> HiddenFile | None:
-        """Return this very file, where it was taken in this pull request or this phase."""
-        files = [file for file in self._own_files(turn.state) if offered.is_of(file)]
-        for file in files:
-            if file.received.request == offered.number:
-                return file
-        with suppress(InputError):  # no phase takes files now
-            phase = turn.rules.phase_at(self._answers.split, turn.now)
-            for file in files:
-                if file.received.phase == phase.name:
-                    return file
-        return None
-
-    def _own_files(self, state: BoardState) -> list[HiddenFile]:
-        """Return the files that were taken of this test, as its version is now."""
-        spec = self._answers.spec
-        own_table = (spec.id, spec.version, self._answers.split)
-        files: list[HiddenFile] = []
-        for file in state.hidden.values():
-            received = file.received
-            if (received.benchmark, received.version, received.split) == own_table:
-                files.append(file)
-        return files
-
-    def _quotas(self, author: str, phase: str, turn: _Turn) -> tuple[Quota, Quota]:
-        """Return the quotas of an account, and of all accounts."""
-        benchmark = self._answers.spec.id
-        own_times = hidden_rows.times_of(turn.state, benchmark, author)
-        all_times = hidden_rows.times_in(turn.state, benchmark, phase)
-        cap = turn.rules.cap(len(self._answers.references))
-        return (
-            hidden_rules.quota(own_times, turn.rules.files_per_week, hidden_rules.WEEK, turn.now),
-            hidden_rules.quota(all_times, cap, hidden_rules.MONTH, turn.now),
-        )
-
-    def _wait(self, offered: OfferedSubmission, phase: Phase, turn: _Turn) -> str | None:
+    def _wait(self, offered: OfferedSubmission, phase: Phase, board: HiddenBoard) -> str | None:
         """Return the comment on a file that must wait. None where it is taken.
 
         Who waits for the quota of all accounts keeps his place before later files.
         """
-        own_quota, all_quota = self._quotas(offered.author, phase.name, turn)
-        earlier = [number for number in self._waiting if number < offered.number]
-        before = [number for number in earlier if self._waiting[number] == _FOR_ALL]
-        if own_quota.remaining and all_quota.remaining > len(before):
+        quotas = board.quotas(offered.author, phase.name)
+        earlier = self._queue.earlier_for_all(offered.number)
+        if quotas.of_account.remaining and quotas.of_all.remaining > earlier:
             return None
-        if own_quota.remaining:
-            why = _FOR_ALL
-        else:
-            why = _FOR_ACCOUNT
-        self._waiting[offered.number] = why
-        limits = _limits(offered.author, own_quota, all_quota)
-        return hidden_page.waits(offered.commit, len(earlier) + 1, why, limits)
+        why = hidden_queue.FOR_ACCOUNT
+        if quotas.of_account.remaining:
+            why = hidden_queue.FOR_ALL
+        place = self._queue.enter(offered.number, why)
+        return hidden_page.waits(offered.commit, place, why, _limits(offered.author, quotas))
 
-    def _received(
-        self,
-        offered: OfferedSubmission,
-        handed_in: HandedIn,
-        phase: Phase,
-        results: Path,
-        turn: _Turn,
-    ) -> ledger.Received:
-        """Keep a submission's files, and return the ledger's entry on it."""
-        hidden_key.keep(results / offered.key, self._store)
-        return ledger.Received(
-            at=turn.now,
-            who=offered.author,
-            act="received",
-            key=offered.key,
-            model=handed_in.record.model.id,
-            benchmark=self._answers.spec.id,
-            version=self._answers.spec.version,
-            split=self._answers.split,
-            phase=phase.name,
-            request=offered.number,
-            files=hidden_key.hashes(results / offered.key),
-            unanswered=len(handed_in.unanswered),
-            late=phase.is_over(turn.now),
-        )
+    def _outcome(self, offered: OfferedSubmission, file: HiddenFile, board: HiddenBoard) -> str:
+        """Return the comment on a file that is in the ledger."""
+        received = file.received
+        limits = _limits(offered.author, board.quotas(offered.author, received.phase))
+        if received.unanswered:
+            questions = len(self._answers.references)
+            limits.insert(0, hidden_rules.unanswered_in_words(received.unanswered, questions))
+        filed = board.file_of(received)
+        if filed.scored is not None:
+            return hidden_page.scored(
+                offered.commit,
+                self._answers.spec,
+                board.row_totals(received),
+                limits,
+                takes_row=bool(filed.scored.totals),
+            )
+        results_at = board.results_at(received)
+        assert results_at is not None  # noqa: S101 - else it was scored
+        why = f"files of this phase are scored from {hidden_rules.in_words(results_at)} on"
+        place = board.place_in_phase(filed)
+        return hidden_page.waits(offered.commit, place, why, limits)
 
     # --- what it scores
 
     def score_due(self) -> None:
         """Score the files that were kept for the day of their phase's results.
 
-        Their pull requests may be closed by now, or offer something else.
+        Their pull requests may be closed by now, or offer something else. So are files that a
+        process took and could not score before it was ended.
         """
-        with self._turn() as turn:
-            for file in self._own_files(turn.state):
-                if not self._is_due(file, turn):
-                    continue
-                try:
-                    hidden_rows.record_of(self._store, file.received)
-                    handed_in = hidden_submission.read(self._store / file.received.key)
-                    turn.board.append(self._scored(file, handed_in.texts, turn))
-                except ReelbenchError as error:
-                    log.warning("%s: not scored: %s", file.received.key, error)
+        board = HiddenBoard(self._answers, self._store)
+        with board.held():
+            due_files = board.due_files()
+        for file in due_files:
+            received = file.received
+            try:
+                hidden_rows.record_of(self._store, received)
+                handed_in = hidden_submission.read(self._store / received.key)
+                self._score(file, handed_in.texts, board)
+            except ReelbenchError as error:
+                log.warning("%s: not scored: %s", received.key, error)
 
-    def _is_due(self, file: HiddenFile, turn: _Turn) -> bool:
-        """Return True of a file that is to be scored now."""
-        results_at = self._results_at(file, turn.rules)
-        is_open = results_at is None or turn.now >= results_at
-        return file.scored is None and is_open
+    def _score(self, file: HiddenFile, texts: Mapping[str, str], board: HiddenBoard) -> None:
+        """Score a file. Only then the store is held, and the ledger gets its line.
 
-    def _results_at(self, file: HiddenFile, rules: HiddenRules) -> datetime | None:
-        """Return when files of the same phase are scored. None where they are at once."""
-        for phase in rules.phases_of(self._answers.split):
-            if phase.name == file.received.phase:
-                return phase.results
-        return None
+        Two looks may score it at once: the ledger gets the line of the first.
+        """
+        totals = self._totals(texts)
+        received = file.received
+        with board.held():
+            if board.file_of(received).scored is not None:
+                return
+            metric = self._answers.spec.primary
+            row_total = board.row_totals(received).get(metric.name)
+            if not hidden_rules.takes_the_row(metric, totals[metric.name], row_total):
+                totals = {}
+            entry = ledger.Scored(
+                at=board.now,
+                who=received.who,
+                act="scored",
+                key=received.key,
+                phase=received.phase,
+                totals=totals,
+            )
+            board.append(entry)
 
-    def _scored(
-        self, file: HiddenFile, predictions: Mapping[str, str], turn: _Turn
-    ) -> ledger.Scored:
-        """Score a submission, and return the ledger's entry on it."""
+    def _totals(self, texts: Mapping[str, str]) -> Metrics:
         try:
-            totals = self._answers.totals(predictions)
+            return self._answers.totals(texts)
         except Exception:  # noqa: BLE001 - its words might tell an answer
             raise ReelbenchError("could not be scored here; the next look tries again") from None
-        metric = self._answers.spec.primary
-        row_totals = _row_totals(file.received, turn.state)
-        row_total = row_totals.get(metric.name)
-        if not hidden_rules.takes_the_row(metric, totals[metric.name], row_total):
-            totals = {}
-        return ledger.Scored(
-            at=turn.now,
-            who=file.received.who,
-            act="scored",
-            key=file.received.key,
-            phase=file.received.phase,
-            totals=totals,
-        )
-
-    def _outcome(self, offered: OfferedSubmission, file: HiddenFile, turn: _Turn) -> str:
-        """Return the comment on a file that is in the ledger."""
-        quotas = self._quotas(offered.author, file.received.phase, turn)
-        limits = _limits(offered.author, *quotas)
-        unanswered = file.received.unanswered
-        if unanswered:
-            questions = len(self._answers.references)
-            limits.insert(0, hidden_rules.unanswered_in_words(unanswered, questions))
-        filed = turn.state.hidden[board_state.submitted(file.received)]
-        results_at = self._results_at(file, turn.rules)
-        if filed.scored is None:
-            place = self._place_in_phase(filed, turn.state)
-            assert results_at is not None  # noqa: S101 - else it was scored
-            why = f"files of this phase are scored from {hidden_rules.in_words(results_at)} on"
-            return hidden_page.waits(offered.commit, place, why, limits)
-        return hidden_page.scored(
-            offered.commit,
-            self._answers.spec,
-            _row_totals(filed.received, turn.state),
-            limits,
-            takes_row=bool(filed.scored.totals),
-        )
-
-    def _place_in_phase(self, file: HiddenFile, state: BoardState) -> int:
-        """Return the place of a file among the waiting ones of its phase."""
-        waiting: list[HiddenFile] = []
-        for own_file in self._own_files(state):
-            if own_file.scored is None and own_file.received.phase == file.received.phase:
-                waiting.append(own_file)
-        return waiting.index(file) + 1
-
-    def open(self) -> dict[int, str]:
-        """Score what is due, and return the authors of the open ones, the oldest first."""
-        self.score_due()
-        authors = super().open()
-        with self._queue:
-            for number in self._waiting.keys() - authors.keys():
-                del self._waiting[number]
-        return authors
 
 
-def _row_totals(received: Received, state: BoardState) -> Metrics:
-    """Return the totals that the row of a file's account shows in the file's table."""
-    place = hidden_rows.place_of(received)
-    for row in hidden_rows.shown_files(state):
-        if hidden_rows.place_of(row.received) == place:
-            return row.scored.totals
-    return {}
-
-
-def _json(document: object) -> str:
-    return json.dumps(document, sort_keys=True)
-
-
-def _limits(author: str, own_quota: Quota, all_quota: Quota) -> list[str]:
+def _limits(author: str, quotas: Quotas) -> list[str]:
     return [
-        hidden_page.limit_in_words(f"of {author}", own_quota, "7 days"),
-        hidden_page.limit_in_words("of all accounts", all_quota, "30 days"),
+        hidden_page.limit_in_words(f"of {author}", quotas.of_account, "7 days"),
+        hidden_page.limit_in_words("of all accounts", quotas.of_all, "30 days"),
     ]
