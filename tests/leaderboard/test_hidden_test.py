@@ -7,7 +7,7 @@ import pytest
 
 import reelbench
 from reelbench.base.errors import InputError, ReelbenchError
-from reelbench.leaderboard import board, hidden_key, hidden_reveal, publish, store, webhook
+from reelbench.leaderboard import board, hidden_key, hidden_reveal, publish, store
 from reelbench.registry.records import About
 from tests.leaderboard import hidden_tests
 from tests.leaderboard.hidden_tests import DATASET, Hidden
@@ -15,8 +15,9 @@ from tests.leaderboard.hidden_tests import DATASET, Hidden
 
 @pytest.fixture
 def hidden(tmp_path, hub, monkeypatch):
-    webhook.prepare_looks()
-    return Hidden(tmp_path, hub, monkeypatch)
+    test = Hidden(tmp_path, hub, monkeypatch)
+    test.read_here()
+    return test
 
 
 def test_answers_go_from_a_pull_request_to_the_board(hidden, reelbench):

@@ -133,6 +133,19 @@ class Repo:
             oid = found[-1].parent
         return found
 
+    def propose(
+        self, files: Mapping[str, bytes | str | Blob], title: str, author: str
+    ) -> PullRequest:
+        """Open a pull request that adds files to `main`."""
+        with self.lock:
+            pull_request = PullRequest(len(self.pull_requests) + 1, title, "", author)
+            pull_request.add_comment("", author)
+            self.pull_requests.append(pull_request)
+            self.refs[pull_request.ref] = self.head
+            oid = self.commit(files, title, branch=pull_request.ref, author=author)
+            pull_request.add_commit(oid, title, author)
+        return pull_request
+
     def merge(self, pull_request: PullRequest) -> str:
         """Merge a pull request as Git does, three ways: what it changed since it left `main` is changed there too."""
         with self.lock:
