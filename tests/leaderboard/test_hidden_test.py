@@ -1,7 +1,9 @@
 """A hidden test at the local Hub: answers are handed in, scored on the owner's machine, and shown."""
 
 import json
+import posixpath
 import shutil
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
@@ -258,6 +260,16 @@ def _link(folder):
     path.symlink_to("answers")
 
 
+def _zip(folder):
+    """Hand in an archive that would unpack to 20 MB."""
+    with ZipFile(folder / "submission.jsonl", "w", ZIP_DEFLATED) as archive:
+        archive.writestr("submission.jsonl", b"0" * 20_000_000)
+
+
+def _nested_record(folder):
+    (folder / "submission.json").write_text('{"a":' * 100_000 + "1" + "}" * 100_000)
+
+
 BAD = [
     (_twice, "the id 'q8' occurs twice"),
     (_of_all_lines("<html>"), "submission.jsonl, line 1, column 1: not valid JSON"),
@@ -268,6 +280,13 @@ BAD = [
     (_of_all_lines('{"id": "q0", "prediction": "A", "reason": "refused"}'), "prediction null"),
     (_of_all_lines('{"id": "q0", "prediction": null, "reason": "tired"}'), "model_failed"),
     (_of_all_lines('{"id": "q0", "prediction": "' + "A" * 30_000 + '"}'), "20,000 are taken"),
+    (
+        _of_all_lines('{"id": "q0", "prediction": ' + "9" * 100_000 + "}"),
+        "submission.jsonl, line 1",
+    ),
+    (_of_all_lines('{"benchmark": {"id": "cellar"}, "metrics": {"accuracy": 99}}'), "alone"),
+    (_zip, "submission.jsonl"),
+    (_nested_record, "submission.json"),
     (_large, "50,000,000 are taken"),
     (_link, "submission.jsonl: is no file of its own"),
     (
@@ -287,6 +306,30 @@ def test_a_bad_upload_is_refused_in_one_line(change, says, tmp_path):
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
     assert str(tmp_path) not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "says"),
+    [
+        ("{key}/run.py", b"raise SystemExit", "run.py: not a file of a result"),
+        ("results/settings.yaml", b"hidden_tests: {}", "settings.yaml: not a file of a result"),
+        ("{key}/../0000000000000000/submission.json", b"{}", "one submission, and nothing else"),
+        ("{key}/submission.jsonl", bytes(70_000_000), "bytes of the submission"),
+    ],
+)
+def test_a_request_that_brings_more_than_a_submission_is_refused_in_one_line(
+    hidden, path, data, says
+):
+    request = hidden.offer("eve", hidden_tests.answers(hidden.right, 150))
+    offered = hidden.repo.files(request.ref).keys() - hidden.repo.files().keys()
+    key = min(offered).rpartition("/")[0]
+    hidden.repo.commit({posixpath.normpath(path.format(key=key)): data}, branch=request.ref)
+    comment = hidden.check(1).comment
+    [line] = comment.rpartition("\n\n")[2].splitlines()
+    assert line.startswith("- **refused**: ")
+    assert says in line
+    assert hidden.acts == []
+    assert len(data) < 1_000_000 or not hidden.hub.asked(".*resolve.*submission.jsonl")
 
 
 def test_answers_to_other_questions_are_refused_without_a_word_on_answers(hidden):

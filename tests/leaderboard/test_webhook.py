@@ -21,6 +21,7 @@ from aiohttp import web
 from huggingface_hub import HfApi
 from pydantic import ValidationError
 
+import reelbench
 from reelbench.base.bounded import Bounds
 from reelbench.base.errors import ReelbenchError
 from reelbench.leaderboard import publish as publishing
@@ -51,9 +52,9 @@ def table(hub, rextime_run, tmp_path, monkeypatch):
 class Served:
     """The process, what it says line by line, and calls to it."""
 
-    def __init__(self, hub, home, program=None, env=None):
+    def __init__(self, hub, home, program=None, env=None, options=()):
         program = program or Path(sys.executable).with_name("reelbench")
-        command = [program, "leaderboard", "webhook", "--dataset", DATASET]
+        command = [program, "leaderboard", "webhook", "--dataset", DATASET, *options]
         told = {"HF_TOKEN": "hf_bot", "WEBHOOK_SECRET": SECRET, "REELBENCH_HOME": str(home / "bot")}
         self._process = subprocess.Popen(
             [*command, "--host", "127.0.0.1", "--port", "0"],
@@ -348,6 +349,90 @@ def test_what_is_no_submission_is_refused_or_left_alone(hub, table, served, offe
     talk = {"event": {"action": "create", "scope": "discussion.comment"}}
     assert served.post({**payloads(hub, table, strange)[0], **talk}) == 202
     assert served.post(b"not json") == 400
+
+
+WORDS = [f"word {number}" for number in range(12)]
+"""The right answers of a hidden test. Who hands in knows the first six."""
+
+
+def _cellar(folder):
+    """Write a hidden test, its private file beside it, and a store in which a copy of that lies."""
+    folder.mkdir()
+    rows = [{"id": f"q{n}", "video": f"v{n}.mp4", "q": "Which word is said?"} for n in range(12)]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "benchmark.yaml").write_text(
+        "id: cellar\ntitle: Cellar\nkind: exact\nsource: {file: rows.jsonl}\n"
+        "columns: {id: id, video: video, question: q}\n"
+        "languages: [en]\nlicence: cc-by-4.0\nhidden_answers: true\n"
+    )
+    lines = [json.dumps({"id": f"q{n}", "answer": word}) for n, word in enumerate(WORDS)]
+    private = folder.parent / "answers.jsonl"
+    private.write_text("\n".join(lines))
+    place = folder.parent / "museum"
+    place.mkdir()
+    (place / "answers.jsonl").write_text("\n".join(lines))
+    return private, place
+
+
+def _get(served, path):
+    connection = HTTPConnection(urlsplit(served.url).netloc)
+    connection.request("GET", path)
+    reply = connection.getresponse()
+    body = reply.read().decode()
+    connection.close()
+    return reply.status, body
+
+
+def test_the_server_scores_a_hidden_test_and_gives_no_answer_away(hub, tmp_path, monkeypatch):
+    dataset = hub.add(DATASET)
+    folder = tmp_path / "cellar"
+    private, place = _cellar(folder)
+    known = [word if n < 6 else "no idea" for n, word in enumerate(WORDS)]
+    rows = [{"id": f"q{n}", "prediction": word} for n, word in enumerate(known)]
+    reelbench.score(str(folder), rows, model="me/model").save(tmp_path / "run")
+    store.add(tmp_path / "run", tmp_path / "mine")
+    options = ["--answers", private, "--benchmark", folder, "--store", place]
+    server = Served(hub, tmp_path, options=options)
+    try:
+        server.until("0 open pull requests")
+        monkeypatch.setenv("HF_TOKEN", "hf_visitor")
+        publishing.publish(
+            tmp_path / "mine", dataset=DATASET, options=PublishOptions(create_pr=True)
+        )
+        [pull_request] = dataset.pull_requests
+        opened, pushed = payloads(hub, dataset, pull_request)
+        assert server.post(opened, "open sesam") == 403
+        assert server.post(opened) == 202
+        log = [server.until("pull request 1: commented")]
+        assert server.post(pushed) == 202
+        log.append(server.until("pull request 1: unchanged"))
+        paths = ("/", "/answers.jsonl", "/../answers.jsonl", "/%2e%2e/answers.jsonl", str(private))
+        pages = [_get(server, path) for path in paths]
+        log += server.rest()
+    finally:
+        server.stop()
+    assert [status for status, _ in pages] == [200, 404, 404, 404, 404]
+    [comment] = pull_request.comments
+    assert comment.startswith("### Reelbench: scored by the owner\n")
+    assert "| exact_match | % | 50.0 |" in comment
+    # A Space and a dataset are made of the store, and have no answers either.
+    notes = []
+    monkeypatch.setenv("HF_TOKEN", "hf_museum")
+    publishing.publish(
+        place,
+        dataset=DATASET,
+        space="museum/board",
+        webhook="museum/checker",
+        options=PINNED,
+        note=notes.append,
+    )
+    assert "answers are never uploaded" in " ".join(notes)
+    public = [comment, *log, *(body for _, body in pages)]
+    for repo in hub.repos.values():
+        for commit in repo.commits.values():
+            public += [blob.data.decode("utf-8", "replace") for blob in commit.files.values()]
+    for word in WORDS[6:]:
+        assert not any(word in text for text in public)
 
 
 def test_what_is_no_request_is_one_line(served):
