@@ -17,7 +17,7 @@ import numpy as np
 from reelbench.judges.identity import judge_as_answered
 from reelbench.leaderboard.compared_runs import compared_runs
 from reelbench.leaderboard.entries import BoardEntry, metric_value
-from reelbench.leaderboard.standing import ranked_samples
+from reelbench.leaderboard.standing import ranked_samples, score_columns
 from reelbench.leaderboard.store import StoredResult
 from reelbench.leaderboard.table_pairs import (
     PairedDifference,
@@ -31,6 +31,7 @@ from reelbench.registry.records import JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import comparison
 from reelbench.scoring.comparison import AtBothEnds
+from reelbench.scoring.score_columns import columns_at_both_ends
 from reelbench.scoring.value_bounds import MOST_UNSCORED
 from reelbench.stats import intervals, power
 
@@ -252,7 +253,14 @@ def _smallest_difference(pairs: TablePairs) -> float | None:
 
 
 def _run(spec: BenchmarkSpec, entry: BoardEntry, only: Collection[str] | None = None) -> AtBothEnds:
-    return comparison.at_both_ends(spec, ranked_samples(_stored(entry)), only)
+    """Return a run's main metric at both ends of its unscored items, from its columns if it can."""
+    stored = _stored(entry)
+    columns = score_columns(stored)
+    if columns is not None:
+        ends = columns_at_both_ends(spec, columns, only)
+        if ends is not None:
+            return ends
+    return comparison.at_both_ends(spec, ranked_samples(stored), only)
 
 
 def _stored(entry: BoardEntry) -> StoredResult:

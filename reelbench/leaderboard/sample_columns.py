@@ -8,10 +8,18 @@ import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from reelbench.registry.reasons import Reason
+import numpy as np
+
+from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Sample
+from reelbench.scoring.score_columns import ScoreColumns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from reelbench.stats.intervals import Array
 
 ValueT = TypeVar("ValueT")
 
@@ -100,6 +108,25 @@ def samples_of(data: bytes) -> list[Sample]:
     return samples
 
 
+def scores_of(data: bytes) -> ScoreColumns:
+    """Return the scores in columns, without an object an item."""
+    table = _read_table(data, lambda name: name not in ("flags", "facets"))
+    assert table is not None  # noqa: S101 - every file has ids
+    values = {name: table[name].to_numpy() for name in table.column_names}
+    excused = np.isin(values["reason"].astype(str), [str(reason) for reason in EXCUSED])
+    scores: dict[str, Array] = {}
+    for column, column_scores in values.items():
+        if column.startswith(_SCORE):
+            scores[column.removeprefix(_SCORE)] = column_scores
+    return ScoreColumns(
+        ids=values["id"].tolist(),
+        videos=values["video"].tolist(),
+        scored=values["state"] == "scored",
+        left_out=(values["state"] == "unscored") & ~excused,
+        scores=scores,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """The usage of the items that state it.
@@ -134,16 +161,21 @@ def _stated(values: Iterable[ValueT | None]) -> list[ValueT]:
 
 
 def _read(data: bytes, is_wanted: Callable[[str], bool] = lambda _: True) -> dict[str, list[Any]]:
-    """Return the columns with a name that is wanted."""
+    """Return the columns with a name that is wanted, as lists."""
+    table = _read_table(data, is_wanted)
+    if table is None:
+        return {}
+    return {name: table[name].to_pylist() for name in table.column_names}
+
+
+def _read_table(data: bytes, is_wanted: Callable[[str], bool]) -> "pa.Table | None":
+    """Return the columns with a name that is wanted. None where there is no such column."""
     import pyarrow as pa
     from pyarrow import parquet
 
     file = parquet.ParquetFile(pa.BufferReader(data))
     names = [name for name in file.schema_arrow.names if is_wanted(name)]
-    if not names:
-        return {}
-    table = file.read(names, use_threads=False)
-    return {name: table[name].to_pylist() for name in names}
+    return file.read(names, use_threads=False) if names else None
 
 
 def _by_item(columns: Mapping[str, Sequence[Any]], mark: str, count: int) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Metric
 from reelbench.scoring import aggregation, result_files, runs
+from reelbench.scoring.score_columns import ScoreColumns
 from reelbench.scoring.value_bounds import is_few, is_left_out, value_bounds
 from reelbench.scoring.videos import videos_asked, videos_had
 
@@ -73,6 +74,17 @@ def ranked_samples(stored: StoredResult) -> list[Sample]:
     replies may be absent (`sample_columns`).
     """
     return _read(stored).samples
+
+
+def score_columns(stored: StoredResult) -> ScoreColumns | None:
+    """Return the scores of a result's samples as today's rules read them.
+
+    None where its columns don't have them: it is several runs, or on some of its videos.
+    """
+    if stored.columns is None or stored.runs or stored.videos is not None:
+        return None
+    data = stored.columns.read()
+    return None if data is None else sample_columns.scores_of(data)
 
 
 def whole_samples(stored: StoredResult) -> list[Sample]:

@@ -104,17 +104,23 @@ def with_unscored_at(
     end: End, spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]
 ) -> list[Sample]:
     """Return the samples with missing scores of a metric at one end of their scale."""
-    end_scores: dict[str, float] = {}
-    for column, ends in _scale_ends(spec, metric).items():
-        end_scores[column] = ends.lowest
-        if end == "highest":
-            end_scores[column] = ends.highest
+    scores_at_end = end_scores(end, spec, metric)
     filled: list[Sample] = []
     for sample in samples:
-        if not end_scores.keys() <= sample.scores.keys():
-            sample = sample.model_copy(update={"scores": end_scores | sample.scores})  # noqa: PLW2901
+        if not scores_at_end.keys() <= sample.scores.keys():
+            sample = sample.model_copy(update={"scores": scores_at_end | sample.scores})  # noqa: PLW2901
         filled.append(sample)
     return filled
+
+
+def end_scores(end: End, spec: BenchmarkSpec, metric: Metric) -> dict[str, float]:
+    """Return one end of the scale of each column that a metric is made of."""
+    scores: dict[str, float] = {}
+    for column, ends in _scale_ends(spec, metric).items():
+        scores[column] = ends.lowest
+        if end == "highest":
+            scores[column] = ends.highest
+    return scores
 
 
 def _scale_ends(spec: BenchmarkSpec, metric: Metric) -> dict[str, _ScaleEnds]:

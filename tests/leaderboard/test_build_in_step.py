@@ -79,13 +79,13 @@ def test_one_more_row_touches_no_other_row_s_files(board, monkeypatch):
 
 def test_one_more_row_reads_its_own_samples_and_no_others(board, monkeypatch):
     read_keys = []
-    ranked_samples = ranking.ranked_samples
+    score_columns = ranking.score_columns
 
     def noted(stored):
         read_keys.append(stored.key)
-        return ranked_samples(stored)
+        return score_columns(stored)
 
-    monkeypatch.setattr(ranking, "ranked_samples", noted)
+    monkeypatch.setattr(ranking, "score_columns", noted)
     [added] = store.add(board / "results" / "00002", board / "store")
     _build(board / "store", board / "site")
     assert added.place is not None

@@ -1,6 +1,8 @@
 """Boards read columns of a store's samples; they give what the samples give, and nobody can forge them."""
 
+import dataclasses
 import json
+import random
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,10 +12,20 @@ from typer.testing import CliRunner
 import reelbench
 from reelbench.base.workers import Workers
 from reelbench.leaderboard import board, site, store
-from reelbench.leaderboard.sample_columns import as_parquet, samples_of, usage_in, usage_of
+from reelbench.leaderboard.entries import means_of
+from reelbench.leaderboard.sample_columns import (
+    as_parquet,
+    samples_of,
+    scores_of,
+    usage_in,
+    usage_of,
+)
 from reelbench.leaderboard.store_columns import FOLDER
+from reelbench.registry import discovery
+from reelbench.registry.metrics import MeanOf
 from reelbench.registry.records import Sample
-from reelbench.scoring import aggregation, result_files
+from reelbench.scoring import aggregation, comparison, result_files
+from reelbench.scoring.score_columns import columns_at_both_ends
 from tests.forks import KILL_AT
 from tests.program import app
 
@@ -62,6 +74,61 @@ def test_columns_have_every_number_of_the_samples_to_the_bit():
             assert repr(getattr(after, name)) == repr(getattr(before, name))
     assert usage_in(as_parquet(samples)) == usage_of(samples)
     assert samples_of(as_parquet([])) == []
+
+
+def _some_samples(spec, draw):
+    """Return 120 samples in no order; one in ten of them lacks a score, for any reason."""
+    names = sorted({mean.column for mean in means_of(spec, spec.primary)})
+    samples = []
+    for place in range(120):
+        fields = {"video": f"v{place % 13}", "scores": {}}
+        if draw.random() < 0.1:
+            fields["state"] = "unscored"
+            fields["reason"] = draw.choice(["cut_off", "media_missing", "refused"])
+        else:
+            fields["scores"] = {name: draw.random() for name in names}
+            if draw.random() < 0.1:
+                fields["scores"].pop(names[-1])
+        samples.append(_sample(f"q{draw.random()}", **fields))
+    return samples
+
+
+def _same_to_the_bit(first, second):
+    assert first.items == second.items
+    assert (first.lowest is first.highest) == (second.lowest is second.highest)
+    for one, other in ((first.lowest, second.lowest), (first.highest, second.highest)):
+        assert repr(one.value) == repr(other.value)
+        assert one.draws.tobytes() == other.draws.tobytes()
+        assert one.parts.added.tobytes() == other.parts.added.tobytes()
+        assert one.parts.deviations.tobytes() == other.parts.deviations.tobytes()
+        assert (one.n, one.clusters, one.bounds) == (other.n, other.clusters, other.bounds)
+
+
+def _mean_of_two():
+    """Return ReXTime, ranked by the mean of two of its metrics."""
+    spec = discovery.get("rextime")
+    how = MeanOf(metrics=("accuracy", "miou"))
+    mean = dataclasses.replace(spec.primary, name="mean", aggregate=how)
+    return dataclasses.replace(spec, metrics=(mean, *spec.metrics))
+
+
+@pytest.mark.parametrize("name", ["rextime", "moviechat", "curve", "mean of two"])
+def test_a_run_is_compared_by_its_columns_as_by_its_samples_to_the_bit(name):
+    spec = _mean_of_two() if name == "mean of two" else discovery.get(name)
+    samples = _some_samples(spec, random.Random(name))
+    columns = scores_of(as_parquet(samples))
+    of_columns = columns_at_both_ends(spec, columns)
+    assert of_columns is not None
+    _same_to_the_bit(of_columns, comparison.at_both_ends(spec, samples))
+    ids = {sample.id for sample in samples[20:90]}
+    of_columns = columns_at_both_ends(spec, columns, ids)
+    _same_to_the_bit(of_columns, comparison.at_both_ends(spec, samples, ids))
+
+
+def test_a_metric_that_is_no_plain_mean_is_not_made_of_columns():
+    spec = discovery.get("moviecore")  # weighted by a facet
+    samples = _some_samples(spec, random.Random(1))
+    assert columns_at_both_ends(spec, scores_of(as_parquet(samples))) is None
 
 
 def test_a_field_that_columns_lack_is_an_error_and_no_empty_value():
