@@ -32,6 +32,7 @@ from reelbench.leaderboard.aliases import Aliases
 from reelbench.leaderboard.board_settings import BoardSettings
 from reelbench.leaderboard.board_state import BoardState
 from reelbench.leaderboard.bridge import Bridge, as_json, bridges_of, by_other_judges, relation
+from reelbench.leaderboard.checked_files import CheckedFiles
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value, run_entry
 from reelbench.leaderboard.missing_columns import Note, with_columns
 from reelbench.leaderboard.overall import ModelKey, Overall
@@ -171,6 +172,7 @@ def make(
     workers: Workers = ALONE,
     common: Sequence[str] = (),
     note: Note = log.info,
+    checked: CheckedFiles | None = None,
 ) -> Board:
     """Read a store and make the leaderboard.
 
@@ -180,9 +182,10 @@ def make(
         workers: They read the files.
         common: See `on_common_videos`.
         note: Called with a line where the store's columns had to be made.
+        checked: See `store.read`.
     """
     left_out: dict[str, str] = {}
-    results = store.read(path, workers, left_out=left_out.__setitem__)
+    results = store.read(path, workers, left_out=left_out.__setitem__, checked=checked)
     results = with_columns(results, path, workers, note)
     try:
         return _make(path, results, left_out, published=published, common=common)

@@ -253,7 +253,7 @@ def _smallest_difference(pairs: TablePairs) -> float | None:
 
 
 def _run(spec: BenchmarkSpec, entry: BoardEntry, only: Collection[str] | None = None) -> AtBothEnds:
-    """Return a run's main metric at both ends of its unscored items, from its columns if it can."""
+    """Return a run's main metric at both ends of its unscored items."""
     stored = _stored(entry)
     columns = score_columns(stored)
     if columns is not None:

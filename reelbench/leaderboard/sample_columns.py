@@ -169,7 +169,7 @@ def _read(data: bytes, is_wanted: Callable[[str], bool] = lambda _: True) -> dic
 
 
 def _read_table(data: bytes, is_wanted: Callable[[str], bool]) -> "pa.Table | None":
-    """Return the columns with a name that is wanted. None where there is no such column."""
+    """Return the columns with a name that is wanted. None without any."""
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -29,6 +29,7 @@ from reelbench.data.redistribution import why_withheld
 from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import columns, headline, overall, ranking, row_faults, site_state
 from reelbench.leaderboard.board import Board
+from reelbench.leaderboard.checked_files import CheckedFiles
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count, means_of
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.missing_columns import Note
@@ -106,6 +107,7 @@ def build(
     common: Sequence[str] = (),
     url: str | None = None,
     note: Note = log.info,
+    checked: CheckedFiles | None = None,
 ) -> Board:
     """Write the site for a store, in one step, and return what it shows.
 
@@ -117,13 +119,16 @@ def build(
         common: See `board.on_common_videos`.
         url: Where it will be served, for a posted link's picture.
         note: Called with a line where the store's columns had to be made.
+        checked: See `store.read`.
 
     Raises:
         InputError: If the address is without http:// or https://.
         ReelbenchError: If the folder has other files.
     """
     address = None if url is None else address_beside(url)
-    board = boards.make(store, published=published, workers=workers, common=common, note=note)
+    board = boards.make(
+        store, published=published, workers=workers, common=common, note=note, checked=checked
+    )
     is_site = (out / "data" / "board.js").is_file()
     if out.exists() and not is_site and any(out.iterdir()):
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")
@@ -152,13 +157,21 @@ def build_changed(
         What is said of the site.
     """
     options = {"published": published, "common": list(common), "url": url}
-    inputs = site_state.inputs_of(store, options)
+    checked = CheckedFiles(store)
+    inputs = site_state.inputs_of(store, checked.states, options)
     state = site_state.read(out)
     if state is not None and state.inputs == inputs and state.is_whole(out):
         note(f"{out}: nothing changed since it was built")
         return state.summary
     board = build(
-        store, out, published=published, workers=workers, common=common, url=url, note=note
+        store,
+        out,
+        published=published,
+        workers=workers,
+        common=common,
+        url=url,
+        note=note,
+        checked=checked,
     )
     runs = sum(entry.stored is not None for entry in board.entries)
     summary = Summary(runs, len(board.entries) - runs, dict(board.left_out))

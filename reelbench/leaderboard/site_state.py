@@ -119,17 +119,21 @@ def _path_of(out: Path) -> Path:
     return settings.home() / _FOLDER / f"{digest[:16]}.json"
 
 
-def inputs_of(store: Path, options: Mapping[str, Any]) -> str:
+def inputs_of(
+    store: Path, store_states: Mapping[str, list[int]], options: Mapping[str, Any]
+) -> str:
     """Return the hash of all that a site follows from.
 
     Args:
         store: The store.
+        store_states: Path in the store -> the file's size and time.
         options: Those of the command, as plain data.
     """
-    folders: list[Path] = [store, *settings.BENCHMARKS.paths]
+    folders = [*settings.BENCHMARKS.paths]
     folders += [Path(file).parent for file in discovery.opened_files()]
     folders += _packages_with_benchmarks()
-    trees = [[str(folder), sorted(file_states(folder))] for folder in folders]
+    trees: list[Any] = [[str(store), sorted(store_states.items())]]
+    trees += [[str(folder), sorted(file_states(folder))] for folder in folders]
     return digest_of([trees, dict(options), code_state()])
 
 

@@ -46,6 +46,7 @@ from reelbench.leaderboard.board_state import (
     BoardState,
     FiledRow,
 )
+from reelbench.leaderboard.checked_files import CheckedFiles
 from reelbench.leaderboard.identity import answers_key, key_of
 from reelbench.leaderboard.ledger import Checked, Verification
 from reelbench.leaderboard.marks import known_spec
@@ -933,6 +934,7 @@ def read(
     *,
     left_out: Callable[[str, str], None] | None = None,
     benchmarks: Collection[str] | None = None,
+    checked: CheckedFiles | None = None,
 ) -> list[StoredResult]:
     """Return every result whose samples are here, in the order of keys.
 
@@ -941,6 +943,7 @@ def read(
         workers: They read the files.
         left_out: Called with the key of each result that can't be read, and why.
         benchmarks: Ids. Only results on these are read.
+        checked: Files that need not be hashed again. By default all are hashed.
 
     Raises:
         InputError: If there is no store, its ledger is broken, or a result can't be read and there
@@ -955,19 +958,28 @@ def read(
         if is_here or row.key not in keys_without_samples:
             rows.append(row)
     known_rows = KnownRows()
+    readings: list[_Reading] = []
+    for row in rows:
+        is_checked = checked is not None and checked.has(row, FILES)
+        readings.append(_Reading(row, store, is_checked))
     if workers.alone(len(rows)):
-        results = [_read_or_refused(row, store) for row in rows]
+        results = [_read_or_refused(reading) for reading in readings]
     else:
-        results = list(workers.map(partial(_read_or_refused, store=store), rows))
+        results = list(workers.map(_read_or_refused, readings))
     stored: list[StoredResult] = []
+    hashed_rows: list[FiledRow] = []
     for row, read_result in zip(rows, results, strict=True):
         if isinstance(read_result, _Read):
+            if read_result.folder == store / row.key:
+                hashed_rows.append(row)
             named_result = with_name(read_result.result, state)
             stored.append(as_stored(read_result.folder, named_result, row, known_rows))
         elif left_out is None:
             raise InputError(read_result)
         else:
             left_out(row.key, read_result)
+    if checked is not None:
+        checked.remember(hashed_rows)
     first = FirstFiled((result.filed for result in stored), board_settings.read(store))
     columns = StoreColumns(store)
     return [
@@ -1032,6 +1044,21 @@ def unreadable(results: Iterable[StoredResult]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
+class _Reading:
+    """A row to be read from a store.
+
+    Attributes:
+        row: The row.
+        store: The store.
+        is_checked: Its files are known to be those that were filed.
+    """
+
+    row: FiledRow
+    store: Path
+    is_checked: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Read:
     """A result, and the folder that it was read from."""
 
@@ -1039,11 +1066,15 @@ class _Read:
     result: Result
 
 
-def _read_or_refused(row: FiledRow, store: Path) -> _Read | str:
+def _read_or_refused(reading: _Reading) -> _Read | str:
     """Return the result of a row; or the reason why it can't be read."""
+    row = reading.row
+    store = reading.store
     folder = store / row.key
     try:
-        changed_file = _changed_file(row, folder, store)
+        changed_file: Path | None = None
+        if not reading.is_checked:
+            changed_file = _changed_file(row, folder, store)
         if changed_file is not None:
             # A process that was ended while it put other files there leaves the earlier ones.
             digest = row.files.get(result_files.RESULT_FILE, "")

@@ -43,7 +43,7 @@ class ScoreColumns:
 def columns_at_both_ends(
     spec: BenchmarkSpec, columns: ScoreColumns, only: Collection[str] | None = None
 ) -> AtBothEnds | None:
-    """Return what `comparison.at_both_ends` returns for the samples of these columns.
+    """Resample a run's main metric as `comparison.at_both_ends` does, from columns.
 
     Args:
         spec: The benchmark.
@@ -66,7 +66,7 @@ def columns_at_both_ends(
 
 
 def _plain_means(spec: BenchmarkSpec, metric: Metric) -> list[Mean] | None:
-    """Return the means that a metric is, or is the mean of. None where it is anything else."""
+    """Return the means that make a metric. None where it is made otherwise."""
     how = metric.aggregate
     if isinstance(how, Mean):
         return [how] if how.weight_by is None else None
