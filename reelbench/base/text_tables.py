@@ -42,6 +42,8 @@ def spreadsheet_cell(value: object) -> object:
     text = _AFTER_A_MARK.sub(r"\1'\2", value)
     if value.startswith(_FORMULA):
         text = f"'{text}"
+    if text.isprintable():
+        return text
     shown_letters: list[str] = []
     for letter in text:
         if letter.isprintable() or letter in "\t\n":

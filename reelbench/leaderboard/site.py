@@ -30,6 +30,7 @@ from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import columns, headline, overall, ranking, row_faults, site_state
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.checked_files import CheckedFiles
+from reelbench.leaderboard.code_state import digest_of
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count, means_of
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.missing_columns import Note
@@ -136,7 +137,7 @@ def build(
     with replacing_folder(out) as aside:
         files = SiteFiles(aside)
         if is_site:
-            files = SiteFiles(aside, out, _unchanged_samples(board, out))
+            files = SiteFiles(aside, out, _unchanged_runs(board, out))
         write(board, files, workers, address=address)
     return board
 
@@ -176,7 +177,7 @@ def build_changed(
     runs = sum(entry.stored is not None for entry in board.entries)
     summary = Summary(runs, len(board.entries) - runs, dict(board.left_out))
     if _follows_from_the_store(board):
-        site_state.write(out, inputs, _samples_of_runs(board), summary)
+        site_state.write(out, inputs, _hashes_of_runs(board), summary)
     else:
         site_state.forget(out)
     return summary
@@ -191,20 +192,29 @@ def _follows_from_the_store(board: Board) -> bool:
     return not board.left_out
 
 
-def _unchanged_samples(board: Board, out: Path) -> set[str]:
-    """Return the names of the runs whose samples need not be packed anew."""
+def _unchanged_runs(board: Board, out: Path) -> set[str]:
+    """Return the names of the runs' files that need not be written anew."""
     state = site_state.read(out)
-    return set() if state is None else state.unchanged_samples(out, _samples_of_runs(board))
+    return set() if state is None else state.unchanged_runs(out, _hashes_of_runs(board))
 
 
-def _samples_of_runs(board: Board) -> dict[str, str]:
-    """Return name of a run's files -> the hash of its samples."""
+def _hashes_of_runs(board: Board) -> dict[str, str]:
+    """Return name of a run's files -> the hash of what they follow from, beside Reelbench."""
+    hash_of_spec = {name: digest_of([repr(spec)]) for name, spec in board.specs.items()}
     hashes: dict[str, str] = {}
     for entry in board.entries:
-        if entry.stored is not None:
-            digest = entry.stored.filed_row.files.get(result_files.SAMPLES_FILE)
-            if digest is not None:
-                hashes[file_name(entry.key)] = digest
+        stored = entry.stored
+        if stored is None or not all(run.filed_row.files for run in stored.each):
+            continue
+        hashes[file_name(entry.key)] = digest_of(
+            [
+                [dict(run.filed_row.files) for run in stored.each],
+                hash_of_spec[entry.group.benchmark],
+                stored.result.model.id,  # a model may be renamed
+                stored.withheld,
+                entry.unranked,
+            ]
+        )
     return hashes
 
 
@@ -639,16 +649,18 @@ class _Run:
 
 def _write_runs(board: Board, files: SiteFiles, workers: Workers, *, private: bool) -> None:
     runs: list[_Run] = []
-    stored_results = 0
+    results_to_write = 0
     for entry in board.entries:
+        if files.keep_run(file_name(entry.key)):
+            continue
         spec = board.specs[entry.group.benchmark]
         if entry.stored is not None:
-            stored_results += 1
+            results_to_write += 1
             # The data's rows are nothing that a worker needs.
             entry = replace(entry, stored=replace(entry.stored, rows=None))  # noqa: PLW2901
         runs.append(_Run(spec, entry))
     write_run = partial(_write_run, files, private)
-    if workers.alone(stored_results):  # a published row costs nothing
+    if workers.alone(results_to_write):  # a published row costs nothing
         for run in runs:
             write_run(run)
     else:
@@ -671,7 +683,7 @@ def _write_run(files: SiteFiles, private: bool, run: _Run) -> None:
         # A run's samples are shown once, with its row on all of its videos.
         if not withheld and entry.stored.videos is None:
             samples_file = entry.stored.folder / result_files.SAMPLES_FILE
-            samples_text = files.unchanged_samples(name) or _packed_samples(name, samples_file)
+            samples_text = _packed_samples(name, samples_file)
             document["samples"] = samples_text.count('\n"')  # a line begins with each block
     run_text = _loaded(f"runs/{name}", document)
     if len(samples_text) < OWN_FILE_FROM:

@@ -10,6 +10,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 
+RUN_FOLDERS = ("data/runs", "data/samples")
+"""Where the files of a run are."""
+
 
 @dataclass(frozen=True, slots=True)
 class SiteFiles:
@@ -18,13 +21,13 @@ class SiteFiles:
     Attributes:
         folder: The new folder.
         before: The folder that it replaces. None of a new site.
-        samples: Names of the runs' files in `before` whose samples are known to be as they would be
+        unchanged_runs: Names of the runs' files in `before` that are known to be as they would be
             written today.
     """
 
     folder: Path
     before: Path | None = None
-    samples: AbstractSet[str] = frozenset()
+    unchanged_runs: AbstractSet[str] = frozenset()
 
     def write(self, name: str, text: str) -> None:
         """Write a file, by its path in the site."""
@@ -38,16 +41,19 @@ class SiteFiles:
         else:
             path.write_bytes(data)
 
-    def unchanged_samples(self, name: str) -> str:
-        """Return the script with a run's samples as it was. Empty where that isn't known."""
-        if self.before is None or name not in self.samples:
-            return ""
-        own_file = self.before / "data" / "samples" / f"{name}.js"
-        if own_file.is_file():
-            return own_file.read_text("utf-8")
-        text = (self.before / "data" / "runs" / f"{name}.js").read_text("utf-8")
-        _, _, samples_text = text.partition("\n")
-        return samples_text
+    def keep_run(self, name: str) -> bool:
+        """Take over the files of a run. False where they may be others today."""
+        if name not in self.unchanged_runs:
+            return False
+        for folder in RUN_FOLDERS:
+            self._keep_if_there(f"{folder}/{name}.js")
+        return True
+
+    def _keep_if_there(self, name: str) -> None:
+        assert self.before is not None  # noqa: S101 - there is something to keep
+        if (self.before / name).is_file():
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            self._keep(name)
 
     def _has_before(self, name: str, data: bytes) -> bool:
         """Return True where the folder before has a file of this name with these bytes."""

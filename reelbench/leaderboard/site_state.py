@@ -20,7 +20,7 @@ from reelbench.registry import discovery, entry_points
 
 _FOLDER = "sites"
 _RUN_FILE = re.compile(r"data/(?:runs|samples)/(.+)\.js")
-"""A file with a run's samples, and the name of the run's files in its path."""
+"""A file of a run, and the name of the run's files in its path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,26 +46,26 @@ class SiteState:
         inputs: The hash of all that it follows from.
         code: The hash of Reelbench itself.
         files: Path in the site -> its size and time.
-        samples: Name of a run's files -> the hash of its samples.
+        runs: Name of a run's files -> the hash of what they follow from.
         summary: What the command said of it.
     """
 
     inputs: str
     code: str
     files: Mapping[str, list[int]]
-    samples: Mapping[str, str]
+    runs: Mapping[str, str]
     summary: Summary
 
     def is_whole(self, out: Path) -> bool:
         """Return True where the site's files are those that were written, and no others."""
         return dict(file_states(out)) == self.files
 
-    def unchanged_samples(self, out: Path, samples: Mapping[str, str]) -> set[str]:
-        """Return the names of the runs' files whose samples are the same today.
+    def unchanged_runs(self, out: Path, runs: Mapping[str, str]) -> set[str]:
+        """Return the names of the runs' files that are as they would be written today.
 
         Args:
             out: The site.
-            samples: Name of a run's files -> the hash of its samples today.
+            runs: Name of a run's files -> the hash of what they follow from today.
         """
         if code_state() != self.code:
             return set()
@@ -76,7 +76,7 @@ class SiteState:
             if match is None:
                 continue
             name = match[1]
-            if name in samples and self.samples.get(name) == samples[name]:
+            if name in runs and self.runs.get(name) == runs[name]:
                 names.add(name)
             if state_of(out / path) != state:
                 changed_names.add(name)
@@ -93,16 +93,16 @@ def read(out: Path) -> SiteState | None:
             inputs=document["inputs"],
             code=document["code"],
             files=document["files"],
-            samples=document["samples"],
+            runs=document["runs"],
             summary=Summary(**document["summary"]),
         )
     except (LookupError, TypeError):  # of another version
         return None
 
 
-def write(out: Path, inputs: str, samples: Mapping[str, str], summary: Summary) -> None:
+def write(out: Path, inputs: str, runs: Mapping[str, str], summary: Summary) -> None:
     """Remember a site that was just built."""
-    state = SiteState(inputs, code_state(), dict(file_states(out)), samples, summary)
+    state = SiteState(inputs, code_state(), dict(file_states(out)), runs, summary)
     path = _path_of(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     # No key can be in it: paths, numbers, hashes and what the command said.
