@@ -199,7 +199,7 @@ def _unchanged_runs(board: Board, out: Path) -> set[str]:
 
 
 def _hashes_of_runs(board: Board) -> dict[str, str]:
-    """Return name of a run's files -> the hash of what they follow from, beside Reelbench."""
+    """Return name of a run's files -> the hash of what they follow from."""
     hash_of_spec = {name: digest_of([repr(spec)]) for name, spec in board.specs.items()}
     hashes: dict[str, str] = {}
     for entry in board.entries:

@@ -16,7 +16,7 @@ from reelbench.registry.spec import BenchmarkSpec, Mean, MeanOf, Metric
 from reelbench.scoring.comparison import AtBothEnds
 from reelbench.scoring.value_bounds import End, end_scores
 from reelbench.stats import ratios
-from reelbench.stats.intervals import Array, Places
+from reelbench.stats.intervals import Array
 
 Mask = npt.NDArray[np.bool_]
 
@@ -61,7 +61,7 @@ def columns_at_both_ends(
     highest = lowest
     if columns.left_out[places].any():
         highest = _resampled_at("highest", spec, means, columns, places)
-    items = sha256_of_names(columns.ids[place] for place in places.tolist())
+    items = sha256_of_names(columns.ids[place] for place in places)
     return AtBothEnds(items, lowest, highest)
 
 
@@ -81,13 +81,13 @@ def _plain_means(spec: BenchmarkSpec, metric: Metric) -> list[Mean] | None:
     return means
 
 
-def _places_in_order_of_ids(columns: ScoreColumns, only: Collection[str] | None) -> Places:
+def _places_in_order_of_ids(columns: ScoreColumns, only: Collection[str] | None) -> list[int]:
     """Return the places of the items that count, in the order of their ids."""
-    places = np.flatnonzero(columns.scored | columns.left_out).tolist()
+    places: list[int] = np.flatnonzero(columns.scored | columns.left_out).tolist()
     if only is not None:
         places = [place for place in places if columns.ids[place] in only]
     places.sort(key=columns.ids.__getitem__)
-    return np.array(places, dtype=np.intp)
+    return places
 
 
 def _resampled_at(
@@ -95,7 +95,7 @@ def _resampled_at(
     spec: BenchmarkSpec,
     means: Sequence[Mean],
     columns: ScoreColumns,
-    places: Places,
+    places: Sequence[int],
 ) -> ratios.Resampled:
     """Resample the main metric with missing scores at one end of their scale."""
     scores_at_end = end_scores(end, spec, spec.primary)
@@ -108,5 +108,5 @@ def _resampled_at(
         filled = np.where(np.isnan(scores), scores_at_end[mean.column], scores)
         metric_ratios.append(ratios.Ratio(array("d", filled.tobytes()), weights, mean.scale))
     mean_of_ratios = ratios.MeanOfRatios(metric_ratios, bounds=spec.primary.bounds)
-    videos = [columns.videos[place] for place in places.tolist()]
+    videos = [columns.videos[place] for place in places]
     return ratios.resampled(mean_of_ratios, videos)

@@ -92,6 +92,27 @@ def test_one_more_row_reads_its_own_samples_and_no_others(board, monkeypatch):
     assert read_keys == [added.place.relative_to(board / "store").as_posix()]
 
 
+def test_a_model_that_was_renamed_has_its_new_name_in_its_run_s_file(board, monkeypatch):
+    row_life.rename("org/model-00000", "org/renamed", board / "store")
+    _build(board / "store", board / "site")
+    monkeypatch.setenv("REELBENCH_HOME", str(board / "another_home"))
+    site.build(board / "store", board / "fresh")
+    assert _files(board / "site") == _files(board / "fresh")
+
+
+@pytest.mark.parametrize("name", ["result.json", "samples.jsonl"])
+def test_a_store_s_file_of_another_time_is_hashed_again(board, name):
+    [stored, _] = store.read(board / "store")
+    path = stored.folder / name
+    data = path.read_bytes()
+    path.write_bytes(data + b"\n")
+    summary, _ = _build(board / "store", board / "site")
+    assert list(summary.left_out) == [stored.key]
+    path.write_bytes(data)
+    summary, _ = _build(board / "store", board / "site")
+    assert not summary.left_out
+
+
 @pytest.mark.parametrize("change", ["cut off", "one bit", "no archive", "gone"])
 def test_a_broken_file_of_kept_tests_is_made_again(board, change):
     [kept] = (settings.home() / "tables").iterdir()
@@ -119,8 +140,8 @@ def test_samples_are_packed_in_their_run_s_file_and_long_ones_apart(board, monke
     as_filed = [[json.loads(line) for line in text.splitlines()] for text in filed]
     assert sorted(whole, key=str) == sorted(as_filed, key=str)
     monkeypatch.setattr(site, "OWN_FILE_FROM", 1000)
-    site.build(board / "store", board / "site")
-    apart = (board / "site" / "data" / "samples").iterdir()
+    site.build(board / "store", board / "long")
+    apart = (board / "long" / "data" / "samples").iterdir()
     assert sorted((unpacked(path.read_text()) for path in apart), key=str) == sorted(whole, key=str)
 
 
