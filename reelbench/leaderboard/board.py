@@ -506,12 +506,14 @@ def _rows_in_order(
 ) -> list[BoardEntry]:
     """Return a group's rows from the best one down, those that are not ranked last."""
 
-    def order(row: BoardEntry) -> tuple[bool, bool, float, str, str]:
+    def order(row: BoardEntry) -> tuple[bool, bool, float, int, str, str]:
         score = metric_value(row.metrics, spec.primary.name)
         return (
             row.key not in ranks,
             score is None,
             -(score or 0.0),
+            # Of equal values a model's further row may have the better place.
+            ranks.get(row.key, 0),
             row.model.lower(),
             row.key,
         )

@@ -191,9 +191,12 @@ def _of_several_leaders(board: Board, by_leaders: _LedGroups) -> str:
         groups.extend(led_groups)
     number = _number_word(len(groups))
     if not _was_run(board, groups):
+        why = "nothing was run here yet"
+        if any(row.kind == "run" for row in board.entries):
+            why = "what was run here stands in other tables"
         return (
             f"Numbers of {number} benchmarks as papers print them, with different frames and "
-            "settings: nothing was run here yet, so nobody leads."
+            f"settings: {why}, so nobody leads."
         )
     return _first_overall(board) + _first_on_benchmarks(board, by_leaders, number)
 
