@@ -276,6 +276,10 @@ class BoardState:
             )
         return reasons
 
+    def owner_of(self, row: FiledRow) -> str | None:
+        """Return the account that may change a row. None is the maintainers."""
+        return self.owners.get(self.name_of(row.model).casefold(), row.account)
+
     def tombstone(self, key: str, model: str, answers: str) -> Removed | None:
         """Return the withdrawal that a result falls under, or None.
 

@@ -226,9 +226,11 @@ def _changed_rows(keys: Iterable[str], base_store: Path, account: str | None) ->
             continue
         if account is None:
             yield (
-                f"results/{key}: is filed, and only who filed it changes it; nobody here knows who "
+                f"results/{key}: is filed, and only its owner changes it; nobody here knows who "
                 "hands this in (--account NAME says so)"
             )
-        elif not board_state.same_account(row.account, account):
-            owner = row.account or "the maintainers of this board"
-            yield f"results/{key}: was filed by {owner}, and only they change it"
+            continue
+        owner = state.owner_of(row)
+        if not board_state.same_account(owner, account):
+            name = owner or "the maintainers of this board"
+            yield f"results/{key}: belongs to {name}, and only they change it"

@@ -783,10 +783,13 @@ def _kept_outcome(work: _Refiling, board: BoardLedger, filing: Filing) -> Added 
     if old_result is not None:
         _refuse_another_model(work.folder, old_result, result, board.state)
     if row.answers != work.candidate.answers and not filing.replaces:
+        command = f"reelbench leaderboard replace {work.folder} --store {work.store}"
+        if filing.account is not None:
+            command += f" --account {filing.account}"
         raise InputError(
             f"{work.folder}: other answers of {result.model.id} in this setting are filed as "
-            f"{row.key}, and add replaces nothing; a corrected run: `reelbench leaderboard replace "
-            f"{work.folder} --store {work.store}`; another model: score it with another --name"
+            f"{row.key}, and add replaces nothing; a corrected run: `{command}`; another model: "
+            "score it with another --name"
         )
     digest = work.candidate.calibration_sha256
     has_same_people = digest is None or row.files.get(calibration_file.FILE) == digest

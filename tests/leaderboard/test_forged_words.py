@@ -178,11 +178,23 @@ def test_a_link_in_a_submission_is_refused(dataset):
     assert "is a link" in submitted.why
 
 
-@pytest.mark.parametrize(("account", "refused"), [("held", False), ("evil", True), (None, True)])
+@pytest.mark.parametrize(
+    ("account", "moved_to", "refused"),
+    [
+        ("held", None, False),
+        ("evil", None, True),
+        (None, None, True),
+        ("heir", "Heir", False),
+        ("held", "heir", True),
+    ],
+)
 def test_a_row_is_changed_by_its_own_account_alone(
-    dataset, rextime_run, tmp_path, account, refused
+    dataset, rextime_run, tmp_path, account, moved_to, refused
 ):
     base, offered, held, own = dataset
+    if moved_to is not None:
+        row_life.move("held/good", moved_to, base / "results")
+        shutil.copy(base / "results" / "ledger.jsonl", offered / "results" / "ledger.jsonl")
     shutil.rmtree(own)
     mended = tmp_path / "mended-store"
     [added] = store.add(rextime_run("mended", model="held/good", right=9), mended)

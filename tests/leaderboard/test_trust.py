@@ -100,6 +100,7 @@ def test_a_model_is_filed_by_who_filed_it_first_or_by_the_maintainers(rextime_ru
         assert "was filed first by held, 2026-01-01" in refused.why
     refused = files(again, "HELD")
     assert "add replaces nothing" in refused.why
+    assert "--account HELD`" in refused.why
     assert files(again, "HELD", replaces=True).outcome == "replaced"
     theirs = rextime_run("theirs", model="held/one", right=3)
     assert files(theirs, as_maintainer=True, replaces=True).outcome == "replaced"
