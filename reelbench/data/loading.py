@@ -6,7 +6,7 @@ never be stale. They are renamed into place whole, so they can never be half.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -95,7 +95,7 @@ class SplitData:
         """
         split_rows = read_rows(self.spec, self.paths, self.split)
         only = self.task.only if self.task else {}
-        task_rows = [row for row in split_rows if _has_labels(row, only)]
+        task_rows = [row for row in split_rows if has_labels(row, only)]
         if not task_rows:
             labels: set[str] = set()
             for row in split_rows:
@@ -127,7 +127,8 @@ class SplitData:
         return folder
 
 
-def _has_labels(row: Row, labels: dict[str, str]) -> bool:
+def has_labels(row: Row, labels: Mapping[str, str]) -> bool:
+    """Return True of a row with all these labels, by facet."""
     return all(label in row[facet] for facet, label in labels.items())
 
 

@@ -236,15 +236,13 @@ def subset(
     for task in spec.tasks:
         if not task.only:
             continue
-        part_ids = {row_id for row_id, row in rows_here.items() if _has_labels(row, task.only)}
+        part_ids = {
+            row_id for row_id, row in rows_here.items() if loading.has_labels(row, task.only)
+        }
         if sample_ids == part_ids:
             facet, label = next(iter(task.only.items()))
             return f"{facet} {label}"
     return None
-
-
-def _has_labels(row: Row, labels: Mapping[str, str]) -> bool:
-    return all(label in row[facet] for facet, label in labels.items())
 
 
 def partial(

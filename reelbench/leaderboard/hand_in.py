@@ -12,14 +12,14 @@ from reelbench.leaderboard import hidden_key
 from reelbench.leaderboard.results_dataset import RESULTS
 from reelbench.tasks import hidden_submission
 
-Done = Literal["unchanged", "would change", "committed", "pull request"]
+Publishing = Literal["unchanged", "would change", "committed", "pull request"]
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
     """The outcome for one repository, and where it can be seen."""
 
-    done: Done
+    done: Publishing
     url: str
 
 

@@ -32,7 +32,7 @@ from reelbench.leaderboard.hidden_board import HiddenBoard, Quotas
 from reelbench.leaderboard.hidden_offer import OfferedSubmission, read_offer
 from reelbench.leaderboard.hidden_queue import Queue
 from reelbench.leaderboard.hidden_rules import Phase
-from reelbench.leaderboard.pull_request import Done, Offer, PullRequests
+from reelbench.leaderboard.pull_request import Commenting, Offer, PullRequests
 from reelbench.registry.records import Metrics
 from reelbench.tasks import hidden_submission
 from reelbench.tasks.hidden_answers import HiddenAnswers
@@ -47,7 +47,7 @@ class Look(NamedTuple):
     The comment may stand there already.
     """
 
-    done: Done
+    done: Commenting
     comment: str = ""
 
 
@@ -75,7 +75,7 @@ class HiddenTest(PullRequests):
         self._queue.drop_others(authors)
         return authors
 
-    def check(self, number: int, bounds: Bounds, last: bool) -> Done:
+    def check(self, number: int, bounds: Bounds, last: bool) -> Commenting:
         """Check a pull request; where it is a submission to this test, score it."""
         return self.look_at(number, bounds, last=last).done
 

@@ -41,7 +41,7 @@ from reelbench.leaderboard import board as boards
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.board_state import BoardState
 from reelbench.leaderboard.entries import HUB_ID, BoardEntry, RankingGroup
-from reelbench.leaderboard.hand_in import Done, Published
+from reelbench.leaderboard.hand_in import Published, Publishing
 from reelbench.leaderboard.site_files import SiteFiles
 from reelbench.leaderboard.store import StoredResult
 from reelbench.pages.shell_page import page_asset
@@ -491,7 +491,7 @@ class _Upload:
             self._squash_or_say(changes)
         if revision is None:
             url = committed_url
-        done: Done = "pull request" if options.create_pr else "committed"
+        done: Publishing = "pull request" if options.create_pr else "committed"
         return Published(done, url)
 
     @property

@@ -26,7 +26,7 @@ from reelbench.leaderboard.submission import Report
 if TYPE_CHECKING:
     from huggingface_hub import DiscussionComment, DiscussionWithDetails
 
-Done = Literal["commented", "updated", "unchanged", "skipped", "not in time"]
+Commenting = Literal["commented", "updated", "unchanged", "skipped", "not in time"]
 
 _NOT_FOUND = 404
 
@@ -93,7 +93,7 @@ class PullRequests:
                 self.dataset, number, repo_type="dataset"
             )
 
-    def check(self, number: int, bounds: Bounds, last: bool) -> Done:
+    def check(self, number: int, bounds: Bounds, last: bool) -> Commenting:
         """Check what a pull request offers now, and say so in one comment.
 
         Args:
@@ -122,7 +122,7 @@ class PullRequests:
             return "unchanged"
         return self._comment(number, offers[-1].comment, text)
 
-    def _comment(self, number: int, comment: str | None, text: str) -> Done:
+    def _comment(self, number: int, comment: str | None, text: str) -> Commenting:
         """Write the comment, in the place of our old one."""
         api = self._repository.api
         with self._repository.errors_in_one_line():

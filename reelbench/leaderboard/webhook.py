@@ -20,7 +20,7 @@ from pydantic import AliasPath, BaseModel, Field, ValidationError
 from reelbench.base import bounded
 from reelbench.base.bounded import Bounds
 from reelbench.base.errors import ReelbenchError, cut_in_the_middle, first_line, printable
-from reelbench.leaderboard.pull_request import Done, PullRequests
+from reelbench.leaderboard.pull_request import Commenting, PullRequests
 from reelbench.registry import discovery
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class Server:
                     return turn
                 await self._changed.wait()
 
-    def _note_outcome(self, turn: Turn, outcome: Done | None) -> None:
+    def _note_outcome(self, turn: Turn, outcome: Commenting | None) -> None:
         """Note what came of a look. One that failed is tried again later."""
         number = turn.number
         if outcome is not None:

@@ -189,14 +189,14 @@ def test_a_link_in_a_submission_is_refused(dataset):
     ],
 )
 def test_a_row_is_changed_by_its_own_account_alone(
-    dataset, rextime_run, tmp_path, account, moved_to, refused
+    dataset, rextime_run, account, moved_to, refused
 ):
     base, offered, held, own = dataset
     if moved_to is not None:
         row_life.move("held/good", moved_to, base / "results")
         shutil.copy(base / "results" / "ledger.jsonl", offered / "results" / "ledger.jsonl")
     shutil.rmtree(own)
-    mended = tmp_path / "mended-store"
+    mended = base.parent / "mended-store"
     [added] = store.add(rextime_run("mended", model="held/good", right=9), mended)
     assert added.place is not None
     shutil.rmtree(held)
