@@ -593,6 +593,10 @@ DOORS = {
     "tokens that open a turn": ("tests/judges/test_prompting.py", "turn"),
     "defaults of a folder": ("tests/cli/test_defaults.py", ""),
     "words of a submitter": ("tests/leaderboard/test_forged_words.py", ""),
+    "rows without samples": ("tests/leaderboard/test_withheld.py", "owner or none_is_one_line"),
+    "others' files of a benchmark": ("tests/registry/test_parity_of_strangers.py", ""),
+    "words in the checker's comment": ("tests/leaderboard/test_submission.py", "hostile"),
+    "rows that were withdrawn": ("tests/leaderboard/test_row_life.py", "withdrawn"),
 }
 """What is tried at a door of one command -> the file of tests with the tries, and which of them."""
 

@@ -3,15 +3,18 @@
 import io
 import json
 import re
+import shutil
 
 import pytest
 from huggingface_hub import snapshot_download
 from pyarrow import parquet
 
 from reelbench.base.errors import InputError
+from reelbench.leaderboard import board_state, changed_files, row_life, store
 from reelbench.leaderboard import publish as publishing
-from reelbench.leaderboard import row_life, store
+from reelbench.leaderboard.changed_files import ChangedFiles
 from reelbench.leaderboard.publish import PublishOptions
+from reelbench.leaderboard.store import Filing
 
 SPACE, DATASET = "museum/reelbench-board", "museum/reelbench-results"
 ANSWER = "the secret answer"
@@ -117,6 +120,27 @@ def test_a_rebuild_from_the_dataset_gives_the_same_page(hub, tmp_path, reelbench
     board = hub.repos["space", SPACE].files()["data/board.js"].decode()
     assert "lab/stated" in board
     assert any(path.startswith("data/pairs/") for path in hub.repos["space", SPACE].files())
+
+
+@pytest.mark.usefixtures("published")
+def test_a_row_without_samples_has_an_owner_and_is_not_replaced(filed, tmp_path, reelbench):
+    again = rebuilt(tmp_path, reelbench)
+    before = board_state.read(again).rows
+    [key] = [key for key, row in before.items() if row.model == "org/one"]
+    filed("one", 3, into="others")
+    run = tmp_path / "runs" / "one-3"
+    [added] = store.add(run, again, filing=Filing("eve"))
+    assert "org/one was filed first by the maintainers of this board" in added.why
+    [added] = store.add(run, again, filing=Filing("eve", as_maintainer=True))
+    assert "add replaces nothing" in added.why
+    assert board_state.read(again).rows == before
+    offered = tmp_path / "offered"
+    shutil.copytree(tmp_path / "others" / key, offered / "results" / key)
+    files = [f"results/{key}/{name}" for name in ("result.json", "samples.jsonl")]
+    changes = ChangedFiles(tuple(files), ())
+    report = changed_files.report(changes, offered, again, account="eve")
+    assert report.problems[0].startswith(f"results/{key}: belongs to the maintainers")
+    assert report.refused == 1
 
 
 @pytest.mark.usefixtures("published")

@@ -18,6 +18,7 @@ from typing import Any
 
 from reelbench.base.files import is_aside, sha256_of
 from reelbench.data import loading
+from reelbench.leaderboard import store_columns
 from reelbench.scoring import result_files
 from tests.forks import FULL_AT, KILL_AT, Forks
 from tests.leaderboard import test_tampering as ways
@@ -30,6 +31,8 @@ LIMITS = (600, 2_000, 8_000, 30_000, 120_000)
 KILLS, FULL = "kills of", "full disk under"
 OF_PAYING = re.compile(r"funnel\.json$|trace\.jsonl$|status\.json$")
 """What says how many replies were paid for, or in which order they came: a kill changes it."""
+REPLACE = "leaderboard replace"
+"""It keeps the old answers first, and then puts the new ones in their place."""
 BEGUN = re.compile(r"Traceback (?:.*\n)+?.*spawn_main(?:.*\n)+?EOFError.*\n")
 """What Python itself says in a worker process that waits for its work when the one that began it is killed."""
 DATED = {"result.json", "ledger.jsonl"}
@@ -49,7 +52,8 @@ def seen(place: Path) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     for path in sorted(place.rglob("*")) if place.is_dir() else ():
         name = path.relative_to(place).as_posix()
-        if not path.is_file() or is_aside(path.relative_to(place)) or OF_PAYING.search(name):
+        is_left_out = is_aside(path.relative_to(place)) or OF_PAYING.search(name)
+        if not path.is_file() or is_left_out or name.startswith(f"{store_columns.FOLDER}/"):
             continue
         if path.name == "result.json":
             result = result_files.read(path.parent)
@@ -173,8 +177,8 @@ def commands(place: Path, run: Callable[..., Any], server: JudgeServer) -> dict[
             place / "built",
         )
 
-    def filed(letter: str) -> tuple[object, ...]:
-        return ("leaderboard", "add", place / letter, "--store", place / "filed")
+    def filed(letter: str, word: str = "add") -> tuple[object, ...]:
+        return ("leaderboard", word, place / letter, "--store", place / "filed")
 
     def viewed(letter: str) -> tuple[object, ...]:
         return ("view", place / letter, "--out", place / "viewed")
@@ -184,7 +188,8 @@ def commands(place: Path, run: Callable[..., Any], server: JudgeServer) -> dict[
     out = place / "out"
     return {
         "score": Command(scored("B"), place / "scored", scored("A")),
-        "leaderboard add": Command(filed("B"), place / "filed", filed("A")),
+        "leaderboard add": Command(filed("B"), place / "filed"),
+        REPLACE: Command(filed("B", "replace"), place / "filed", filed("A")),
         "leaderboard build": Command(built("B"), place / "built", built("A")),
         "view": Command(viewed("B"), place / "viewed", viewed("A")),
         "score --judge": Command(
@@ -303,6 +308,9 @@ class Tried:
         if command.old is None:
             if any(self._whole.get(name, b"")[: len(data)] != data for name, data in left.items()):
                 yield "what is left is no beginning of the whole"
+        elif "replace" in command.words:
+            if not self._is_on_its_way(left):
+                yield "what is left is neither of before nor of the whole"
         elif "rejudge" not in command.words and left not in (self._before, self._whole):
             yield "neither what was there nor what was to be"
         if why := whole_replies(self._place / "home"):
@@ -314,6 +322,13 @@ class Tried:
             yield "a rerun ends otherwise"
         if (twice := self._twice(asked) - self._votes) > IN_FLIGHT:
             yield f"{twice} calls paid twice"
+
+    def _is_on_its_way(self, left: dict[str, bytes]) -> bool:
+        """Return True where each file is as before or as in the whole, and none is lost."""
+        for name, data in left.items():
+            if data not in (self._before.get(name), self._whole.get(name)):
+                return False
+        return self._before.keys() <= left.keys()
 
     def _twice(self, asked: int) -> int:
         calls = [json.dumps(call.body, sort_keys=True) for call in self._server.calls[asked:]]
