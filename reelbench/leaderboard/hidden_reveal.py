@@ -4,7 +4,7 @@ The rows of the version that hides them stay in their own table. Those of the ne
 results as any others, and each is held against the total that was published.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,7 +22,7 @@ from reelbench.scoring import aggregation
 from reelbench.scoring.value_bounds import with_unscored_at
 from reelbench.tasks import hidden_submission, predictions
 from reelbench.tasks.predictions import Columns
-from reelbench.tasks.score import Answers, Options, evaluation
+from reelbench.tasks.score import Answers, Evaluation, Options, evaluation
 from reelbench.tasks.submissions import PredictionSet, Questions
 
 
@@ -57,18 +57,17 @@ def reveal(name: str, place: Path) -> Iterator[Revealed]:
         place: The store.
 
     Raises:
-        InputError: The benchmark still hides its answers, or has no row.
+        InputError: The benchmark still hides its answers or can't be read, or it has no row.
     """
     spec = discovery.find(name)
     state = board_state.read(place)
     rows = [row for row in hidden_rows.shown_files(state) if row.received.benchmark == spec.id]
     if not rows:
         raise InputError(f"{place}: has no row of a hidden test of {spec.id}")
-    for row in rows:
-        _refuse_hidden(spec, row.received)
+    questions = _public_questions(name, spec, [row.received for row in rows])
     for row in rows:
         try:
-            yield from _revealed(name, spec, row, place)
+            yield from _revealed(row, questions.get(row.received.split), place)
         except InputError as error:  # one broken row never stops the others
             metric = spec.primary
             total = row.scored.totals[metric.name]
@@ -76,33 +75,39 @@ def reveal(name: str, place: Path) -> Iterator[Revealed]:
             yield Revealed(row.received.model, metric.name, digits, total, None, str(error))
 
 
-def _refuse_hidden(spec: BenchmarkSpec, received: Received) -> None:
-    """Raise InputError where the answers to a row's questions are not public yet."""
-    split = spec.splits.get(received.split)
-    if spec.version <= received.version or (split is not None and split.secret):
-        raise InputError(
-            f"{spec.id}: its answers join the rows without `hidden_answers`, "
-            f"and its version rises above {received.version}"
-        )
+def _public_questions(
+    name: str, spec: BenchmarkSpec, files: Iterable[Received]
+) -> dict[str, Questions]:
+    """Return the questions that files were on, by split, with their answers.
+
+    Raises:
+        InputError: The answers are not public yet, or can't be read.
+    """
+    questions: dict[str, Questions] = {}
+    for received in files:
+        split = spec.splits.get(received.split)
+        if spec.version <= received.version or (split is not None and split.secret):
+            raise InputError(
+                f"{spec.id}: its answers join the rows without `hidden_answers`, "
+                f"and its version rises above {received.version}"
+            )
+        if split is not None and received.split not in questions:
+            questions[received.split] = Questions.named(name, received.split)
+            questions[received.split].references()
+    return questions
 
 
-def _revealed(name: str, spec: BenchmarkSpec, row: ShownFile, place: Path) -> Iterator[Revealed]:
+def _revealed(row: ShownFile, questions: Questions | None, place: Path) -> Iterator[Revealed]:
+    """File a row's result anew, and yield each metric beside what was published."""
     received = row.received
-    folder = place / received.key
-    record = hidden_rows.record_of(place, received)
-    if received.split not in spec.splits:
-        raise InputError(f"{spec.id}: has no split {received.split} any more")
-    questions = Questions.named(name, received.split)
-    given_answers = predictions.read(
-        questions, folder / hidden_submission.PREDICTIONS_FILE, Columns()
-    )
-    given_answers = _with_reasons(given_answers, hidden_submission.read(folder).unanswered)
-    scored = evaluation(Answers(given_answers, record.model, record.settings), Options())
-    samples = scored.scored.samples
+    if questions is None:
+        raise InputError(f"{received.benchmark}: has no split {received.split} any more")
+    evaluated = _evaluated(received, questions, place)
     with TemporaryDirectory(prefix="reelbench-revealed-") as run:
-        result = scored.write(Path(run)).result
+        result = evaluated.write(Path(run)).result
         filing = Filing(account=received.who, at=received.at)
         [added] = store.add(Path(run), place, filing=filing)
+    spec = questions.spec
     for metric in spec.metrics:
         published = row.scored.totals.get(metric.name)
         if published is None:
@@ -111,11 +116,20 @@ def _revealed(name: str, spec: BenchmarkSpec, row: ShownFile, place: Path) -> It
         if added.outcome != "refused":
             recomputed = result.metrics[metric.name].value
             if received.unanswered:
-                bounded = with_unscored_at("lowest", spec, metric, samples)
-                recomputed = aggregation.metric_value(spec, metric, bounded)
-        yield Revealed(
-            record.model.id, metric.name, metric.in_unit.digits, published, recomputed, added.why
-        )
+                samples = with_unscored_at("lowest", spec, metric, evaluated.scored.samples)
+                recomputed = aggregation.metric_value(spec, metric, samples)
+        digits = metric.in_unit.digits
+        yield Revealed(result.model.id, metric.name, digits, published, recomputed, added.why)
+
+
+def _evaluated(received: Received, questions: Questions, place: Path) -> Evaluation:
+    """Score the predictions that were kept of a file, as any others are."""
+    record = hidden_rows.record_of(place, received)
+    folder = place / received.key
+    file = folder / hidden_submission.PREDICTIONS_FILE
+    given_answers = predictions.read(questions, file, Columns())
+    given_answers = _with_reasons(given_answers, hidden_submission.read(folder).unanswered)
+    return evaluation(Answers(given_answers, record.model, record.settings), Options())
 
 
 def _with_reasons(submission: PredictionSet, unanswered: Mapping[str, Reason]) -> PredictionSet:

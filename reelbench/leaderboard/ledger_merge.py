@@ -155,7 +155,8 @@ def in_words(entry: Entry) -> str:
         for name, total in entry.totals.items():
             if total.value is not None:
                 totals.append(f"{name} {total.value:g}")
-        return f"{text}, {', '.join(totals) or 'its row stays'}"
+        outcome = ", ".join(totals) or "its row stays"
+        return f"{entry.at:%Y-%m-%d %H:%M} the owner: scored {entry.key} of {entry.who}, {outcome}"
     if isinstance(entry, Removed):
         return f"{text} ({entry.reason})"
     if isinstance(entry, Filed | Checked):

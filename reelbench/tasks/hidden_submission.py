@@ -93,6 +93,14 @@ def read_record(folder: Path) -> Submission:
     return record_of(Submission, document, FILE, "; `reelbench score` writes it", mark=": ")
 
 
+def hand_in_advice(folder: Path) -> str:
+    """Return the commands that hand in the submission of a folder."""
+    return (
+        f"to hand them in, `reelbench leaderboard add {folder} --store STORE`, then "
+        "`reelbench leaderboard publish --store STORE --dataset ORG/RESULTS --create-pr`"
+    )
+
+
 def lengthy_note(file: Path) -> str | None:
     """Return a note on predictions that are too long, or None."""
     lengthy: list[str] = []

@@ -473,13 +473,15 @@ class Evaluation:
         path = folder / f"submission{submissions.submission_suffix(spec)}"
         submissions.write_submission(spec, self.scored.samples, path)
         notes: list[str] = []
+        server = spec.splits[upstream_split(spec, split)].submit_to
+        advice = submissions.submission_advice(split, path, server or "the owners' server")
         if not submissions.has_own_form(spec) and not is_mini(split):
             hidden_submission.write(folder, result)
             lengthy_note = hidden_submission.lengthy_note(path)
             if lengthy_note is not None:
                 notes.append(lengthy_note)
-        server = spec.splits[upstream_split(spec, split)].submit_to or "the owners' server"
-        advice = submissions.submission_advice(split, path, server)
+            if not server:
+                advice = hidden_submission.hand_in_advice(folder)
         return [f"{spec.id} {split}: the answers are hidden; {advice}", *notes]
 
     def _unanswered(self) -> _Unanswered:

@@ -66,5 +66,6 @@ def test_an_account_has_a_row_in_each_table(entries, shown):
 
 
 def test_a_total_of_zero_is_told_as_a_total():
-    assert ledger_merge.in_words(scored("a", 0.0)).endswith(", accuracy 0")
+    line = ledger_merge.in_words(scored("a", 0.0))
+    assert line.endswith("the owner: scored submissions/cellar/ann__model/a of ann, accuracy 0")
     assert ledger_merge.in_words(scored("a", None)).endswith(", its row stays")

@@ -9,8 +9,10 @@ import pytest
 
 import reelbench
 from reelbench.base.errors import InputError, ReelbenchError
-from reelbench.leaderboard import board, hidden_key, hidden_reveal, publish, store
+from reelbench.leaderboard import board, hidden_key, hidden_reveal, ledger, publish, store
+from reelbench.leaderboard.ledger import Ledger, Renamed
 from reelbench.registry.records import About
+from reelbench.scoring import aggregation
 from tests.leaderboard import hidden_tests
 from tests.leaderboard.hidden_tests import DATASET, Hidden
 
@@ -66,6 +68,10 @@ def test_what_is_revealed_is_recomputed_from_the_kept_predictions(hidden, reelbe
     told = reelbench("leaderboard", "reveal", hidden.folder, "--store", hidden.store)
     assert told.returncode == 2
     assert "its version rises above 1" in told.stderr
+    hidden_tests.reveal(hidden.folder, ["Z", *hidden.right[1:]])
+    told = reelbench("leaderboard", "reveal", hidden.folder, "--store", hidden.store)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert "line 1 (row 1): the answer 'Z' is not one of its options" in told.stderr
     hidden.reveal()
     done = reelbench("leaderboard", "reveal", hidden.folder, "--store", hidden.store)
     assert done.returncode == 0, done.stderr
@@ -97,6 +103,25 @@ def test_a_file_is_scored_once_and_its_comment_comes_later_where_the_hub_breaks_
     assert hidden.check(1) == ("unchanged", "")
     assert hidden.acts == [("ann", "received"), ("ann", "scored")]
     assert "| accuracy | % | 61.0 |" in pull_request.comments[0]
+
+
+def test_nobody_waits_for_the_store_while_a_file_is_scored(hidden, monkeypatch):
+    """Another process appends meanwhile; what can't be scored is scored by the next look."""
+    hidden.offer("ann", hidden_tests.answers(hidden.right, 183))
+    entry = Renamed(at=ledger.now(), who="maintainer", act="renamed", model="a/b", to="a/c")
+
+    def append_and_fail(*_, **__):
+        other = Ledger(hidden.store)
+        with other.locked():
+            other.append([entry])
+        raise ValueError("the answer to q7 is C")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(aggregation, "score", append_and_fail)
+        with pytest.raises(ReelbenchError, match=r"^could not be scored here; the next look"):
+            hidden.check(1)
+    assert "| accuracy | % | 61.0 |" in hidden.check(1).comment
+    assert hidden.acts == [("ann", "received"), ("maintainer", "renamed"), ("ann", "scored")]
 
 
 def test_the_row_of_an_account_changes_by_a_standard_error_alone(hidden):
