@@ -320,11 +320,23 @@ def _our_index(manager: Any) -> dict[str, Any]:
     return index
 
 
+def _open_named_gallery() -> None:
+    """Open the benchmarks of the gallery whose tasks the command line names."""
+    from reelbench.registry import discovery
+    from reelbench.registry.gallery import TASK_PREFIX
+
+    for argument in sys.argv:
+        for word in re.split("[,=]", argument):
+            if word.startswith(TASK_PREFIX):
+                discovery.find_task(word)
+
+
 def _entries_of(manager: Any, source: str) -> dict[str, Any]:
     from reelbench.registry.benchmark_file import NAME
     from reelbench.tasks.lmms import codegen
 
     if source == _FILES:
+        _open_named_gallery()
         return codegen.index()
     folder = tasks_folder(source)
     # A benchmark's file is no YAML of lmms-eval's, and what it declares has none.

@@ -59,7 +59,7 @@ COMMANDS = {
     "list": CommandEntry(
         place="reelbench.cli.info:list_benchmarks",
         summary="List the benchmarks, their tasks, and the data on this machine",
-        examples=("", "--json"),
+        examples=("", "--json", "--gallery"),
     ),
     "list path": CommandEntry(
         place="reelbench.cli.info:path",
@@ -97,6 +97,7 @@ COMMANDS = {
         examples=(
             "kitchen --from rows.jsonl --media videos",
             "kitchen --from rows.csv --kind span --column start=t0 --column end=t1",
+            "my_videomme --like videomme",
         ),
     ),
     "check": CommandEntry(

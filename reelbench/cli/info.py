@@ -19,11 +19,23 @@ if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec
 
 
-def list_benchmarks(*, as_json: Json = False) -> None:
+def list_benchmarks(
+    *,
+    show_gallery: Annotated[
+        bool,
+        typer.Option(
+            "--gallery", help="Benchmarks that are declared here, without rows (`new --like ID`)."
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """List the benchmarks, their tasks, and the data on this machine."""
     from reelbench.registry import discovery
     from reelbench.video import media_roots
 
+    if show_gallery:
+        _list_gallery(as_json=as_json)
+        return
     if as_json:
         document: dict[str, Any] = {}
         for spec in discovery.specs().values():
@@ -45,6 +57,39 @@ def list_benchmarks(*, as_json: Json = False) -> None:
         console.write(task_lines.fill(", ".join(task.name for task in spec.tasks)))
         console.write(f"    data   {data}")
         console.write(f"    media  {media}")
+
+
+def _list_gallery(*, as_json: bool) -> None:
+    """Print each benchmark of the gallery with its headline and what it was held against."""
+    from reelbench.registry import gallery
+
+    document: dict[str, Any] = {}
+    for name in gallery.names():
+        spec = gallery.spec_of(name)
+        comparison = gallery.comparison(name)
+        twins = [task.twin for task in spec.tasks if task.twin]
+        document[name] = {
+            "title": spec.title,
+            "tasks": [task.name for task in spec.tasks],
+            "ranked_by": spec.primary.name,
+            "twins": twins,
+            "held_against": comparison.against,
+            "differs": comparison.differs,
+            "pinned": gallery.is_pinned(spec),
+        }
+    if as_json:
+        console.write_json(document, indent=1)
+        return
+    rows: list[tuple[str, ...]] = []
+    for name, facts in document.items():
+        pinned = "pinned" if facts["pinned"] else "unpinned"
+        twins = ", ".join(facts["twins"])
+        rows.append(
+            (name, facts["title"], facts["ranked_by"], facts["held_against"], pinned, twins)
+        )
+    heads = ("id", "title", "ranked by", "held against", "source", "lmms-eval's")
+    console.show(console.table("The gallery", *heads, rows=rows))
+    console.note("reelbench new NAME --like ID copies one; its task is reelbench_ID")
 
 
 def _with_summary(title: str, spec: "BenchmarkSpec") -> str:

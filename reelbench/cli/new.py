@@ -24,11 +24,17 @@ def new(
     ],
     *,
     rows: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             "--from", metavar="FILE", help="Its rows: JSON, JSON Lines, CSV, TSV, Parquet or Excel."
         ),
-    ],
+    ] = None,
+    like: Annotated[
+        str,
+        typer.Option(
+            "--like", metavar="ID", help="Copy a benchmark of `list --gallery`, instead of --from."
+        ),
+    ] = "",
     kind: Annotated[
         Literal["choice", "span", "grounded_choice", "open", "exact"] | None,
         typer.Option("--kind", help="Kind of question; default: guessed from the columns."),
@@ -90,7 +96,7 @@ def new(
 ) -> None:
     """Make a benchmark's folder from a file of questions.
 
-    Columns are guessed, and each guess is shown.
+    Columns are guessed, and each guess is shown. With --like it is a copy from the gallery.
     """
     from reelbench.data.loading import locate
     from reelbench.registry import discovery
@@ -99,6 +105,11 @@ def new(
     if discovery.knows(new_id):
         raise InputError(f"{new_id}: there is a benchmark or a task of this name; choose another")
     folder = out or Path(new_id)
+    if like:
+        _copy_from_gallery(new_id, like, folder, rows)
+        return
+    if rows is None:
+        raise InputError("new: give its rows with --from FILE, or --like ID of `list --gallery`")
     new_benchmark = NewBenchmark(
         new_id,
         rows,
@@ -126,6 +137,16 @@ def new(
         f"{problem}written to {folder}; look at {folder / 'benchmark.yaml'}, then: reelbench "
         f"check {folder}"
     )
+
+
+def _copy_from_gallery(new_id: str, like: str, folder: Path, rows: Path | None) -> None:
+    """Write a copy of a benchmark of the gallery."""
+    from reelbench.tasks.gallery_copy import copy_from_gallery
+
+    if rows is not None:
+        raise InputError("--like: its rows have a source of their own; leave out --from")
+    copy_from_gallery(new_id, like, folder)
+    console.note(f"written to {folder}; then: reelbench data fetch {folder}")
 
 
 def _keys(typed: Sequence[str]) -> dict[str, str]:

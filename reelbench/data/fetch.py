@@ -24,7 +24,7 @@ from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchErr
 from reelbench.base.files import inside, is_full
 from reelbench.base.lazy import import_object
 from reelbench.base.progress import Show, no_show
-from reelbench.data import download, hub, sources, transfers
+from reelbench.data import download, file_patterns, hub, sources, transfers
 from reelbench.data.transfers import OnBytes, Outcome, Transfer, VerifiedFiles
 from reelbench.registry.spec import BenchmarkSpec, HubFile, MediaSource, UrlFile
 from reelbench.registry.splits import expected_files, split_spec, user_data
@@ -235,10 +235,7 @@ def _annotations(spec: BenchmarkSpec, split: str, title: str, *, refresh: bool) 
                 source.repo_id, source.revision, refresh=refresh, token=token
             )
             files = hub.list_files(source.repo_id, commit, token=token).files
-        for name in source.filenames:
-            if name in files:
-                size = files[name].size
-                break
+        size = _size_of_first(source.filenames, files)
     elif not isinstance(source, UrlFile) or not spec.open_data:
         raise DataUnavailableError(sources.how_to_supply(spec, source))
     elif hub.offline():
@@ -252,6 +249,16 @@ def _annotations(spec: BenchmarkSpec, split: str, title: str, *, refresh: bool) 
         yield Outcome(title)
 
     return Transfer((title,), size, bring)
+
+
+def _size_of_first(filenames: Sequence[str], files: Mapping[str, hub.RemoteFile]) -> int | None:
+    """Return the size of the first name's file, or of all its files."""
+    for name in filenames:
+        names = [name] if name in files else file_patterns.matching(files, name)
+        sizes = [files[file_name].size for file_name in names]
+        if sizes:
+            return None if None in sizes else sum(size or 0 for size in sizes)
+    return None
 
 
 def _plan_transfers(

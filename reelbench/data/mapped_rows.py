@@ -34,8 +34,9 @@ from reelbench.data.row_cells import (
     filled,
     is_filled,
     parse_literal,
+    parts_of,
 )
-from reelbench.data.row_tables import LinePattern, line_pattern, table
+from reelbench.data.row_tables import table
 from reelbench.data.video_windows import read_windows, seconds
 from reelbench.registry import rows
 from reelbench.registry.mapping_words import ANSWERS, is_number_text, plain_word
@@ -128,14 +129,13 @@ def _questions(
 ) -> Iterator[_QuestionEntry]:
     """Yield the questions of files, one after the other: a table may have millions."""
     group_sizes: dict[str, int] = {}
-    upstream = table(paths, mapping.each, mapping.line, mapping.join)
-    part_patterns = {name: line_pattern(template) for name, template in mapping.parts.items()}
+    upstream = table(paths, mapping.each, mapping.line, mapping.join, names_files=True)
     for number, (where, row_cells) in enumerate(upstream, start=1):
         if isinstance(row_cells, InputError):
             yield _QuestionEntry(where, row_cells)
             continue
         try:
-            cells = _with_parts(row_cells, part_patterns, where)
+            cells = _with_parts(row_cells, mapping.parts, where)
             if not _is_asked(cells, mapping.where, where):
                 continue
             question = _Question(spec, mapping, where, {ROW: number, **cells}, split=split)
@@ -146,14 +146,14 @@ def _questions(
             yield _QuestionEntry(where, question)
 
 
-def _with_parts(cells: Cells, patterns: Mapping[str, LinePattern], where: str) -> Cells:
+def _with_parts(cells: Cells, templates: Mapping[str, str], where: str) -> Cells:
     """Return a row's cells and the parts of those that are parted."""
     all_cells: dict[str, Any] = dict(cells)
-    for column, pattern in patterns.items():
+    for column, template in templates.items():
         text = as_text(cell(cells, column, where), f"{where}: {column}") or ""
-        parts = pattern.parts_of(text)
+        parts = parts_of(text, template)
         if parts is None:
-            raise InputError(f"{where}: {column} is {text[:80]!r}, expected {pattern.template}")
+            raise InputError(f"{where}: {column} is {text[:80]!r}, expected {template}")
         all_cells.update(parts)
     return all_cells
 
@@ -454,6 +454,9 @@ class _Question:
         without an end ends with it.
         """
         title = self._title("clip")
+        source = self._mapping.columns.get("clip", "clip")
+        if not isinstance(source, str) and not any(map(self.has, source)):
+            return []
         value = parse_literal(self._value("clip"))
         if not is_array(value):
             value = value or None
@@ -487,12 +490,12 @@ class _Question:
         return 1.0
 
     def _extra_value(self, name: str, dtype: str) -> Any:  # noqa: ANN401 - as the column's type says
+        if dtype == "list<float64>":
+            return self._clip()
         value = self._value(name)
         where = self._title(name)
         if dtype == "float64":
             return seconds(value, where)
-        if dtype == "list<float64>":
-            return self._clip()
         if dtype == "list<string>":
             parts = parse_literal(value)
             if is_array(parts):
@@ -560,10 +563,12 @@ def _level(levels: Any, place: int) -> int:  # noqa: ANN401 - a cell
     """Return a row's level in its group, from 1.
 
     Args:
-        levels: The nested list that places the group's rows, if the cell is one.
+        levels: The row's level, or the nested list that places the group's rows.
         place: The row's place in the group, which is its level where the list has none.
     """
     depths: list[int] = []
+    if not is_array(levels) and re.fullmatch(r"\d{1,3}", str(levels)):
+        return int(levels)
     if is_array(levels):
         for depth, part in enumerate(levels, start=1):
             depths += [depth] * len(as_list(part))

@@ -14,6 +14,8 @@ from reelbench.base.values import is_array, is_object
 from reelbench.registry.mapping_words import PLACE, ROW_NUMBER
 
 ROW = ROW_NUMBER
+FILE = "file"
+"""The column with the name of the row's file, without its ending, where none has that name."""
 
 Cells = Mapping[str, Any]
 
@@ -34,7 +36,7 @@ def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever
     for part in name.split("."):
         value = _value_within(value, part)
         if value is _ABSENT:
-            names = [column for column in cells if column != ROW]
+            names = [column for column in cells if column not in (ROW, FILE)]
             raise InputError(f"{where}: has no column {name!r}; it has {first_of(names, 12)}")
     return value
 
@@ -56,6 +58,29 @@ def filled(cells: Cells, source: str, where: str) -> Any:  # noqa: ANN401 - what
         return text
 
     return PLACE.sub(text_of, source)
+
+
+def parts_of(text: str, template: str) -> dict[str, str] | None:
+    """Return the named parts of a text. None where it has another form.
+
+    A part begins behind the last place of the text before it: of `{film}_{place}` and `a_b_3` the
+    place is 3.
+    """
+    first_text, *names_and_texts = PLACE.split(template)
+    names = names_and_texts[::2]
+    texts_between = names_and_texts[1:-1:2]
+    last_text = names_and_texts[-1]
+    if not text.startswith(first_text) or not text.endswith(last_text):
+        return None
+    remainder = text.removeprefix(first_text).removesuffix(last_text)
+    values: list[str] = []
+    for text_between in reversed(texts_between):
+        remainder, separator, value = remainder.rpartition(text_between)
+        if not separator:
+            return None
+        values.append(value)
+    values.append(remainder)
+    return dict(zip(names, reversed(values), strict=True))
 
 
 _ABSENT = object()

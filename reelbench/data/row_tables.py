@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ from reelbench.base.errors import InputError, first_of
 from reelbench.base.files import read_text
 from reelbench.base.tables import as_text
 from reelbench.base.values import is_array, is_object
-from reelbench.data.row_cells import Cells, as_list, cell, parse_literal
+from reelbench.data.row_cells import FILE, Cells, as_list, cell, parse_literal
 from reelbench.registry.mapping_words import PLACE
 from reelbench.registry.spec import Join
 
@@ -33,7 +32,12 @@ class Entry(NamedTuple):
 
 
 def table(
-    paths: Sequence[Path], each: Sequence[str] = (), line: str = "", join: Join | None = None
+    paths: Sequence[Path],
+    each: Sequence[str] = (),
+    line: str = "",
+    join: Join | None = None,
+    *,
+    names_files: bool = False,
 ) -> Iterator[Entry]:
     """Yield the rows of files.
 
@@ -42,13 +46,14 @@ def table(
         each: The keys that lead to the rows in nested JSON.
         line: A template by which a line of a text file is parted.
         join: How the columns of the last file go with the rows of the others.
+        names_files: Give each row the name of its file as the column `file`.
     """
     row_paths = paths
     if len(paths) == 1:
         join = None
     if join:
         row_paths = paths[:-1]
-    entries = _rows_of_files(row_paths, each, line)
+    entries = _rows_of_files(row_paths, each, line, names_files=names_files)
     if join:
         entries = _join_columns(entries, paths[-1], join)
     cell_count = 0
@@ -61,9 +66,15 @@ def table(
         yield entry
 
 
-def _rows_of_files(paths: Sequence[Path], each: Sequence[str], line: str) -> Iterator[Entry]:
+def _rows_of_files(
+    paths: Sequence[Path], each: Sequence[str], line: str, *, names_files: bool
+) -> Iterator[Entry]:
     for path in paths:
-        yield from _rows_of_file(path, each, line)
+        for entry in _rows_of_file(path, each, line):
+            cells = entry.cells
+            if names_files and not isinstance(cells, InputError):
+                cells = {FILE: path.stem, **cells}
+            yield Entry(entry.where, cells)
 
 
 def _rows_of_file(path: Path, each: Sequence[str], line: str = "") -> Iterator[Entry]:
@@ -76,32 +87,10 @@ def _rows_of_file(path: Path, each: Sequence[str], line: str = "") -> Iterator[E
             yield Entry(where, cells)
 
 
-@dataclass(frozen=True, slots=True)
-class LinePattern:
-    """A template that parts a text into named parts.
-
-    Attributes:
-        template: Names in `{…}`, with something between them.
-        names: The names, in order.
-        pattern: The template as a regular expression, a group for each name.
-    """
-
-    template: str
-    names: tuple[str, ...]
-    pattern: re.Pattern[str]
-
-    def parts_of(self, text: str) -> dict[str, str] | None:
-        """Return the parts of a text by name. None where it has another form."""
-        match = self.pattern.match(text)
-        if match is None:
-            return None
-        values = [value.strip() for value in match.groups()]
-        return dict(zip(self.names, values, strict=True))
-
-
-def line_pattern(template: str) -> LinePattern:
-    """Return the pattern of a template."""
-    before, *parts = PLACE.split(template)
+def _rows_of_lines(path: Path, line: str) -> Iterator[Entry]:
+    """Yield a row for each line of a text, parted as a template says."""
+    before, *parts = PLACE.split(line)
+    names = parts[::2]
     pattern_text = re.escape(before)
     for after in parts[1::2]:
         if after:
@@ -109,17 +98,13 @@ def line_pattern(template: str) -> LinePattern:
             pattern_text += f"(?>(.*?){re.escape(after)})"
         else:
             pattern_text += "(.*)"
-    return LinePattern(template, tuple(parts[::2]), re.compile(pattern_text))
-
-
-def _rows_of_lines(path: Path, line: str) -> Iterator[Entry]:
-    """Yield a row for each line of a text, parted as a template says."""
-    pattern = line_pattern(line)
+    pattern = re.compile(pattern_text)
     for number, text in enumerate(read_text(path, most=bounds.DATA_BYTES).splitlines(), start=1):
         where = f"{path}, line {number}"
-        parts = pattern.parts_of(text)
-        if parts is not None:
-            yield Entry(where, parts)
+        match = pattern.match(text)
+        if match:
+            values = [value.strip() for value in match.groups()]
+            yield Entry(where, dict(zip(names, values, strict=True)))
         elif text.strip():
             yield Entry(where, InputError(f"{where}: is {text[:80]!r}, expected {line} (line)"))
 

@@ -13,7 +13,7 @@ from urllib.parse import urljoin
 from reelbench.base import containment, settings
 from reelbench.base.errors import DataUnavailableError, InputError, first_of
 from reelbench.base.files import read_record, write_json
-from reelbench.data import hub
+from reelbench.data import file_patterns, hub
 from reelbench.registry.spec import (
     BenchmarkSpec,
     FileBeside,
@@ -92,11 +92,26 @@ def _beside_declaration(
             f"{spec.id}: a result alone declares it here; name its benchmark.yaml"
         )
     path = Path(source.path)
+    if file_patterns.is_pattern(path.name):
+        return _beside_by_pattern(spec, split, path, declared)
     needed = [path.parent / name for name in declared.needed]
     for file in (path, *needed):
         if not file.is_file():
             raise DataUnavailableError(f"{spec.id}: the rows of {split!r} are not there: {file}")
     return Resolved((path, *needed), "local", path.name)
+
+
+def _beside_by_pattern(
+    spec: BenchmarkSpec, split: str, path: Path, declared: SplitSpec
+) -> Resolved:
+    """Return all files of the declaration's folder that a name with `*` stands for."""
+    files = [file for file in sorted(path.parent.glob(path.name)) if file.is_file()]
+    if not files:
+        raise DataUnavailableError(f"{spec.id}: the rows of {split!r} are not there: {path}")
+    files += [path.parent / name for name in declared.needed]
+    for file in files:
+        containment.contained(spec.folder, file)
+    return Resolved(tuple(files), "local", path.name)
 
 
 def _of_hub(
@@ -106,11 +121,11 @@ def _of_hub(
     with naming_the_option(spec):
         commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh, token=token)
         _check_it_is_public(source.repo_id, token)
-        name = _name_in_cache(source, commit)
-        if name is None:
-            name = _name_in_repository(spec, source, commit)
+        names = _names_in_cache(source, commit)
+        if not names:
+            names = _names_in_repository(spec, source, commit)
         paths: list[Path] = []
-        for filename in (name, *declared.needed):
+        for filename in (*names, *declared.needed):
             path = hub.download(source.repo_id, filename, revision=commit, token=token)
             paths.append(path)
     return Resolved(tuple(paths), "hub", source.repo_id, commit)
@@ -168,15 +183,25 @@ def _is_known_as_public(repo_id: str) -> bool:
     return repo_id in (read_record(settings.home() / _PUBLIC_LIST) or {})
 
 
-def _name_in_cache(source: HubFile, commit: str) -> str | None:
+def _names_in_cache(source: HubFile, commit: str) -> tuple[str, ...]:
+    """Return the names of a source's files where all are in the cache. Else none."""
     for name in source.filenames:
-        if hub.in_cache(source.repo_id, name, commit) is not None:
-            return name
-    return None
+        names = _recorded_names(source, commit, name)
+        cached_files = [hub.in_cache(source.repo_id, file_name, commit) for file_name in names]
+        if names and None not in cached_files:
+            return names
+    return ()
 
 
-def _name_in_repository(spec: BenchmarkSpec, source: HubFile, commit: str) -> str:
-    """Return the name that a source's file has at a commit, by the repository's list."""
+def _recorded_names(source: HubFile, commit: str, name: str) -> tuple[str, ...]:
+    """Return the files that a name stands for, without the network."""
+    if not file_patterns.is_pattern(name):
+        return (name,)
+    return file_patterns.recorded_names(source.repo_id, commit, name)
+
+
+def _names_in_repository(spec: BenchmarkSpec, source: HubFile, commit: str) -> tuple[str, ...]:
+    """Return the names that a source's files have at a commit, by the repository's list."""
     copy = f"give a copy with --data or {settings.data(spec.id).name}"
     if hub.offline():
         raise DataUnavailableError(
@@ -187,7 +212,11 @@ def _name_in_repository(spec: BenchmarkSpec, source: HubFile, commit: str) -> st
     files = hub.list_files(source.repo_id, commit, token=token_of(spec)).files
     for name in source.filenames:
         if name in files:
-            return name
+            return (name,)
+        names = file_patterns.matching(files, name) if file_patterns.is_pattern(name) else ()
+        if names:
+            file_patterns.record_names(source.repo_id, commit, name, names)
+            return names
     listing = first_of(sorted(files)) or "nothing"
     raise DataUnavailableError(
         f"{spec.id}: {hub.page(source.repo_id)} at {commit[:12]} has no "
@@ -220,15 +249,16 @@ def _present_of_hub(source: HubFile, declared: SplitSpec) -> Resolved | None:
     commit = source.revision or hub.recorded_commit(source.repo_id)
     if not commit:
         return None
-    for name in source.filenames:
-        paths: list[Path] = []
-        for filename in (name, *declared.needed):
-            path = hub.in_cache(source.repo_id, filename, commit)
-            if path is not None:
-                paths.append(path)
-        if len(paths) == 1 + len(declared.needed):
-            return Resolved(tuple(paths), "hub", source.repo_id, commit)
-    return None
+    names = _names_in_cache(source, commit)
+    if not names:
+        return None
+    paths: list[Path] = []
+    for filename in (*names, *declared.needed):
+        path = hub.in_cache(source.repo_id, filename, commit)
+        if path is None:
+            return None
+        paths.append(path)
+    return Resolved(tuple(paths), "hub", source.repo_id, commit)
 
 
 def _present_of_url(source: UrlFile, declared: SplitSpec) -> Resolved | None:
@@ -315,9 +345,12 @@ def find_files(
         raise InputError(f"{path} (from {origin}): no such file or folder")
     files: list[Path] = []
     for name in names:
-        file = _find_file(path, name, origin)
-        if file is not None:
-            files.append(file)
+        if file_patterns.is_pattern(name):
+            files += file_patterns.matching_files(path, name)
+        else:
+            file = _find_file(path, name, origin)
+            files += [] if file is None else [file]
+        if files:
             break
     if not files:
         listing = first_of(_visible_names(path)) or "nothing"

@@ -64,7 +64,10 @@ KEYS: dict[str, Key] = {
     ),
     "source": Key(form="mapping", about="place of the rows", example="{file: rows.jsonl}"),
     "source.file": Key(
-        form="texts", about="file in this folder, or in the Hub repository", example="rows.jsonl"
+        form="texts",
+        about="file in this folder, or in the Hub repository. With `*` in its name, all files "
+        "that match are read, and the column `file` has their names without the ending",
+        example="rows.jsonl",
     ),
     "source.hub": Key(form="text", about="dataset on the Hub", example="org/name"),
     "source.revision": Key(
@@ -234,14 +237,15 @@ KEYS: dict[str, Key] = {
         form="text",
         about="`all`: every question must be right. `quadratic`: the square of the share of "
         "right questions. `chain`: right questions count up to and in the first level "
-        "with a wrong one; a question of level d has weight 2d-1. Or `{column: NAME, "
-        "VALUE: RULE}`",
+        "with a wrong one; a question of level d has weight 2d-1. `gate`: questions of the last "
+        "level count, and only if all of the earlier levels are right (RTV-Bench, "
+        "`compute_score.py`). Or `{column: NAME, VALUE: RULE}`",
         example="all",
     ),
     "group.levels": Key(
         form="text",
-        about="column with the levels of a `chain`; if it is not set, each row is one level, "
-        "in the order of the rows",
+        about="column with the levels of a `chain` or `gate`, lists or numbers; if it is not "
+        "set, each row is one level, in the order of the rows",
         example="group_structure",
     ),
     "facets": Key(

@@ -27,7 +27,7 @@ from reelbench.registry.row_columns import (
 )
 from reelbench.registry.spec import AnswerSpans, DrawnOptions, Group, Join, RowMapping
 
-_GROUP_RULES = ("all", "quadratic", "chain")
+_GROUP_RULES = ("all", "quadratic", "chain", "gate")
 _ALWAYS = "always"
 _COLUMN = "column"
 _KINDS_WITH_SPANS = ("span", "grounded_choice")
@@ -356,7 +356,7 @@ def _read_group(top: Block) -> Group | None:
     for rule in rules.values():
         if rule not in _GROUP_RULES:
             raise block.error(
-                f"group.rule is {rule!r}, expected all, quadratic, chain or a column that says",
+                f"group.rule is {rule!r}, expected {', '.join(_GROUP_RULES)} or a column that says",
                 "rule",
             )
     columns = block.texts("by")

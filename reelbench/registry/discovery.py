@@ -5,6 +5,8 @@
   mini data and the YAML of its tasks.
 - By a `benchmark.yaml` in a folder of `REELBENCH_BENCHMARKS`, or in a folder within one.
 - By a `benchmark.yaml` that the user names by its path, for as long as his command runs.
+- By a `benchmark.yaml` of the gallery that is named by its id, a task or a twin. One of the user's
+  with the same id hides it.
 
 A result on a benchmark of the last two kinds brings its declaration along: `spec_of` reads it, and
 nothing keeps it.
@@ -22,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reelbench.base import process_state, settings
 from reelbench.base.errors import InputError, ReelbenchError, first_line
-from reelbench.registry import benchmark_file, entry_points, prompts
+from reelbench.registry import benchmark_file, entry_points, gallery, prompts
 from reelbench.registry.declaration import declared_benchmark, scoring_sha256
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 
@@ -161,9 +163,14 @@ def open_file(path: Path | str) -> BenchmarkSpec:
     Raises:
         InputError: It is wrong, or a name in it is taken.
     """
-    global _registry  # noqa: PLW0603 - as above
     spec = benchmark_file.read(path)
     prompts.check(spec)
+    return _opened(spec)
+
+
+def _opened(spec: BenchmarkSpec) -> BenchmarkSpec:
+    """Add a file's benchmark to those of this process. InputError where a name is taken."""
+    global _registry  # noqa: PLW0603 - as above
     for known_spec in specs().values():
         common_names = _names(spec) & _names(known_spec)
         if known_spec.file != spec.file and common_names:
@@ -210,6 +217,8 @@ def get(name: str) -> BenchmarkSpec:
     spec = specs().get(name)
     if spec is not None:
         return spec
+    if name in gallery.names():
+        return _opened(gallery.spec_of(name))
     for left_out, reason in registry().left_out.items():
         if name == left_out or name.startswith(f"{left_out}_"):
             raise InputError(f"{name}: left out, because it can't be loaded: {reason}")
@@ -296,12 +305,20 @@ def find_task(name: str, *, twins: bool = False) -> BenchmarkTask | None:
         for task in spec.tasks:
             if task.name == name:
                 return BenchmarkTask(spec, task)
+    owner = gallery.owner_of_task(name)
+    if owner is not None and owner not in specs():
+        get(owner)
+        return find_task(name, twins=twins)
     if not twins:
         return None
     for spec in specs().values():
         for task in spec.tasks:
             if task.twin == name:
                 return BenchmarkTask(spec, task)
+    owner = gallery.owner_of_twin(name)
+    if owner is not None and owner not in specs():
+        get(owner)
+        return find_task(name, twins=True)
     return None
 
 

@@ -62,8 +62,8 @@ ASKED = Column(
 GROUP = Column(
     name="counts_with",
     dtype="list<string>",
-    description="Of items that count together: the group, its rule (all, quadratic or chain), the "
-    "item's level in it.",
+    description="Of items that count together: the group, its rule (all, quadratic, chain or "
+    "gate), the item's level in it.",
 )
 ALSO = Column(
     name="also_right",

@@ -252,7 +252,7 @@ class Group(Declared):
     """
 
     by: tuple[str, ...]
-    rules: dict[str, Literal["all", "quadratic", "chain"]]
+    rules: dict[str, Literal["all", "quadratic", "chain", "gate"]]
     column: str = ""
     levels: str = ""
 

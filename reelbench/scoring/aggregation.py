@@ -332,7 +332,8 @@ def group_score(items: Sequence[tuple[str, str, float]]) -> float:
     `quadratic` and `chain` are the rules of Video-MME-v2's evaluator (`cal_relevance`,
     `cal_logic`). `all`: 1 where every item is right. `quadratic`: the square of the mean. `chain`:
     an item of level d is worth 2d - 1. A level counts item by item, and the next one only where all
-    of it is right.
+    of it is right. `gate` is the rule of RTV-Bench's `compute_score.py`: the mean of the items of
+    the last level where all others are right, else 0.
 
     Args:
         items: For each item the rule, its level (1 the first) and its score, 0 to 1.
@@ -343,6 +344,8 @@ def group_score(items: Sequence[tuple[str, str, float]]) -> float:
         return float(min(scores) >= 1)
     if rule == "quadratic":
         return (sum(scores) / len(scores)) ** 2
+    if rule == "gate":
+        return _gate_score(items)
     worths = [2 * int(level) - 1 for _, level, _ in items]
     last_counted = max(worths)
     for worth, item_score in zip(worths, scores, strict=True):
@@ -353,6 +356,27 @@ def group_score(items: Sequence[tuple[str, str, float]]) -> float:
         if worth <= last_counted:
             gains.append(worth * item_score)
     return sum(gains) / sum(worths)
+
+
+def _gate_score(items: Sequence[tuple[str, str, float]]) -> float:
+    """Return the mean of the last level, or 0 where an earlier item is wrong."""
+    last_level = max(int(level) for _, level, _ in items)
+    gated_scores: list[float] = []
+    for _, level, item_score in items:
+        if int(level) == last_level:
+            gated_scores.append(item_score)
+        elif item_score < 1:
+            return 0.0
+    return sum(gated_scores) / len(gated_scores)
+
+
+def _group_weight(items: Sequence[tuple[str, str, float]]) -> float:
+    """Return a group's weight. That of a gate is the number of its last items."""
+    rule, _, _ = items[0]
+    if rule != "gate":
+        return 1.0
+    levels = [int(level) for _, level, _ in items]
+    return float(levels.count(max(levels)))
 
 
 def _grouped(samples: Sequence[Sample], how: Grouped, within: _Label | None) -> ratios.Ratio:
@@ -377,8 +401,9 @@ def _grouped(samples: Sequence[Sample], how: Grouped, within: _Label | None) -> 
             for member in members:
                 _, rule, level = member.facets[GROUP.name]
                 items.append((rule, level, member.scores[how.column]))
-            numerators[places[0]] = group_score(items)
-            weights[places[0]] = 1.0
+            weight = _group_weight(items)
+            numerators[places[0]] = weight * group_score(items)
+            weights[places[0]] = weight
     return ratios.Ratio(numerators, weights, how.scale)
 
 

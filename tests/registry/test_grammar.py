@@ -114,6 +114,7 @@ def test_a_right_option_and_wrong_ones_are_shuffled_by_seed_and_id(tmp_path):
         ("span_from: clip\n", {"clip": None, "span": [3, 9]}, [3, 9], []),
         ("", {"clip": [None, None], "span": [3, 9]}, [3, 9], []),
         ("", {"clip": [None, 12], "span": [3, 9]}, [3, 9], [0, 12]),
+        ("", {"clip": "", "span": [3, 9]}, [3, 9], []),
         (
             "span_from: clip\nspan_unit: milliseconds\n",
             {"clip": [5, 9], "span": [1000, 2000]},
@@ -142,9 +143,9 @@ def test_a_column_is_parted_by_a_template(tmp_path):
     text = (
         f"{CHOICE}parts: {{id: '{{scene}}_{{place}}'}}\ngroup: {{by: scene, rule: all}}\n{COLUMNS}"
     )
-    rows = [{**ROW, "id": name} for name in ("kitchen_1", "kitchen_2", "yard_1")]
+    rows = [{**ROW, "id": name} for name in ("my_kitchen_1", "my_kitchen_2", "yard_1")]
     groups = [row["counts_with"][0] for row in loaded(tmp_path / "b", text, rows)]
-    assert groups == ["kitchen", "kitchen", "yard"]
+    assert groups == ["my_kitchen", "my_kitchen", "yard"]
     discovery._registry = None
     with pytest.raises(InputError, match=r"id is 'yard', expected \{scene\}_\{place\}"):
         loaded(tmp_path / "b", text, [{**ROW, "id": "yard"}])

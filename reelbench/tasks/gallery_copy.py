@@ -1,0 +1,42 @@
+"""A copy of a benchmark of the gallery, which its user may change."""
+
+import re
+import shutil
+from difflib import get_close_matches
+from pathlib import Path
+
+from reelbench.base.errors import InputError
+from reelbench.base.files import replacing_folder, write_text
+from reelbench.registry import gallery
+from reelbench.registry.benchmark_file import NAME
+
+
+def copy_from_gallery(new_id: str, like: str, folder: Path) -> None:
+    """Write a copy of a gallery's benchmark under another id, or the same.
+
+    Its tasks have the new id. One with the gallery's id hides the gallery's.
+
+    Raises:
+        InputError: There is no such benchmark, the id can't be one, or the folder is there already.
+    """
+    if like not in gallery.names():
+        close = get_close_matches(like, gallery.names(), n=1)
+        advice = f"did you mean {close[0]!r}?" if close else "`reelbench list --gallery` shows them"
+        raise InputError(f"--like {like}: is not in the gallery; {advice}")
+    if re.fullmatch(r"[a-z][a-z0-9_]*", new_id) is None:
+        raise InputError(f"{new_id}: an id is lower-case letters, digits and _, a letter first")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder}: is there already; choose another folder with --out")
+    source = gallery.folder() / like
+    with replacing_folder(folder) as new_folder:
+        shutil.copytree(source, new_folder, dirs_exist_ok=True)
+        text = (source / NAME).read_text(encoding="utf-8")
+        write_text(new_folder / NAME, _renamed(text, like, new_id))
+
+
+def _renamed(text: str, old_id: str, new_id: str) -> str:
+    """Return a file's text under another id."""
+    task = f"{gallery.TASK_PREFIX}{old_id}"
+    text = text.replace(f"id: {old_id}\n", f"id: {new_id}\n", 1)
+    text = text.replace(f"task: {task}\n", "", 1)
+    return text.replace(task, new_id)
