@@ -35,7 +35,7 @@ def test_a_drawn_board_contradicts_itself_nowhere(runs, seed):
         assert all(row["source"] not in ("blind", "baseline", "human") for row in ranked)
         ranks_follow_from_values(ranked)
         ranges_follow_from_pairs(board, group, ranked)
-        headline_of_a_table(board, group, page["groups"][number], ranked)
+        headline_of_a_table(page["groups"][number], ranked)
     files_say_the_same(board, page)
     overall_follows_from_tables(board, page)
     headline_of_the_board(board, page)
@@ -80,7 +80,7 @@ def ranges_follow_from_pairs(board, group, ranked):
         assert int(best) <= row["rank"] <= int(last or best)
 
 
-def headline_of_a_table(board, group, shown, ranked):
+def headline_of_a_table(shown, ranked):
     """Who may be first are those whose range begins at 1, and the margin is the pair's difference."""
     words, named = "".join(shown["headline"]), shown["headline"][1::2]
     has_run = any(row["source"] == "run" for row in ranked)
