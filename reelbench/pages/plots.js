@@ -334,13 +334,14 @@
     const front = frontier.flatMap((dot, i) => [...(i ? [at(dot.x, frontier[i - 1].y)] : []), at(dot.x, dot.y)]);
     parts.push(svg("polyline", { class: "frontier", points: front.join(" ") }));
     frontier.slice(1).forEach((dot, i) => taken.push([X(frontier[i].x) + 7, Y(frontier[i].y) - 1, X(dot.x), Y(frontier[i].y) + 1])); // no name across a step
+    frontier.slice(1).forEach((dot, i) => taken.push([X(dot.x) - 1, Y(dot.y) + 7, X(dot.x) + 1, Y(frontier[i].y)]));
     for (const { x: across, ends } of dots) if (ends?.length) parts.push(line(X(across), Y(ends[0]), X(across), Y(ends[1]), "ends faint"));
     for (const dot of dots) parts.push(mark(X(dot.x), Y(dot.y), dot.open ? FORMS.length : 0, dot.text));
     // The leaders get their names first.
     const leaders = [...dots].sort((p, q) => q.y - p.y).slice(0, 5),
       few = dots.length <= 16;
     for (const dot of [...new Set([...leaders, ...dots])].slice(0, LABELLED)) {
-      const text = cut(dot.name, 190),
+      const text = cut(dot.name, 260),
         w = wide(text);
       const beside = [[9, 4, "start"], [-9, 4, "end"], [0, -10, "middle"], [0, 17, "middle"], [7, -7, "start"], [7, 15, "start"]];
       // Where dots lie close together a name stands further off, on a line to its dot.

@@ -118,7 +118,7 @@
               g,
               title: `${b.title}${g ? `, ${R.groupName(g)}` : ""}`,
               words: (g?.headline || []).map((part, i) => (i % 2 ? R.brief(part) : part)).join(""),
-              of: (row) => ({ rank: row.rank, range: row.rank_range, model: row.model }),
+              of: (row) => ({ rank: row.rank, range: row.rank_range, model: row.model, setting: ["run", "zero-shot"].includes(row.setting) ? "" : row.setting }),
             }),
             apply,
           }),

@@ -137,7 +137,7 @@
             picture: () => ({
               title: `Overall${left.size ? `, ranked on ${over.map((group) => group.b.title).join(", ")}` : ""}`,
               words: left.size ? "" : data.headline.map((part, i) => (i % 2 ? R.brief(part) : part)).join(""),
-              of: (m) => ({ rank: m.rank, range: m.ranks && [...new Set(m.ranks)].join("–"), model: m.model }),
+              of: (m) => ({ rank: m.rank, range: m.ranks && [...new Set(m.ranks)].join("–"), model: m.model, setting: m.setting === "zero-shot" ? "" : m.setting, rate: m.rate == null ? "" : num(100 * m.rate, "percent") }),
             }),
             apply,
           }),

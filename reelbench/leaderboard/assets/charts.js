@@ -8,9 +8,11 @@
   const COMPARED = 12; // models of a picture with a mark each
   const POLYGONS = 4;
   const FIRST = 6; // of these, where nobody chose
-  const plain = (row) =>
-    [R.brief(row.model), row.setting === "fine-tuned" && "fine-tuned", R.unranked(row) && "not ranked"].filter(Boolean).join(", ");
+  /** A model's name beside its dot, of which the form says whether it is ranked. */
+  const dotName = (row) => [R.brief(row.model), row.setting === "fine-tuned" && "fine-tuned"].filter(Boolean).join(", ");
+  const plain = (row) => [dotName(row), R.unranked(row) && "not ranked"].filter(Boolean).join(", ");
   const name = (row) => (row.frames === "none" ? `${plain(row)}, without frames` : plain(row));
+  const hollow = (dots) => (dots.some((dot) => dot.open) ? " Hollow: not ranked." : "");
 
   const unitOf = (metric) => `${R.short(metric.title)}, ${metric.unit === "percent" ? "%" : R.data.units[metric.unit].range}`;
   const heights = (dots) => dots.flatMap((dot) => [dot.y, ...dot.ends]);
@@ -112,7 +114,7 @@
         x: row.v[x][0],
         y: row.v[y][0],
         ends: row.v[y].slice(1),
-        name: name(row),
+        name: dotName(row),
         open: R.unranked(row),
         text: `${name(row)}: mIoU ${num(row.v[x][0], "percent")}, accuracy ${num(row.v[y][0], "percent")}`,
       }));
@@ -129,7 +131,7 @@
         rules.length
           ? "The dotted line is what the whole video as the answer gets."
           : "Whether the option is right, and how well the span fits."
-      } ${nOf(dots.length)}`,
+      }${hollow(dots)} ${nOf(dots.length)}`,
       draw: (width) =>
         points(
           width,
@@ -150,7 +152,7 @@
       x: row.n ?? OWN,
       y: row.v[0][0],
       ends: row.v[0].slice(1),
-      name: plain(row),
+      name: dotName(row),
       open: R.unranked(row),
       text: `${plain(row)}, ${row.n ?? row.frames} frames: ${R.shown(row, 0, metric)}`,
     }));
@@ -166,7 +168,7 @@
     return {
       id: "frames",
       title: "Score against frames",
-      about: `Lines join runs of one model. ${nOf(found.length)}`,
+      about: `Lines join runs of one model.${hollow(dots)} ${nOf(found.length)}`,
       draw: (width) =>
         points(
           width,
@@ -213,7 +215,7 @@
         ends: row.v[0].slice(1),
         ranked: row.rank != null,
         open: R.unranked(row),
-        name: name(row),
+        name: dotName(row),
         text: `${name(row)}: ${R.shown(row, 0, metric)}`,
       }))
       .sort((p, q) => p.x - q.x || q.y - p.y);
@@ -227,7 +229,7 @@
     return {
       id: `against-${id}`,
       title,
-      about: `The steps are the best score of what is not ${more} (Pareto); whiskers are each score’s own 95 % interval. ${nOf(dots.length)}${left ? ` ${left} that don’t say are left out.` : ""}`,
+      about: `The steps are the best score of what is not ${more} (Pareto); whiskers are each score’s own 95 % interval.${hollow(dots)} ${nOf(dots.length)}${left ? ` ${left} that don’t say are left out.` : ""}`,
       draw: (width) =>
         points(
           width,

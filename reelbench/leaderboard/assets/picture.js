@@ -8,6 +8,7 @@
   const [ROW, LEFT, LANE, EDGE] = [32, 74, 210, 24];
   const NARROWEST = 330; // of the names' column, so that a headline has room
   const VALUE = 62; // from a lane's left to its track
+  const RATE = 96; // of the win rates' column
   const INK = { ink: "#17181c", soft: "#5b6070", line: "#e6e7ee", dot: "#4f46e5", above: "#047857", under: "#b45309", level: "#5b6070", rule: "#b45309", human: "#047857", zero: "#5b6070" };
   const put = (x, y, text, size, attributes) => svg("text", { x, y, fill: INK.ink, style: `font: ${size} system-ui, sans-serif; unicode-bidi: isolate`, ...attributes }, text);
   const rule = (x1, y1, x2, y2, stroke, width = 1, dashes) => svg("line", { x1, y1, x2, y2, stroke, "stroke-width": width, "stroke-dasharray": dashes });
@@ -25,18 +26,24 @@
       svg("circle", { cx: at(one.value), cy: y, r: 3.6, fill: one.hollow ? "#fff" : colour, stroke: colour, "stroke-width": 1.6 }),
     ];
   }
-  /** The picture as SVG text: {title, words (the headline), rows, lanes, ticked, of (a row's {rank, range, model}), g}. */
+  /**
+   * The picture as SVG text: {title, words (the headline), rows, lanes, ticked, g, of}; `of` gives a row's {rank, range,
+   * model, setting, rate}, of which the last two may be missing.
+   */
   function drawn({ title, words, rows, lanes, ticked, of, g }) {
     const [base] = ticked;
     const shown = [...(base ? [base] : []), ...rows.filter((row) => row !== base)].slice(0, MOST);
-    const names = shown.map((row) => wide(of(row).model, "600 13px system-ui, sans-serif"));
+    const names = shown.map((row) => wide([of(row).model, of(row).setting].filter(Boolean).join("  "), "600 13px system-ui, sans-serif"));
+    const rated = shown.some((row) => of(row).rate);
     const name = Math.ceil(Math.max(NARROWEST, ...names) + 30);
-    const width = LEFT + name + lanes.length * LANE + EDGE;
+    const width = LEFT + name + lanes.length * LANE + (rated ? RATE : 0) + EDGE;
     const titles = wrapped(title, width - 2 * EDGE, 20, 700);
     const headline = wrapped(words, width - 2 * EDGE, 13);
-    const [first] = lanes.map((lane) => wrapped(lane.title, LANE - 12, 12.5, 600).length).sort((p, q) => q - p);
+    const unitOf = (lane) => (base && shown.some((row) => lane.drawn(row, ticked)) ? "minus the first row" : lane.unit());
+    const heads = lanes.map((lane) => [...wrapped(lane.title, LANE - 12, 12.5, 600).map((text) => [text, "600 12.5px", INK.ink]), ...wrapped(unitOf(lane), LANE - 12, 10.5).map((text) => [text, "10.5px", INK.soft])]);
+    const tallest = Math.max(1, ...heads.map((lines) => lines.length));
     const said = [...titles.map((text, i) => put(EDGE, 36 + i * 24, text, "700 20px")), ...headline.map((text, i) => put(EDGE, 34 + titles.length * 24 + i * 18, text, "13px", { fill: INK.soft }))];
-    const top = 34 + titles.length * 24 + headline.length * 18 + 18 + (first || 1) * 15 + 18;
+    const top = 34 + titles.length * 24 + headline.length * 18 + 18 + tallest * 15 + 4;
     const bounded = shown.some((row) => lanes.some((lane) => lane.drawn(row, ticked)?.bound));
     const how = wrapped(
       `Whiskers: ${base ? "adjusted 95 % intervals over videos (Holm, all pairs); hollow: can’t be told apart" : "each score’s own 95 % interval over videos; small numbers: range of ranks, adjusted 95 % (Holm, all pairs)"}.${bounded ? " † lower bound: some questions have no score." : ""}`,
@@ -50,20 +57,23 @@
       const x = LEFT + name + k * LANE + VALUE,
         across = LANE - 84;
       const one = shown.map((row) => lane.drawn(row, ticked)).find(Boolean);
-      const heads = wrapped(lane.title, LANE - 12, 12.5, 600);
-      parts.push(...heads.map((text, i) => put(x - VALUE + 6, top - 15 - (heads.length - i) * 15, text, "600 12.5px")), put(x - VALUE + 6, top - 15, one?.by != null || (base && one) ? "minus the first row" : lane.unit(), "10.5px", { fill: INK.soft }));
+      parts.push(...heads[k].map(([text, font, fill], i) => put(x - VALUE + 6, top - 15 - (heads[k].length - 1 - i) * 15, text, font, { fill })));
       const steps = one ? [one.steps[0], ...(one.steps.includes(0) && one.steps[0] < 0 ? [0] : []), one.steps.at(-1)] : [];
       for (const step of new Set(steps))
         parts.push(put(x + (across * (step - one.steps[0])) / (one.steps.at(-1) - one.steps[0]), top - 2, String(step).replace("-", "−"), "10px", { fill: INK.soft, "text-anchor": "middle" }));
     });
+    const right = width - EDGE - 6;
+    if (rated) parts.push(put(right, top - 30, "Mean win rate", "600 12.5px", { "text-anchor": "end" }), put(right, top - 15, "%", "10.5px", { fill: INK.soft, "text-anchor": "end" }));
     shown.forEach((row, i) => {
       const y = top + i * ROW + ROW / 2 + 4,
-        { rank, range, model } = of(row);
+        { rank, range, model, setting, rate } = of(row);
       const [org, ...rest] = model.includes("/") ? model.split("/") : ["", model];
       parts.push(rule(24, y - ROW / 2, width - 24, y - ROW / 2, INK.line), put(44, y + 4, rank ?? "–", "650 13px", { "text-anchor": "end" }), put(50, y + 4, range || "", "10px", { fill: INK.soft }));
       const called = put(LEFT + 14, y + 4, "", "13px");
       called.append(svg("tspan", { fill: INK.soft }, org ? `${org}/` : ""), svg("tspan", { "font-weight": 600 }, rest.join("/")));
+      if (setting) called.append(svg("tspan", { fill: INK.soft, dx: 8 }, setting));
       parts.push(called);
+      if (rate) parts.push(put(right, y + 4, rate, "650 12.5px", { "text-anchor": "end" }));
       lanes.forEach((lane, k) => {
         const one = lane.drawn(row, ticked),
           x = LEFT + name + k * LANE;
