@@ -91,6 +91,16 @@ def allowed_folders(folder: Path) -> list[Path]:
     return [Path(str(path)) for path in paths]
 
 
+def all_allowed_folders() -> list[Path]:
+    """Return every folder that the user has allowed some folder to read from."""
+    record = read_record(settings.home() / _LIST) or {}
+    folders: list[Path] = []
+    for paths in record.values():
+        if is_array(paths):
+            folders += [Path(str(path)) for path in paths]
+    return folders
+
+
 def allow(folder: Path, outside: Path) -> None:
     """Let a folder read from another one, from now on. InputError where that isn't there."""
     if not outside.is_dir():

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reelbench.base import settings
-from reelbench.base.containment import contained
+from reelbench.base.containment import all_allowed_folders, contained
 from reelbench.base.errors import InputError
 from reelbench.base.files import inside
 from reelbench.base.languages import language_of
@@ -179,9 +179,11 @@ class Library:
         return self._matched[video]
 
     def find_named(self, path: str) -> Path | None:
-        """Return a file that another file names, where it lies in a searched folder.
+        """Return a video that another file names, where it lies in a folder of the user's.
 
-        The other file may be a stranger's, and name anything.
+        The other file may be a stranger's, and name anything: the folders are those that are
+        searched, and those that the user allowed one of his benchmarks. A result doesn't say where
+        its benchmark's folder is.
         """
         try:
             file = Path(path).resolve(strict=True)
@@ -189,7 +191,10 @@ class Library:
             return None
         if not file.is_file():
             return None
-        for root in self._searched:
+        roots = list(self._searched)
+        if media_roots.has_video_suffix(file.name):
+            roots += all_allowed_folders()
+        for root in roots:
             if file.is_relative_to(root.resolve()):
                 return file
         return None

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import reelbench as face
+from reelbench.base import containment
 from reelbench.base.errors import InputError
 from reelbench.data import loading
 from reelbench.leaderboard.view import page as pages
@@ -177,6 +178,33 @@ def test_a_run_names_no_file_outside_the_folders_of_videos(asked, tmp_path, monk
     (run / "result.json").write_text(json.dumps(document))
     items = data_of(made(tmp_path / "view", run))["items"]
     assert [item["file"] for item in items if "file" in item] == [(videos / "mine.mp4").as_uri()]
+
+
+def test_films_of_one_s_own_benchmark_are_found_where_new_allowed_them(asked, tmp_path):
+    """A result doesn't say where its benchmark's folder is, so the user's home does."""
+    run = asked("run", right_below(6))
+    lines = [json.loads(line) for line in (run / "questions.jsonl").read_text().splitlines()]
+    films, others = tmp_path / "films", tmp_path / "others"
+    for folder in (films, others):
+        folder.mkdir()
+        shutil.copy(lines[0]["media"], folder / "film.mp4")
+    (films / "notes.txt").write_text("mine")
+    named = [films / "film.mp4", films / "notes.txt", others / "film.mp4"]
+    for number, line in enumerate(lines):
+        line["media"] = str(named[number]) if number < len(named) else None
+    (run / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    document = json.loads((run / "result.json").read_text())
+    document["benchmark"]["split"] = "val"
+    (run / "result.json").write_text(json.dumps(document))
+    samples = [json.loads(line) for line in (run / "samples.jsonl").read_text().splitlines()]
+    for sample in samples:
+        sample["video"] = f"no {sample['video']}"  # none that is found by its name
+    (run / "samples.jsonl").write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+    before = data_of(made(tmp_path / "before", run))["items"]
+    assert not [item["file"] for item in before if "file" in item]
+    containment.allow(tmp_path / "workbench", films)
+    items = data_of(made(tmp_path / "view", run))["items"]
+    assert [item["file"] for item in items if "file" in item] == [(films / "film.mp4").as_uri()]
 
 
 def test_a_question_whose_media_is_no_text_is_a_line(asked, tmp_path):
