@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _BENCHMARK = attrgetter("benchmark.id", "benchmark.version", "benchmark.split")
 """What two results must share to be compared."""
+_ABOUT = "model.about."
+_STATED_SETTINGS = ("setting", "frames", "trained_on")
+"""Of what people state of a model, what shapes its answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,10 +160,13 @@ def _tell_videos(videos: Mapping[str, int]) -> None:
 
 
 def _write_settings(different_settings: Mapping[str, Sequence[Any]]) -> None:
+    """Print how the runs were made differently. What the models are stands on the board."""
     for name, values in different_settings.items():
-        if name != "model.id":
+        words = name.removeprefix(_ABOUT)
+        is_fact = words != name and words not in _STATED_SETTINGS
+        if name != "model.id" and not is_fact:
             value_a, value_b = map(_setting_text, values)
-            console.write(f"{name}: a = {value_a}, b = {value_b}")
+            console.write(f"{words}: a = {value_a}, b = {value_b}")
 
 
 def _write_readers(*results: ResultRead) -> None:

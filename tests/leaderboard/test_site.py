@@ -434,7 +434,7 @@ def test_the_text_pages_and_an_unknown_address(page_of, published_site):
         expect(page.locator(main)).to_contain_text("reelbench leaderboard add runs --store results")
         expect(page.locator(main)).to_contain_text("--judge-prompts official")
         page.get_by_role("link", name="How it works").click()
-        expect(page.locator(main)).to_contain_text("with the standard error of a paired bootstrap")
+        expect(page.locator(main)).to_contain_text("with a paired bootstrap's standard error")
         expect(page.locator(main)).not_to_contain_text("RULES")
         page.get_by_role("link", name="Reelbench, overall table").click()
         expect(page.get_by_role("link", name="Overall", exact=True)).to_have_attribute(

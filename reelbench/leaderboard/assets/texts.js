@@ -72,40 +72,33 @@
       ),
     );
   }
+  /** A paragraph of the rules, or a heading: bold words and code as Markdown has them. */
+  function ruleText(text) {
+    const line = text.replace(/\s+/g, " ");
+    if (line.startsWith("## ")) return h("h2", { text: line.slice(3) });
+    const part = (words) => (words.startsWith("`") ? h("code", { text: words.slice(1, -1) }) : words);
+    return h("p", {}, line.split(/(`[^`]+`)/).map(part));
+  }
   function aboutPage(main) {
-    const paragraphs = data.rules.split(/\n\s*\n/).map((text) =>
-      h(
-        "p",
-        {},
-        text
-          .replace(/\s+/g, " ")
-          .split(/(\*\*[^*]+\*\*|`[^`]+`)/)
-          .map((part) =>
-            part.startsWith("**")
-              ? h("b", { text: part.slice(2, -2) })
-              : part.startsWith("`")
-                ? h("code", { text: part.slice(1, -1) })
-                : part,
-          ),
-      ),
-    );
+    const explained = { intervals: true, bounded: true, rules: [{ kind: "baseline" }, { kind: "human" }] };
     main.replaceChildren(
       h("h1", { text: "How it works" }),
-      h("div", { class: "card" }, R.key([{ intervals: true, bounded: true, rules: [{ kind: "baseline" }, { kind: "human" }] }], true)),
-      h("div", { class: "prose" }, paragraphs),
-      h("h2", { text: "What a cell says" }),
+      h("div", { class: "card" }, R.key([explained], true)),
       h(
         "div",
-        { class: "prose" },
+        { class: "prose rules" },
+        h("h2", { text: "What a cell says" }),
         h("p", {
-          text: "A dash is a result that is not there: not run, not judged, or not printed by the source. It is never a zero. Whiskers are each score’s own 95 % interval over videos; published numbers have none. Adjusted ones (Holm) count all pairs of a table at once.",
+          text: "A dash is a result that is not there; it is never a zero. Published numbers have no interval. “recomputed”: every number was computed again from the answers; “ids checked”: its questions and references were held to the benchmark’s own data as well.",
         }),
-        h("p", {
-          text: "“recomputed” marks a run whose every number was computed again from its samples; “ids checked” says that its questions, references and labels were held to the benchmark’s own data as well.",
-        }),
+        data.rules.split(/\n\s*\n/).map(ruleText),
       ),
-      h("h2", { text: "Metrics" }),
-      ...data.benchmarks.map(metricTable),
+      h(
+        "details",
+        { class: "explained" },
+        h("summary", { text: "What each metric measures" }),
+        data.benchmarks.map(metricTable),
+      ),
     );
   }
   function metricTable(b) {
