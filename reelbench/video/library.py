@@ -179,7 +179,7 @@ class Library:
         return self._matched[video]
 
     def find_named(self, path: str) -> Path | None:
-        """Return a video that another file names, where it lies in a folder of the user's.
+        """Return a video that another file names, if it is the user's.
 
         The other file may be a stranger's, and name anything: the folders are those that are
         searched, and those that the user allowed one of his benchmarks. A result doesn't say where
