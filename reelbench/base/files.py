@@ -330,8 +330,8 @@ class Decoder:
     """
 
     def __init__(self, path: Path | str, *, unique: bool = False) -> None:
-        self.path = path
-        self._where = str(path)
+        self.path = str(path)
+        self._line: int | None = None
         self._warned = False
         self._unique = unique
         self._has_surrogates = False
@@ -348,9 +348,7 @@ class Decoder:
             JSONDecodeError: It isn't JSON.
             InputError: It is too deep, or a number in it is too long.
         """
-        self._where = f"{self.path}"
-        if number is not None:
-            self._where += f", line {number}"
+        self._line = number
         # JSON can spell a lone surrogate and UTF-8 can't: left in, it would fail far from here,
         # when it is written.
         self._has_surrogates = "\\ud" in text or "\\uD" in text
@@ -368,6 +366,11 @@ class Decoder:
                 f"{self._where}: a number in it has more than {sys.get_int_max_str_digits()} "
                 "digits; is it complete?"
             ) from None
+
+    @property
+    def _where(self) -> str:
+        """The place of the JSON that is decoded."""
+        return self.path if self._line is None else f"{self.path}, line {self._line}"
 
     def _check_depth(self, value: object) -> None:
         level: list[Any] = [value]
@@ -494,10 +497,11 @@ def json_lines(path: Path | str, *, most: int) -> Iterator[tuple[int, Any]]:
         InputError: It has more than `most` bytes, or a line isn't JSON in UTF-8.
     """
     decoder = Decoder(path)
+    name = decoder.path
     size = 0
     with open_input(path) as file:
         for number, line in enumerate(_lines_of(file), start=1):
-            bounds.hold(f"{path}, line {number}: bytes", len(line), _LONGEST_LINE)
+            bounds.hold(f"{name}, line {number}: bytes", len(line), _LONGEST_LINE)
             if number == 1:
                 line = line.removeprefix(codecs.BOM_UTF8)  # noqa: PLW2901
             try:
@@ -505,9 +509,9 @@ def json_lines(path: Path | str, *, most: int) -> Iterator[tuple[int, Any]]:
             except UnicodeDecodeError as error:
                 raise _not_utf8(path, size + error.start) from None
             size += len(line)
-            bounds.hold(f"{path}: bytes", size, most)
+            bounds.hold(f"{name}: bytes", size, most)
             if text.strip():
-                bounds.hold(f"{path}, line {number}: characters", len(text), bounds.LINE)
+                bounds.hold(f"{name}, line {number}: characters", len(text), bounds.LINE)
                 yield number, decoder.read(text.removesuffix("\n"), number)
 
 

@@ -454,10 +454,11 @@ def _is_blank(cells: Iterable[Any]) -> bool:
 
 
 def _json_rows(path: Path, *, nested: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    name = str(path)
     for number, (line, value) in enumerate(_json_values(path, nested=nested), start=1):
-        where = f"{path}: row {number}"
+        where = f"{name}: row {number}"
         if line is not None:
-            where = f"{path}, line {line} (row {number})"
+            where = f"{name}, line {line} (row {number})"
         if not is_object(value):
             raise InputError(
                 f"{where}: is a {type(value).__name__}, expected an object with the question's "

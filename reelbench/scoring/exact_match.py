@@ -62,7 +62,8 @@ def normalize(text: str, locale: str | None = None) -> str:
 
     text = unicodedata.normalize("NFKC", text.translate(_APOSTROPHES))
     text = unicodedata.normalize("NFKC", text.casefold())
-    text = "".join(char for char in text if unicodedata.category(char) != "Cf")
+    if not text.isascii():  # no ASCII character is one of format
+        text = "".join(char for char in text if unicodedata.category(char) != "Cf")
     text = " ".join(ascii_digits(text).split())
     text = patterns.GROUPED_NUMBER.sub(plain_number, text)
     text = patterns.MINUS.sub("\N{MINUS SIGN}", text)
@@ -148,6 +149,7 @@ def _without_punctuation(text: str) -> str:
     return "".join(pieces)
 
 
+@lru_cache(maxsize=4096)
 def _without_sign(char: str) -> str:
     """Return a character, or what stands in place of a punctuation sign."""
     if char in _WITHIN_WORDS:

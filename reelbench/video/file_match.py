@@ -155,7 +155,7 @@ class FileMatch:
     def __init__(
         self, roots: Sequence[Path], layouts: Sequence[str], listings: FolderListings
     ) -> None:
-        self._roots = roots
+        self._roots = [(root, str(root)) for root in roots]
         self._layouts = layouts
         self._listings = listings
         self._ignores_case: dict[str, bool] = {}
@@ -169,8 +169,8 @@ class FileMatch:
         """
         for end in ends_of(video):
             for way in _WAYS:
-                for root, layout in self._places():
-                    path = self._path(video, root, fill(layout, end.path), way)
+                for root, root_name, layout in self._places():
+                    path = self._path(video, root_name, fill(layout, end.path), way)
                     if path is None:
                         continue
                     if not end.is_whole or ("{name}" in layout and "/" in end.path):
@@ -181,20 +181,20 @@ class FileMatch:
     def in_other_case(self, video: str) -> str | None:
         """Return the name of a file that differs in nothing but the case, or None."""
         for end in ends_of(video):
-            for root, layout in self._places():
+            for _, root_name, layout in self._places():
                 below, name = os.path.split(fill(layout, end.path))
-                names = self._in_any_case(f"{root}/{below}", name)
+                names = self._in_any_case(f"{root_name}/{below}", name)
                 if names:
                     return names[0]
         return None
 
-    def _places(self) -> Iterator[tuple[Path, str]]:
-        """Yield each root with each layout: all of one root before the next."""
-        for root in self._roots:
+    def _places(self) -> Iterator[tuple[Path, str, str]]:
+        """Yield each root and its name with each layout: all of one root before the next."""
+        for root, root_name in self._roots:
             for layout in self._layouts:
-                yield root, layout
+                yield root, root_name, layout
 
-    def _path(self, video: str, root: Path, place: str, way: Way) -> Path | None:
+    def _path(self, video: str, root: str, place: str, way: Way) -> Path | None:
         """Return the file at a place below a root, looked for in one way.
 
         Raises:
@@ -203,7 +203,7 @@ class FileMatch:
         below, name = os.path.split(place)
         folder: str | None = f"{root}/{below}"
         if way != "path":
-            folder = self._listings.folder_like(str(root), below)
+            folder = self._listings.folder_like(root, below)
         if folder is None:
             return None
         if way == "path":

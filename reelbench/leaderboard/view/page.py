@@ -91,13 +91,9 @@ class ViewedRun:
 
     folder: Path
     result: Result
+    spec: BenchmarkSpec
     samples: Mapping[str, Sample]
     questions: Mapping[str, Mapping[str, Any]]
-
-    @property
-    def spec(self) -> BenchmarkSpec:
-        """Its benchmark."""
-        return discovery.spec_of(self.result.benchmark)
 
     def score(self, item: str) -> float | None:
         """Return the score of its answer to a question. None without one."""
@@ -140,7 +136,8 @@ def read_groups(paths: Sequence[Path]) -> list[list[ViewedRun]]:
 def _read_run(folder: Path) -> ViewedRun:
     result = result_files.read(folder)
     samples = {sample.id: sample for sample in result_files.read_samples(folder)}
-    return ViewedRun(folder, result, samples, result_files.read_questions(folder))
+    spec = discovery.spec_of(result.benchmark)
+    return ViewedRun(folder, result, spec, samples, result_files.read_questions(folder))
 
 
 def document(
