@@ -189,7 +189,7 @@ class FileMatch:
         return None
 
     def _places(self) -> Iterator[tuple[Path, str, str]]:
-        """Yield each root and its name with each layout: all of one root before the next."""
+        """Yield each root, its name and each layout, all of one root first."""
         for root, root_name in self._roots:
             for layout in self._layouts:
                 yield root, root_name, layout
