@@ -98,6 +98,7 @@ COMMANDS = {
             "kitchen --from rows.jsonl --media videos",
             "kitchen --from rows.csv --kind span --column start=t0 --column end=t1",
             "my_videomme --like videomme",
+            "my_tomato --twin tomato --answer-is index0",
         ),
     ),
     "check": CommandEntry(

@@ -35,6 +35,15 @@ def new(
             "--like", metavar="ID", help="Copy a benchmark of `list --gallery`, instead of --from."
         ),
     ] = "",
+    twin: Annotated[
+        str,
+        typer.Option(
+            "--twin",
+            metavar="TASK",
+            help="Take the rows of a task of the installed lmms-eval from the Hub, instead of "
+            "--from; `score --run` reads its logs.",
+        ),
+    ] = "",
     kind: Annotated[
         Literal["choice", "span", "grounded_choice", "open", "exact"] | None,
         typer.Option("--kind", help="Kind of question; default: guessed from the columns."),
@@ -96,7 +105,8 @@ def new(
 ) -> None:
     """Make a benchmark's folder from a file of questions.
 
-    Columns are guessed, and each guess is shown. With --like it is a copy from the gallery.
+    Columns are guessed, and each guess is shown. With --like it is a copy from the gallery, with
+    --twin a benchmark of a task of lmms-eval.
     """
     from reelbench.data.loading import locate
     from reelbench.registry import discovery
@@ -108,8 +118,13 @@ def new(
     if like:
         _copy_from_gallery(new_id, like, folder, rows)
         return
+    further_keys = _keys(keys or ())
+    if twin:
+        rows, further_keys = _rows_of_twin(twin, rows, further_keys)
     if rows is None:
-        raise InputError("new: give its rows with --from FILE, or --like ID of `list --gallery`")
+        raise InputError(
+            "new: give its rows with --from FILE, --like ID (`list --gallery`) or --twin TASK"
+        )
     new_benchmark = NewBenchmark(
         new_id,
         rows,
@@ -119,11 +134,13 @@ def new(
         answer_is,
         span_unit,
         fps,
-        keys=_keys(keys or ()),
+        keys=further_keys,
         without=without or (),
         sheet=sheet,
     )
     spec, guess = make(new_benchmark, folder)
+    if twin:  # its rows stay on the Hub
+        (folder / f"rows{rows.suffix.lower()}").unlink()
     _show_guess(guess)
     problem = ""
     try:
@@ -137,6 +154,20 @@ def new(
         f"{problem}written to {folder}; look at {folder / 'benchmark.yaml'}, then: reelbench "
         f"check {folder}"
     )
+
+
+def _rows_of_twin(
+    twin: str, rows: Path | None, keys: dict[str, str]
+) -> tuple[Path, dict[str, str]]:
+    """Return the first file of a task's rows, and the keys that name them."""
+    from reelbench.tasks.lmms.twin_source import twin_source
+
+    if rows is not None:
+        raise InputError(
+            f"--twin: give its rows with --from FILE --set twin={twin}, without --twin"
+        )
+    source = twin_source(twin)
+    return source.first_file, {"source": source.key, "twin": twin, **keys}
 
 
 def _copy_from_gallery(new_id: str, like: str, folder: Path, rows: Path | None) -> None:

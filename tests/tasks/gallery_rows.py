@@ -126,7 +126,8 @@ FILES: dict[str, dict[str, Any]] = {
     "mmr_v": {"test-00000-of-00001.jsonl": _rows(
         video=lambda n: f"v{n}.mp4", videoType="TV", question_idx=lambda n: n, question=_question,
         options=lambda n: [f"({x}) {w} {n}" for x, w in zip("ABCD", _WORDS, strict=False)],
-        correctAnswer=lambda n: f"({_letter(n)})", abilityType_L2="Metaphor", abilityType_L3="x",
+        correctAnswer=lambda n: f"({_letter(n)})", abilityType_L2="Metaphor Understanding",
+            abilityType_L3="x",
     )},
     "cinepile": {"test-00000-of-00001.jsonl": _rows(
         videoID=lambda n: f"yt{n}", question=_question, choices=lambda n: [*_plain(n), f"bread {n}"],
@@ -178,7 +179,8 @@ FILES: dict[str, dict[str, Any]] = {
     ]},
     "videomme_v2": {"test-00000-of-00001.jsonl": _rows(
         video_id=lambda n: f"00{n // 4}", question_id=lambda n: f"00{n // 4}-{n % 4}",
-        question=_question, options=_lettered, answer=_letter, level="1", second_head="a",
+        question=_question, options=lambda n: "\n".join(_lettered(n)), answer=_letter, level="1",
+        second_head="a",
         third_head="b", group_type="logic", group_structure="[1,[2,3],4]",
     )},
     "mvp": {"intuitive_physics/mini-00000-of-00001.jsonl": _rows(
@@ -205,10 +207,10 @@ FILES: dict[str, dict[str, Any]] = {
         *_rows(
             3, id=lambda n: f"validation_{n}", video_path=lambda n: f"Art/{n}.mp4",
             question=_question, question_type="multiple-choice", answer=_letter,
-            choices=lambda n: dict(zip("ABCD", _plain(n), strict=False)),
+            choices=lambda n: dict(zip("ABCDE", [*_plain(n), f"bread {n}"], strict=True)),
         ),
         {"id": "validation_7", "video_path": "Art/7.mp4", "question": "What is it?",
-         "question_type": "open-ended", "answer": "a quick sort", "choices": {}},
+         "question_type": "open-ended", "answer": "a quick sort", "choices": dict.fromkeys("ABCDE", "")},
     ]},
     "videommmu": {
         "Comprehension/test-00000-of-00001.jsonl": _rows(

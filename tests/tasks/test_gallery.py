@@ -113,7 +113,7 @@ def test_a_copy_has_its_own_id_and_one_of_the_same_id_hides_the_gallerys(tmp_pat
     [
         (["x", "--like", "videome"], "did you mean 'videomme'?"),
         (["x", "--like", "videomme", "--from", "rows.csv"], "leave out --from"),
-        (["x"], "--from FILE, or --like ID"),
+        (["x"], "--from FILE, --like ID"),
         (["X y", "--like", "videomme"], "an id is lower-case"),
     ],
 )
