@@ -263,7 +263,7 @@ def _make(
     withheld_results = [row.stored for row in as_published.rows if row.stored is not None]
     settings = board_settings.read(path)
     specs = _specs([*results, *withheld_results])
-    for hidden_row in hidden_rows.read(path, state, settings, left_out.__setitem__):
+    for hidden_row in hidden_rows.rows_of_hidden_tests(path, state, settings, left_out.__setitem__):
         rows.append(hidden_row.entry)
         specs.setdefault(hidden_row.spec.id, hidden_row.spec)
     _refuse_strangers(common, rows)

@@ -188,7 +188,7 @@ def report(
     else:
         for key in changes.submissions:
             try:
-                hidden_key.read(folder / results_dataset.RESULTS, key)
+                hidden_key.read_submission(folder / results_dataset.RESULTS, key)
                 notes.append(f"{key}: its form holds; the owner of its answers scores it")
             except InputError as error:
                 problems.append(f"{key}: {error}")

@@ -86,10 +86,11 @@ class HiddenBoard:
         benchmark = self.answers.spec.id
         own_times = hidden_rows.times_of(self.state, benchmark, author)
         all_times = hidden_rows.times_in(self.state, benchmark, phase)
-        cap = self.rules.cap(len(self.answers.references))
+        own_most = self.rules.files_per_week
+        all_most = self.rules.cap(len(self.answers.references))
         return Quotas(
-            hidden_rules.quota(own_times, self.rules.files_per_week, hidden_rules.WEEK, self.now),
-            hidden_rules.quota(all_times, cap, hidden_rules.MONTH, self.now),
+            hidden_rules.quota_after(own_times, own_most, hidden_rules.WEEK, self.now),
+            hidden_rules.quota_after(all_times, all_most, hidden_rules.MONTH, self.now),
         )
 
     def results_at(self, received: Received) -> datetime | None:

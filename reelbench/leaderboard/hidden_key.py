@@ -21,7 +21,7 @@ FOLDER = "submissions"
 _DIGITS = 16
 
 
-def hashes(folder: Path) -> dict[str, str]:
+def hashes_of_files(folder: Path) -> dict[str, str]:
     """Return the sha256 of each file of a submission."""
     return {name: sha256_of(folder / name) for name in hidden_submission.FILES}
 
@@ -37,12 +37,13 @@ def is_whole(folder: Path, files: Mapping[str, str]) -> bool:
 
 def key_of(record: Submission, folder: Path) -> str:
     """Return the key of a submission that lies in a folder."""
-    digest = hashlib.sha256("".join(hashes(folder).values()).encode()).hexdigest()[:_DIGITS]
+    hashes = "".join(hashes_of_files(folder).values())
+    digest = hashlib.sha256(hashes.encode()).hexdigest()[:_DIGITS]
     model = identity.model_folder(record.model.id)
     return f"{FOLDER}/{record.benchmark.id}/{model}/{digest}"
 
 
-def read(results: Path, key: str) -> HandedIn:
+def read_submission(results: Path, key: str) -> HandedIn:
     """Return the submission of a key in a folder of results.
 
     Raises:
@@ -50,7 +51,7 @@ def read(results: Path, key: str) -> HandedIn:
     """
     folder = results / key
     try:
-        handed_in = hidden_submission.read(folder)
+        handed_in = hidden_submission.read_submission(folder)
     except InputError as error:
         raise InputError(str(error).replace(f"{folder}/", "")) from None
     if key_of(handed_in.record, folder) != key:
@@ -58,7 +59,7 @@ def read(results: Path, key: str) -> HandedIn:
     return handed_in
 
 
-def keep(folder: Path, store: Path, about: About | None = None) -> str:
+def keep_own_submission(folder: Path, store: Path, about: About | None = None) -> str:
     """Copy a submission of one's own into a store, and return its key.
 
     Args:
@@ -66,7 +67,7 @@ def keep(folder: Path, store: Path, about: About | None = None) -> str:
         store: The store.
         about: Said of its model in the copy.
     """
-    record = hidden_submission.read(folder).record
+    record = hidden_submission.read_submission(folder).record
     with TemporaryDirectory(prefix="reelbench-submission-") as name:
         edited = Path(name)
         _copy_files(folder, edited)
@@ -78,7 +79,7 @@ def keep(folder: Path, store: Path, about: About | None = None) -> str:
     return key
 
 
-def copy(results: Path, key: str, store: Path) -> None:
+def copy_submission(results: Path, key: str, store: Path) -> None:
     """Copy a submission that was read from a folder of results into a store."""
     _copy_whole(results / key, store / key)
 

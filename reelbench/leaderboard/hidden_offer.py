@@ -1,7 +1,7 @@
 """Read a submission to a hidden test from its pull request, in a process that knows no answer."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reelbench.base import bounds
@@ -63,33 +63,28 @@ class _Reader(PullRequests):
         if not details.is_pull_request or details.status not in ("open", "draft"):
             return None
         changes = self._changes(number)
-        keys = changes.paths.submissions
-        if not keys:
+        if not changes.paths.submissions:
             return None
         comment = self._own_comment(details)
-        comment_id: str | None = None
-        comment_text = ""
-        if comment is not None:
-            comment_id = comment.id
-            comment_text = comment.content
-        tell(Offer(changes.commit, comment_id))
-        refusal = ""
-        handed_in: HandedIn | None = None
-        try:
-            handed_in = self._read(changes, folder)
-        except InputError as error:
-            refusal = str(error)
-        return OfferedSubmission(
+        offered = OfferedSubmission(
             number=number,
             author=details.author,
             commit=changes.commit,
-            comment=comment_text,
-            key=keys[0],
-            handed_in=handed_in,
-            refusal=refusal,
+            comment="",
+            key=changes.paths.submissions[0],
+            handed_in=None,
         )
+        if comment is None:
+            tell(Offer(changes.commit, None))
+        else:
+            tell(Offer(changes.commit, comment.id))
+            offered = replace(offered, comment=comment.content)
+        try:
+            return replace(offered, handed_in=self._one_submission(changes, folder))
+        except InputError as error:
+            return replace(offered, refusal=str(error))
 
-    def _read(self, changes: Changes, folder: Path) -> HandedIn:
+    def _one_submission(self, changes: Changes, folder: Path) -> HandedIn:
         """Return the one submission of a change. InputError where it is none, or more."""
         paths = changes.paths
         for problem in paths.problems():
@@ -99,4 +94,4 @@ class _Reader(PullRequests):
         size = sum(file.size or 0 for file in changes.files.values())
         bounds.hold("bytes of the submission", size, _LARGEST)
         results_dataset.download(self.dataset, changes.commit, changes.files, folder)
-        return hidden_key.read(folder / results_dataset.RESULTS, paths.submissions[0])
+        return hidden_key.read_submission(folder / results_dataset.RESULTS, paths.submissions[0])

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from reelbench.base.errors import number_of
 from reelbench.base.text_tables import interval, number
-from reelbench.leaderboard.hidden_rules import Quota, in_words
+from reelbench.leaderboard.hidden_rules import Quota, moment_in_words
 from reelbench.leaderboard.submission_page import TITLE, verbatim
 from reelbench.pages.markdown import table
 from reelbench.registry.records import MetricValue
@@ -17,7 +17,7 @@ _SCORED = f"{TITLE} scored by the owner"
 _LONGEST_REASON = 1000
 
 
-def is_scored(text: str, commit: str) -> bool:
+def says_scored(text: str, commit: str) -> bool:
     """Return True of a comment that says that this commit was scored."""
     return text.startswith(f"{_SCORED}\n\n{_commit_line(commit)}")
 
@@ -26,20 +26,20 @@ def _commit_line(commit: str) -> str:
     return f"Commit: `{commit}`\n"
 
 
-def refused(commit: str, why: str) -> str:
+def comment_on_refusal(commit: str, why: str) -> str:
     """Return the comment on a submission that is refused. It used up nothing."""
     reason = verbatim(why, _LONGEST_REASON)
     return f"{TITLE} refused\n\n{_commit_line(commit)}\n- **refused**: {reason}\n"
 
 
-def waits(commit: str, place: int, why: str, limits: Sequence[str]) -> str:
+def comment_on_wait(commit: str, place: int, why: str, limits: Sequence[str]) -> str:
     """Return the comment on a submission that is scored later."""
     lines = [f"- **waits**: {why}; place {place} in the queue"]
     lines += [f"- {limit}" for limit in limits]
     return f"{TITLE} waits\n\n{_commit_line(commit)}\n" + "\n".join(lines) + "\n"
 
 
-def scored(
+def comment_on_score(
     commit: str,
     spec: BenchmarkSpec,
     totals: Mapping[str, MetricValue],
@@ -61,9 +61,9 @@ def scored(
     return f"{_SCORED}\n\n{_commit_line(commit)}\n" + "\n".join(lines) + "\n"
 
 
-def limit_in_words(whose: str, quota: Quota, span: str) -> str:
+def quota_in_words(whose: str, quota: Quota, span: str) -> str:
     """Return a line on a quota."""
     text = f"{whose}: {quota.remaining} of {number_of(quota.most, 'file')} left in {span}"
     if quota.next_at is not None:
-        text += f", the next one from {in_words(quota.next_at)} on"
+        text += f", the next one from {moment_in_words(quota.next_at)} on"
     return text

@@ -126,13 +126,16 @@ def _evaluated(received: Received, questions: Questions, place: Path) -> Evaluat
     """Score the predictions that were kept of a file, as any others are."""
     record = hidden_rows.record_of(place, received)
     folder = place / received.key
+    unanswered = hidden_submission.read_submission(folder).unanswered
     file = folder / hidden_submission.PREDICTIONS_FILE
     given_answers = predictions.read(questions, file, Columns())
-    given_answers = _with_reasons(given_answers, hidden_submission.read(folder).unanswered)
+    given_answers = _with_stated_reasons(given_answers, unanswered)
     return evaluation(Answers(given_answers, record.model, record.settings), Options())
 
 
-def _with_reasons(submission: PredictionSet, unanswered: Mapping[str, Reason]) -> PredictionSet:
+def _with_stated_reasons(
+    submission: PredictionSet, unanswered: Mapping[str, Reason]
+) -> PredictionSet:
     """Return predictions with the reasons that were stated where there is none."""
     items: list[Item] = []
     for item in submission.items:

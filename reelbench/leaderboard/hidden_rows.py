@@ -14,7 +14,7 @@ from reelbench.leaderboard import entries, hidden_key
 from reelbench.leaderboard.board_settings import BoardSettings
 from reelbench.leaderboard.board_state import BoardState, same_account
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
-from reelbench.leaderboard.hidden_rules import HiddenRules, in_words, unanswered_in_words
+from reelbench.leaderboard.hidden_rules import HiddenRules, moment_in_words, unanswered_in_words
 from reelbench.leaderboard.ledger import Received, Scored
 from reelbench.registry import discovery
 from reelbench.registry.records import About
@@ -62,7 +62,7 @@ def shown_files(state: BoardState) -> list[ShownFile]:
     return list(files.values())
 
 
-def read(
+def rows_of_hidden_tests(
     store: Path,
     state: BoardState,
     settings: BoardSettings | None,
@@ -81,7 +81,7 @@ def read(
             left_out(received.key, str(error))
             continue
         rules = rules_of(settings, received.benchmark)
-        yield HiddenRow(_entry(file, record, spec, state, rules), spec)
+        yield HiddenRow(_board_entry(file, record, spec, state, rules), spec)
 
 
 def record_of(store: Path, received: Received) -> Submission:
@@ -96,46 +96,59 @@ def record_of(store: Path, received: Received) -> Submission:
     return hidden_submission.read_record(folder)
 
 
-def _entry(
+def _board_entry(
     file: ShownFile,
     record: Submission,
     spec: BenchmarkSpec,
     state: BoardState,
     rules: HiddenRules,
 ) -> BoardEntry:
+    """Return the board's row of a file."""
     received = file.received
-    setting = entries.setting_of_model(spec, record.model)
-    phases = rules.phases_of(received.split)
-    protocol: str | None = None
-    if len(phases) > 1:
-        protocol = f"phase {received.phase}"
-    group = RankingGroup(
-        benchmark=received.benchmark,
-        version=record.benchmark.version,
-        split=received.split,
-        protocol=protocol,
-        setting=entries.setting_apart(setting),
-    )
-    items = max(total.n for total in file.scored.totals.values())
-    note = NOTE
-    if received.unanswered:
-        note = f"{NOTE}; {unanswered_in_words(received.unanswered, items)}"
+    model = record.model
+    setting = entries.setting_of_model(spec, model)
+    questions = max(total.n for total in file.scored.totals.values())
     return BoardEntry(
         key=f"{received.key}/{received.who}",
-        model=state.name_of(record.model.id),
-        revision=record.model.revision,
+        model=state.name_of(model.id),
+        revision=model.revision,
         kind="owner",
         setting=setting,
-        group=group,
+        group=_group(received, setting, rules),
         frames=entries.frames_text(record.settings),
         metrics=file.scored.totals,
         date=file.scored.at.isoformat(),
-        unranked=_unranked(received, items, rules),
-        open_weights=entries.has_open_weights(record.model),
-        note=note,
-        about=record.model.about or About(),
-        facts={"items": items, "scored": items - received.unanswered, "stated_by": received.who},
+        unranked=_unranked(received, questions, rules),
+        open_weights=entries.has_open_weights(model),
+        note=_note(received, questions),
+        about=model.about or About(),
+        facts={
+            "items": questions,
+            "scored": questions - received.unanswered,
+            "stated_by": received.who,
+        },
     )
+
+
+def _group(received: Received, setting: str, rules: HiddenRules) -> RankingGroup:
+    """Return the table in which a file has its row: each phase has one."""
+    phase: str | None = None
+    if len(rules.phases_of(received.split)) > 1:
+        phase = f"phase {received.phase}"
+    return RankingGroup(
+        benchmark=received.benchmark,
+        version=received.version,
+        split=received.split,
+        protocol=phase,
+        setting=entries.setting_apart(setting),
+    )
+
+
+def _note(received: Received, questions: int) -> str:
+    """Return the words under a row: who scored it, and what got no answer."""
+    if not received.unanswered:
+        return NOTE
+    return f"{NOTE}; {unanswered_in_words(received.unanswered, questions)}"
 
 
 def _unranked(received: Received, items: int, rules: HiddenRules) -> str | None:
@@ -144,7 +157,7 @@ def _unranked(received: Received, items: int, rules: HiddenRules) -> str | None:
     if reason is not None:
         return f"disqualified: {reason}"
     if received.late:
-        return f"late: handed in on {in_words(received.at)}, after the close"
+        return f"late: handed in on {moment_in_words(received.at)}, after the close"
     if not is_few(received.unanswered, items):
         return f"{received.unanswered} of {items} items unscored"
     return None

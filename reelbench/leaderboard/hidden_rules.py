@@ -107,7 +107,7 @@ class HiddenRules(Record):
             return taking[0]
         later = [phase.opens for phase in phases if phase.opens is not None and phase.opens > now]
         if later:
-            raise InputError(f"{split} opens on {in_words(min(later))}")
+            raise InputError(f"{split} opens on {moment_in_words(min(later))}")
         if phases:
             raise InputError(f"{split} is closed")
         raise InputError(f"no phase of this test is on {split}")
@@ -124,7 +124,7 @@ class HiddenRules(Record):
         return self.files_per_month or max(1, questions // _QUESTIONS_A_FILE)
 
 
-def in_words(moment: datetime) -> str:
+def moment_in_words(moment: datetime) -> str:
     """Return a moment in words."""
     return f"{moment:%Y-%m-%d %H:%M} UTC"
 
@@ -152,7 +152,7 @@ class Quota:
     next_at: datetime | None
 
 
-def quota(taken_at: Iterable[datetime], most: int, span: timedelta, now: datetime) -> Quota:
+def quota_after(taken_at: Iterable[datetime], most: int, span: timedelta, now: datetime) -> Quota:
     """Return the rest of a limit after files that were taken."""
     recent = sorted(moment for moment in taken_at if moment > now - span)
     remaining = most - len(recent)

@@ -102,7 +102,7 @@ class HiddenTest(PullRequests):
     def _check_offered(self, offered: OfferedSubmission, offer: Offer, results: Path) -> Look:
         if self._is_of_another_test(offered):
             return Look("skipped")
-        if hidden_page.is_scored(offered.comment, offered.commit):
+        if hidden_page.says_scored(offered.comment, offered.commit):
             return Look("unchanged")
         comment = self._settle(offered, results)
         if comment == offered.comment:
@@ -123,7 +123,7 @@ class HiddenTest(PullRequests):
         handed_in = offered.handed_in
         if handed_in is None:
             self._queue.leave(offered.number)
-            return hidden_page.refused(offered.commit, offered.refusal)
+            return hidden_page.comment_on_refusal(offered.commit, offered.refusal)
         # This reads long texts, and may ask the Hub: not while the store is held.
         offered = replace(offered, refusal=self._own_fault(offered, handed_in))
         board = HiddenBoard(self._answers, self._store)
@@ -161,16 +161,16 @@ class HiddenTest(PullRequests):
         if file is not None:
             return Decision(file)
         if offered.refusal:
-            return Decision(None, hidden_page.refused(offered.commit, offered.refusal))
+            return Decision(None, hidden_page.comment_on_refusal(offered.commit, offered.refusal))
         try:
             phase = hidden_admission.phase_that_takes(offered.author, handed_in.record, board)
         except InputError as error:
-            return Decision(None, hidden_page.refused(offered.commit, str(error)))
+            return Decision(None, hidden_page.comment_on_refusal(offered.commit, str(error)))
         wait = self._wait(offered, phase, board)
         if wait is not None:
             return Decision(None, wait)
-        hidden_key.copy(results, offered.key, self._store)
-        files = hidden_key.hashes(self._store / offered.key)
+        hidden_key.copy_submission(results, offered.key, self._store)
+        files = hidden_key.hashes_of_files(self._store / offered.key)
         received = hidden_admission.received_entry(offered, phase, files, board)
         board.append(received)
         return Decision(HiddenFile(received))
@@ -188,7 +188,9 @@ class HiddenTest(PullRequests):
         if quotas.of_account.remaining:
             why = hidden_queue.FOR_ALL
         place = self._queue.enter(offered.number, why)
-        return hidden_page.waits(offered.commit, place, why, _limits(offered.author, quotas))
+        return hidden_page.comment_on_wait(
+            offered.commit, place, why, _limits(offered.author, quotas)
+        )
 
     def _outcome(self, offered: OfferedSubmission, file: HiddenFile, board: HiddenBoard) -> str:
         """Return the comment on a file that is in the ledger."""
@@ -199,7 +201,7 @@ class HiddenTest(PullRequests):
             limits.insert(0, hidden_rules.unanswered_in_words(received.unanswered, questions))
         filed = board.file_of(received)
         if filed.scored is not None:
-            return hidden_page.scored(
+            return hidden_page.comment_on_score(
                 offered.commit,
                 self._answers.spec,
                 board.row_totals(received),
@@ -208,9 +210,9 @@ class HiddenTest(PullRequests):
             )
         results_at = board.results_at(received)
         assert results_at is not None  # noqa: S101 - else it was scored
-        why = f"files of this phase are scored from {hidden_rules.in_words(results_at)} on"
+        why = f"files of this phase are scored from {hidden_rules.moment_in_words(results_at)} on"
         place = board.place_in_phase(filed)
-        return hidden_page.waits(offered.commit, place, why, limits)
+        return hidden_page.comment_on_wait(offered.commit, place, why, limits)
 
     # --- what it scores
 
@@ -227,7 +229,7 @@ class HiddenTest(PullRequests):
             received = file.received
             try:
                 hidden_rows.record_of(self._store, received)
-                handed_in = hidden_submission.read(self._store / received.key)
+                handed_in = hidden_submission.read_submission(self._store / received.key)
                 self._score(file, handed_in.texts, board)
             except ReelbenchError as error:
                 log.warning("%s: not scored: %s", received.key, error)
@@ -265,6 +267,6 @@ class HiddenTest(PullRequests):
 
 def _limits(author: str, quotas: Quotas) -> list[str]:
     return [
-        hidden_page.limit_in_words(f"of {author}", quotas.of_account, "7 days"),
-        hidden_page.limit_in_words("of all accounts", quotas.of_all, "30 days"),
+        hidden_page.quota_in_words(f"of {author}", quotas.of_account, "7 days"),
+        hidden_page.quota_in_words("of all accounts", quotas.of_all, "30 days"),
     ]

@@ -29,7 +29,7 @@ def row_of_totals(row: BoardEntry) -> BoardEntry:
         facts[name] = None if name in _FACTS_OF_ANSWERS else value
     return replace(
         row,
-        metrics=_rounded(stored.spec, row.metrics),
+        metrics=_rounded_metrics(stored.spec, row.metrics),
         breakdowns={},
         lowest=None,
         facts=facts,
@@ -59,7 +59,7 @@ def result_of_totals(spec: BenchmarkSpec, result: Result) -> Result:
     return result.model_copy(
         update={
             "benchmark": benchmark,
-            "metrics": _rounded(spec, result.metrics),
+            "metrics": _rounded_metrics(spec, result.metrics),
             "breakdowns": {},
             "provenance": provenance,
             "judge": judge,
@@ -67,7 +67,7 @@ def result_of_totals(spec: BenchmarkSpec, result: Result) -> Result:
     )
 
 
-def _rounded(spec: BenchmarkSpec, metrics: Mapping[str, Any]) -> Metrics:
+def _rounded_metrics(spec: BenchmarkSpec, metrics: Mapping[str, Any]) -> Metrics:
     digits = {metric.name: metric.in_unit.digits for metric in spec.metrics}
     rounded: Metrics = {}
     for name, metric in metrics.items():

@@ -283,7 +283,7 @@ def _is_submission(folder: Path, result: Result | None) -> bool:
 def _kept_for_its_owner(folder: Path, store: Path, about: About | None) -> Added:
     """Keep answers to a hidden test, which nobody here can score."""
     try:
-        key = hidden_key.keep(folder, store, about)
+        key = hidden_key.keep_own_submission(folder, store, about)
     except Exception as error:  # noqa: BLE001 - one bad folder never stops the others
         return Added(folder, "refused", why=refusal_of(folder, error))
     why = "its owner scores it: `publish --dataset ORG/RESULTS --create-pr` hands it in"

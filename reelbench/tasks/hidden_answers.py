@@ -113,11 +113,11 @@ def rounded_total(metric: Metric, value: float, n: int, videos: int) -> MetricVa
             total, 0.0, videos - 1, videos, bounds=metric.bounds, method="wilson"
         )
         if ends is not None:
-            ci95 = _outwards(ends, digits)
+            ci95 = _rounded_outwards(ends, digits)
     return MetricValue(value=total, ci95=ci95, n=n)
 
 
-def _outwards(ends: tuple[float, float], digits: int) -> tuple[float, float]:
+def _rounded_outwards(ends: tuple[float, float], digits: int) -> tuple[float, float]:
     steps = 10**digits
     low, high = ends
     return math.floor(low * steps) / steps, math.ceil(high * steps) / steps
@@ -126,7 +126,7 @@ def _outwards(ends: tuple[float, float], digits: int) -> tuple[float, float]:
 # --- the owner's file -----------------------------------------------------------------------------
 
 
-def read(name: str, file: Path) -> HiddenAnswers:
+def read_private_file(name: str, file: Path) -> HiddenAnswers:
     """Return the hidden split of a benchmark that a file has the answers of.
 
     Raises:
@@ -145,7 +145,7 @@ def read(name: str, file: Path) -> HiddenAnswers:
     faults: dict[str, str] = {}
     for split in hidden_splits:
         try:
-            return _of_split(replace(Questions.named(name, split), task=None), file)
+            return _answers_to_split(replace(Questions.named(name, split), task=None), file)
         except InputError as error:
             faults[split] = str(error)
     lines = list(faults.values())
@@ -155,22 +155,22 @@ def read(name: str, file: Path) -> HiddenAnswers:
     raise InputError(lines[0])
 
 
-def _of_split(questions: Questions, file: Path) -> HiddenAnswers:
+def _answers_to_split(questions: Questions, file: Path) -> HiddenAnswers:
     spec = questions.spec
     split_rows = questions.here.rows
     row_ids = {row["id"] for row in split_rows}
     if spec.mapping is None:
         references = replace(questions, file=file).references()
     else:
-        answers = dict(_answers(file))
-        _refuse_unlike(file, row_ids, answers.keys())
-        references = list(_joined(spec, split_rows, answers, file))
-    _refuse_unlike(file, row_ids, {reference.id for reference in references})
+        answers = dict(_private_rows(file))
+        _refuse_other_questions(file, row_ids, answers.keys())
+        references = list(_references_with_answers(spec, split_rows, answers, file))
+    _refuse_other_questions(file, row_ids, {reference.id for reference in references})
     digest = ownership.rows_questions_sha256(spec, questions.split, split_rows)
     return HiddenAnswers(spec, questions.split, tuple(references), digest)
 
 
-def _answers(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _private_rows(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield each id of the owner's file with its row. InputError where one occurs twice."""
     seen_ids: set[str] = set()
     for where, row in tables.read(file):
@@ -183,7 +183,9 @@ def _answers(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield question_id, row
 
 
-def _refuse_unlike(file: Path, row_ids: AbstractSet[str], answered_ids: AbstractSet[str]) -> None:
+def _refuse_other_questions(
+    file: Path, row_ids: AbstractSet[str], answered_ids: AbstractSet[str]
+) -> None:
     """Refuse answers to other questions than the rows', or to a part of them. InputError."""
     lacking = sorted(row_ids - answered_ids)
     further = sorted(answered_ids - row_ids)
@@ -196,7 +198,7 @@ def _refuse_unlike(file: Path, row_ids: AbstractSet[str], answered_ids: Abstract
         raise InputError(f"{file}: {len(further)} ids are of no question, the first {further[0]!r}")
 
 
-def _joined(
+def _references_with_answers(
     spec: BenchmarkSpec,
     split_rows: Iterable[Row],
     answers: Mapping[str, Mapping[str, Any]],
@@ -229,7 +231,7 @@ def _answer_columns(
             raise InputError(f"{where} is empty; expected it in the column `answer`")
         columns["answer"] = _right_answer(text, row.get("options", []), where)
     if spec.asks_span:
-        columns["span"] = _span(answer, where)
+        columns["span"] = _right_span(answer, where)
     return columns
 
 
@@ -251,7 +253,7 @@ def _right_answer(text: str, options: Sequence[str], where: str) -> str:
     return letters[place_by_letter]
 
 
-def _span(answer: Mapping[str, Any], where: str) -> list[float]:
+def _right_span(answer: Mapping[str, Any], where: str) -> list[float]:
     """Return the ends of the right spans, in seconds."""
     span = answer.get("span")
     if span is None or span == "":

@@ -58,7 +58,7 @@ class HandedIn:
         return {**self.predictions, **dict.fromkeys(self.unanswered, "")}
 
 
-def write(folder: Path, result: Result) -> None:
+def write_record(folder: Path, result: Result) -> None:
     """Write the record of a run on a hidden test beside its answers."""
     source = result.benchmark.source
     public_source = source.model_copy(update={"location": without_folders(source.location)})
@@ -72,7 +72,7 @@ def write(folder: Path, result: Result) -> None:
     write_json(folder / FILE, record.model_dump(mode="json"))
 
 
-def read(folder: Path) -> HandedIn:
+def read_submission(folder: Path) -> HandedIn:
     """Return a stranger's submission.
 
     Raises:
@@ -84,7 +84,7 @@ def read(folder: Path) -> HandedIn:
             raise InputError(
                 f"{name}: is no file of its own; a submission has {' and '.join(FILES)}"
             )
-    return _read_predictions(read_record(folder), folder / PREDICTIONS_FILE)
+    return _with_predictions(read_record(folder), folder / PREDICTIONS_FILE)
 
 
 def read_record(folder: Path) -> Submission:
@@ -115,7 +115,7 @@ def lengthy_note(file: Path) -> str | None:
     )
 
 
-def _read_predictions(record: Submission, file: Path) -> HandedIn:
+def _with_predictions(record: Submission, file: Path) -> HandedIn:
     hold_size(file, bounds.PREDICTIONS_BYTES)
     predictions: dict[str, str] = {}
     unanswered: dict[str, Reason] = {}

@@ -476,7 +476,7 @@ class Evaluation:
         server = spec.splits[upstream_split(spec, split)].submit_to
         advice = submissions.submission_advice(split, path, server or "the owners' server")
         if not submissions.has_own_form(spec) and not is_mini(split):
-            hidden_submission.write(folder, result)
+            hidden_submission.write_record(folder, result)
             lengthy_note = hidden_submission.lengthy_note(path)
             if lengthy_note is not None:
                 notes.append(lengthy_note)

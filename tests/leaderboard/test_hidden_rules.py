@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from reelbench.base.errors import InputError
-from reelbench.leaderboard.hidden_rules import HiddenRules, quota, takes_the_row
+from reelbench.leaderboard.hidden_rules import HiddenRules, quota_after, takes_the_row
 from reelbench.registry import discovery
 from reelbench.registry.records import MetricValue
 
@@ -63,10 +63,10 @@ def test_without_phases_a_split_is_open_and_a_tenth_of_the_questions_may_be_scor
 def test_a_quota_is_free_again_when_the_oldest_file_of_its_span_is_older():
     week = timedelta(days=7)
     times = [NOW - timedelta(days=days) for days in (8, 6, 2)]
-    assert quota(times, 3, week, NOW).remaining == 1
-    spent = quota(times, 2, week, NOW)
+    assert quota_after(times, 3, week, NOW).remaining == 1
+    spent = quota_after(times, 2, week, NOW)
     assert (spent.remaining, spent.next_at) == (0, NOW + timedelta(days=1))
-    assert quota(times, 1, week, NOW).next_at == NOW + timedelta(days=5)
+    assert quota_after(times, 1, week, NOW).next_at == NOW + timedelta(days=5)
 
 
 @pytest.mark.parametrize(

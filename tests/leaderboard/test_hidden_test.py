@@ -327,7 +327,7 @@ def test_a_bad_upload_is_refused_in_one_line(change, says, tmp_path):
     hidden_tests.submitted(tmp_path / "cellar", folder)
     change(folder)
     with pytest.raises(InputError) as refused:
-        hidden_key.read(tmp_path, "submissions/cellar/me__model/0000000000000000")
+        hidden_key.read_submission(tmp_path, "submissions/cellar/me__model/0000000000000000")
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
     assert str(tmp_path) not in str(refused.value)

@@ -41,7 +41,7 @@ def _target(tmp_path, declared, options, name, text):
     folder = _benchmark(tmp_path / "attic", [row], declared)
     file = tmp_path / name
     file.write_text(text)
-    [reference] = hidden_answers.read(str(folder), file).references
+    [reference] = hidden_answers.read_private_file(str(folder), file).references
     return reference.target
 
 
@@ -115,7 +115,7 @@ def test_a_file_for_the_second_of_two_hidden_splits_is_refused_by_its_own_fault(
     file = tmp_path / "a.jsonl"
     file.write_text('{"id": "test0", "answer": "A"}\n{"id": "test1", "answer": "Z"}\n')
     with pytest.raises(InputError, match=r"split test: .*the answer to 'test1' names none"):
-        hidden_answers.read(str(folder), file)
+        hidden_answers.read_private_file(str(folder), file)
 
 
 def _handed_in(tmp_path, predictions, **options):
@@ -131,7 +131,7 @@ def _handed_in(tmp_path, predictions, **options):
 def test_long_reasoning_is_left_out_of_what_is_handed_in(tmp_path):
     long = "hm " * bounds.PREDICTION
     run = _handed_in(tmp_path, ["<think>short</think>B", f"<think>{long}</think>The answer is A."])
-    predictions = hidden_submission.read(run).predictions
+    predictions = hidden_submission.read_submission(run).predictions
     assert predictions == {"q0": "<think>short</think>B", "q1": "The answer is A."}
 
 
@@ -148,4 +148,4 @@ def test_a_reader_is_not_asked_about_hidden_answers(tmp_path):
         reader = ReaderOptions.named("reader-1", url=server.url, cache=tmp_path / "kept.sqlite")
         run = _handed_in(tmp_path, ["B", "The one on the left."], reader=reader)
         assert server.calls == []
-    assert hidden_submission.read(run).record.settings.reader is None
+    assert hidden_submission.read_submission(run).record.settings.reader is None
