@@ -100,6 +100,8 @@ def heads(answer: Answer) -> Candidates:
     Those of the last paragraph are the latest. If it has one, the rest is not searched.
     """
     _, _, last_paragraph = answer.text.rpartition("\n\n")
+    if last_paragraph == answer.text:
+        return _heads_of(answer)
     closing = _heads_of(Answer(last_paragraph, answer.options, answer.read))
     if closing and all(candidate.letter for candidate in closing):
         return closing
@@ -118,8 +120,8 @@ def statements(answer: Answer) -> Candidates:
     """Collect statements: `The answer is B`, `B is correct`. Several verdicts state several."""
     sentences = answer.sentences
     letters = _stated_letters(sentences, "STATEMENT")
-    for at in answer.question_lists & letters.keys():
-        if _opens_list(sentences, at):
+    for at in tuple(letters):
+        if _opens_list(sentences, at, is_of_question=at in answer.question_lists):
             del letters[at]
     if letters and max(letters) < answer.taken_back:
         letters[answer.taken_back] = None
@@ -127,10 +129,24 @@ def statements(answer: Answer) -> Candidates:
     return [Candidate(at, letter) for at, letter in letters.items()]
 
 
-def _opens_list(sentences: Sentences, at: int) -> bool:
+def _opens_list(sentences: Sentences, at: int, *, is_of_question: bool) -> bool:
     """Return True behind a colon that names no answer (Correct is: A, B)."""
     before = sentences.kinds[max(0, at - 10) : at]
-    return before.endswith((":", ":\n")) and "N" not in before
+    if "N" in before or not before.rstrip("\n").endswith(":"):
+        return False
+    if is_of_question and before.endswith((":", ":\n")):
+        return True
+    return _is_followed_by_next_line(sentences, at)
+
+
+def _is_followed_by_next_line(sentences: Sentences, at: int) -> bool:
+    """Return True where the next letter is the alphabet's next, and begins its line."""
+    behind = patterns.LINE_OF_LIST_BEHIND.match(sentences.kinds, at + 1)
+    if behind is None:
+        return False
+    token = sentences.tokens[behind.end() - 1]
+    is_next = LETTERS.find(token.letter) == LETTERS.find(sentences.letter(at)) + 1
+    return is_next and sentences.text[token.start].upper() in ("(", token.letter)
 
 
 def _verdicts(sentences: Sentences) -> dict[int, str | None]:
@@ -188,7 +204,10 @@ def _is_open(sentences: Sentences, at: int) -> bool:
 
 
 def _is_listed(sentences: Sentences, at: int) -> bool:
-    """Return True where another option with its words stands right behind this one."""
+    """Return True where another option stands right behind, with its words or as a number."""
+    if sentences.kinds[at] == "#":
+        another = patterns.ANOTHER_NUMBER.match(sentences.kinds, at + 1)
+        return another is not None and bool(sentences.letter(another.end() - 1))
     if sentences.kinds[at] != "A":
         return False
     another = patterns.ANOTHER_BEHIND.match(sentences.kinds, at + 1)

@@ -1,7 +1,7 @@
 """Know a question's options: their letters, and by which words each is said."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -15,7 +15,14 @@ _GRAMMAR = frozenset("XxYHICcRSJNOWKTVUFq.,iD")
 _NOUNS = frozenset(NOUNS)
 _YES = frozenset(phrases("yes"))
 _NO = frozenset(phrases("no"))
+_WORDS = re.compile(r"\w+")
+_JOINT = re.compile(r"[\W_]{1,8}")  # what may stand between two words of an option
+_QUESTION_MARKS = "?？؟"
 _WORDS_OF_NUMBERS = {word: float(number) for number, word in enumerate(WORDS["numbers"])}
+
+
+_Place = tuple[int, int]
+"""The start and the end of words in a text."""
 
 
 class OwnWords(NamedTuple):
@@ -38,6 +45,54 @@ class _Option:
     synonyms: frozenset[str]
     is_grammar: bool
     is_number: bool
+
+    def places_in(self, text: str, low: str) -> Iterable[_Place]:
+        """Return the places of the option's words. `low` is the text in small letters."""
+        if not self.is_grammar and not all(word in low for word in self._low_words):
+            return ()
+        if self._has_plain_words and len(low) == len(text):
+            return self._places_of_plain_words(text, low)
+        pattern = self.pattern_in(text)
+        if pattern is None:
+            return ()
+        return [match.span() for match in pattern.finditer(text)]
+
+    @cached_property
+    def _low_words(self) -> list[str]:
+        return _WORDS.findall(self.plain.lower())
+
+    @cached_property
+    def _has_plain_words(self) -> bool:
+        """True where the words are looked for as they are, without a pattern.
+
+        A pattern takes longer to make than all answers to a question take to read.
+        """
+        words = self._low_words
+        if self.synonyms or not words or len(self.plain.lower()) != len(self.plain):
+            return False
+        if any(word.startswith("_") for word in words):
+            return False
+        is_letter = len(words) == 1 and len(words[0]) == 1
+        has_digit = words[0][0].isdigit() or words[-1][-1].isdigit()
+        return not (is_letter or has_digit or self.plain[-1] in _QUESTION_MARKS)
+
+    def _places_of_plain_words(self, text: str, low: str) -> Iterator[_Place]:
+        words = self._low_words
+        starts_anywhere = patterns.UNSPACED_SIGN.match(words[0]) is not None
+        ends_anywhere = patterns.UNSPACED_SIGN.match(words[-1][-1]) is not None
+        start = low.find(words[0])
+        while start >= 0:
+            end = _end_of_words(low, words, start)
+            is_whole = end is not None
+            if is_whole and not starts_anywhere:
+                is_whole = patterns.WORD_STARTS.match(text, start) is not None
+            if is_whole and not ends_anywhere:
+                is_whole = patterns.WORD_ENDS.match(text, end) is not None
+            if is_whole:
+                yield start, end
+                start = low.find(words[0], end)
+            else:
+                start = low.find(words[0], start + 1)
 
     def pattern_in(self, text: str) -> "re.Pattern[str] | None":
         """Return the pattern of the option's words in a text, if it has any."""
@@ -89,11 +144,15 @@ class OptionWords:
     @cached_property
     def nouns(self) -> bool:
         """False where an option says "Image B" itself: then its words are meant."""
-        for option in self.plain:
-            for noun, token in pairwise(texts.tokens(option)):
+        for tokens_of_option in self._tokens_of_options:
+            for noun, token in pairwise(tokens_of_option):
                 if is_noun(noun) and len(token.text) == 1 and token.text.isalpha():
                     return False
         return True
+
+    @cached_property
+    def _tokens_of_options(self) -> list[list[texts.Token]]:
+        return [texts.tokens(option) for option in self.plain]
 
     @cached_property
     def _options(self) -> list[_Option]:
@@ -101,10 +160,10 @@ class OptionWords:
             _words_in_other_languages(option, self.plain) for option in self.plain
         ]
         options: list[_Option] = []
-        for letter, plain, synonyms in zip(
-            self.letters, self.plain, synonyms_of_options, strict=True
+        for letter, plain, synonyms, tokens in zip(
+            self.letters, self.plain, synonyms_of_options, self._tokens_of_options, strict=True
         ):
-            kinds = {token.kind for token in texts.tokens(plain)}
+            kinds = {token.kind for token in tokens}
             is_letter = len(plain) == 1 and plain.isalpha() and plain.isascii()
             is_grammar = is_letter or bool(synonyms) or kinds <= _GRAMMAR
             is_number = patterns.NUMBER_ALONE.fullmatch(plain) is not None
@@ -116,11 +175,7 @@ class OptionWords:
         low = text.lower()
         hits: list[OwnWords] = []
         for option in self._options:
-            if _lacks_word(low, option):
-                continue
-            pattern = option.pattern_in(text)
-            if pattern:
-                hits.extend(_place(match, option) for match in pattern.finditer(text))
+            hits.extend(_own_words(place, option) for place in option.places_in(text, low))
         hits.sort(key=lambda hit: (hit.start, -hit.end))
         outermost: list[OwnWords] = []
         for hit in hits:
@@ -203,8 +258,20 @@ def _pattern_of_any(phrases: frozenset[str]) -> re.Pattern[str]:
     return re.compile(f"{before}(?:{joined}){after}", re.IGNORECASE)
 
 
-def _place(match: re.Match[str], option: _Option) -> OwnWords:
-    return OwnWords(match.start(), match.end(), option.letter, option.is_grammar, option.is_number)
+def _own_words(place: _Place, option: _Option) -> OwnWords:
+    start, end = place
+    return OwnWords(start, end, option.letter, option.is_grammar, option.is_number)
+
+
+def _end_of_words(text: str, words: Sequence[str], start: int) -> int | None:
+    """Return the end of words that begin at a place of a text. None where they don't."""
+    end = start + len(words[0])
+    for word in words[1:]:
+        joint = _JOINT.match(text, end)
+        if joint is None or not text.startswith(word, joint.end()):
+            return None
+        end = joint.end() + len(word)
+    return end
 
 
 def _is_whole(option: _Option, text: str) -> bool:
@@ -219,16 +286,6 @@ def _is_within(option: _Option, text: str) -> bool:
     return pattern is not None and pattern.search(text) is not None
 
 
-def _lacks_word(low: str, option: _Option) -> bool:
-    """Return True where a text in small letters lacks a word of an option.
-
-    A pattern takes longer to search than this.
-    """
-    if option.is_grammar:
-        return False
-    return not all(word in low for word in re.findall(r"\w+", option.plain.lower()))
-
-
 def _own_pattern(option: str, before: str, after: str) -> "re.Pattern[str] | None":
     """Return a pattern of the option's words, whole and in order, whatever stands between.
 
@@ -237,7 +294,7 @@ def _own_pattern(option: str, before: str, after: str) -> "re.Pattern[str] | Non
         before: The pattern of a place where a word may start.
         after: The pattern of a place where a word may end.
     """
-    words = re.findall(r"\w+", option)
+    words = _WORDS.findall(option)
     if not words:
         return None
     if patterns.UNSPACED_SIGN.match(words[0][0]):
@@ -255,7 +312,7 @@ def _own_pattern(option: str, before: str, after: str) -> "re.Pattern[str] | Non
         # In small letters, or before another word, it is an article or a word.
         flag = ""
         after = r"(?!\w)(?!['’ \t]+[a-z])"
-    if option[-1] in "?？؟":  # a question that an option asks is part of it
+    if option[-1] in _QUESTION_MARKS:  # a question that an option asks is part of it
         after += r"(?:\s?[?？؟])?"
     # An order may be written without its brackets: (2)(1)(3) is 213.
     is_order = len(set(words)) > 1 and patterns.ORDER.fullmatch(option) is not None

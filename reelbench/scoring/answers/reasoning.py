@@ -13,6 +13,7 @@ from reelbench.scoring.answers import patterns
 T = TypeVar("T")
 
 _BARE_FINAL = "assistantfinal"
+_SIGNS_OF_TAGS = "<◁["  # with which the tags of reasoning begin
 
 
 def strip_reasoning(text: str) -> str | None:
@@ -47,6 +48,8 @@ def past_reasoning(read: Callable[[str], T]) -> Callable[[str], T]:
 
 
 def _without_blocks(text: str) -> str | None:
+    if not any(sign in text for sign in _SIGNS_OF_TAGS):
+        return text
     outside: list[str] = []
     open_families: list[str] = []
     end = first_opening = last_opening = last_closing = 0

@@ -33,7 +33,8 @@ def plain_text(text: str) -> str:
         text = patterns.LATEX_SYMBOL.sub(lambda match: WORDS["latex"][match[1]], text)
     if not text.isascii():
         text = patterns.INVISIBLE.sub("", text)
-        text = patterns.PIECE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+        if not unicodedata.is_normalized("NFKC", text):
+            text = patterns.PIECE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     text = patterns.STRUCK.sub(" ", ascii_digits(ascii_signs(text)))
     if any(sign in text for sign in _SIGNS_OF_EMPHASIS):
         return patterns.EMPHASIS.sub("", text)

@@ -586,3 +586,37 @@ def test_shares_and_frames_are_read_where_the_answer_says_so(text, span):
 )
 def test_what_says_no_share_is_seconds_or_milliseconds(text, span):
     assert read_span(text, length=30.0, fps=25.0) == span == read_span(text)
+
+
+# simplescaling/s1.1-32B, as lmms-eval's harness for texts logs it (its template's turns are named so).
+S1_REPLY = "<|im_start|>think\nMaybe A? So the answer is A.\n<|im_start|>answer\nAnswer: {}"
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        (S1_REPLY.format("B. blue kites"), "B"),
+        (S1_REPLY.partition("<|im_start|>answer")[0], None),  # cut off in its reasoning
+        ("The first two fail, making option B the correct answer.", "B"),
+        ("Option B, blue kites, is the most reasonable.", "B"),
+        ('The toy of the title is "B. blue kites". A flies away.', "B"),
+    ],
+)
+def test_replies_of_later_models(text, letter):
+    assert read_option(text, ("red kites", "blue kites", "green kites")) == letter
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("blue kites", "They see blue, kites everywhere."),
+        ("blue kites", "BLUE  KITES, they say."),
+        ("気球", "赤い気球が見える。"),
+        ("3人の子供", "画面に3人の子供が写る。"),
+        ("l'été", "On voit l’été dans le parc."),
+        ("a (red) kite", "It is a red kite."),
+    ],
+)
+def test_own_words_are_whole_whatever_stands_between(option, text):
+    assert read_option(text, (option, "an unrelated house")) == "A"
+    assert read_option(text, (option + "x", "an unrelated house")) is None

@@ -23,6 +23,9 @@ FORMS = {
     "a head in brackets": ("answer", "【{answer}】B", "B"),
     "a head behind words": ("answer", "-\n{answer}: B\n", "B"),
     "is": ("is", "{answer} {is} B.", "B"),
+    "is, then a line": ("is", "… {is}:\n\nB. blue kites\n\n…", "B"),
+    "is, then a list": ("is", "… {is}:\n\nA. red kites\n…\n\nB. blue kites\n…", None),
+    "what is right, then a line": ("right", "… {right} {is}:\n\nB. blue kites\n\n…", "B"),
     "an option": ("option", "{answer}: {option} B", "B"),
     "a choice": ("choose", "{choose} B", "B"),
     "a conclusion": ("so", "{so} B.", "B"),
@@ -32,6 +35,7 @@ FORMS = {
     "a wrong one": ("wrong", "B {wrong}.", None),
     "the wrong one": ("wrong", "{wrong}: C", "C"),
     "taken back": ("taken_back", "{answer}: A\n{taken_back} {answer}: B", "B"),
+    "a word that takes nothing back": ("taken_back", "{answer}: B\n\nkites {taken_back} kites.", "B"),
     "a made-up question": ("question", "{answer}: B\n\n{question}: …?\n{answer}: C", "B"),
     "a question behind a letter": ("question", "B {question}: …? {answer}: C", "B"),
     "a made-up user": ("user", "B\n{user}: …\n{answer}: C", "B"),
@@ -105,6 +109,13 @@ def test_a_start_and_an_end():
             for end in row["end"]:
                 text = f"{start}: 3 {unit}, {end}: 12 {unit}"
                 assert read_span(text) == [3, 12], text
+
+
+def test_several_numbers_behind_a_head_are_none():
+    for language, row in LANGUAGES.items():
+        for answer in row["answer"]:
+            texts = (f"{answer}: 3, 4, 5", f"{answer}: 3, 5")
+            assert not _read_otherwise(texts, None, ("1", "2", "3", "4", "5")), language
 
 
 def test_no_language_lacks_a_column():
