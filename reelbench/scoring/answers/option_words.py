@@ -264,7 +264,7 @@ def _own_words(place: _Place, option: _Option) -> OwnWords:
 
 
 def _end_of_words(text: str, words: Sequence[str], start: int) -> int | None:
-    """Return the end of words that begin at a place of a text. None where they don't."""
+    """Return the end of words that begin at a place, or None."""
     end = start + len(words[0])
     for word in words[1:]:
         joint = _JOINT.match(text, end)

@@ -35,7 +35,11 @@ FORMS = {
     "a wrong one": ("wrong", "B {wrong}.", None),
     "the wrong one": ("wrong", "{wrong}: C", "C"),
     "taken back": ("taken_back", "{answer}: A\n{taken_back} {answer}: B", "B"),
-    "a word that takes nothing back": ("taken_back", "{answer}: B\n\nkites {taken_back} kites.", "B"),
+    "a word that takes nothing back": (
+        "taken_back",
+        "{answer}: B\n\nkites {taken_back} kites.",
+        "B",
+    ),
     "a made-up question": ("question", "{answer}: B\n\n{question}: …?\n{answer}: C", "B"),
     "a question behind a letter": ("question", "B {question}: …? {answer}: C", "B"),
     "a made-up user": ("user", "B\n{user}: …\n{answer}: C", "B"),
