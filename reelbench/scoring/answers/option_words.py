@@ -78,21 +78,23 @@ class _Option:
 
     def _places_of_plain_words(self, text: str, low: str) -> Iterator[_Place]:
         words = self._low_words
-        starts_anywhere = patterns.UNSPACED_SIGN.match(words[0]) is not None
-        ends_anywhere = patterns.UNSPACED_SIGN.match(words[-1][-1]) is not None
         start = low.find(words[0])
         while start >= 0:
             end = _end_of_words(low, words, start)
-            is_whole = end is not None
-            if is_whole and not starts_anywhere:
-                is_whole = patterns.WORD_STARTS.match(text, start) is not None
-            if is_whole and not ends_anywhere:
-                is_whole = patterns.WORD_ENDS.match(text, end) is not None
-            if is_whole:
+            if end is not None and self._has_word_ends(text, start, end):
                 yield start, end
                 start = low.find(words[0], end)
             else:
                 start = low.find(words[0], start + 1)
+
+    def _has_word_ends(self, text: str, start: int, end: int) -> bool:
+        """Return True where words end at both ends. Unspaced scripts have no such ends."""
+        if not patterns.UNSPACED_SIGN.match(self._low_words[0]):
+            if patterns.WORD_STARTS.match(text, start) is None:
+                return False
+        if patterns.UNSPACED_SIGN.match(self._low_words[-1][-1]):
+            return True
+        return patterns.WORD_ENDS.match(text, end) is not None
 
     def pattern_in(self, text: str) -> "re.Pattern[str] | None":
         """Return the pattern of the option's words in a text, if it has any."""
