@@ -33,6 +33,18 @@ from reelbench.tasks.hidden_submission import Submission
 _OURS = "reelbench"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_FOLDER = 80
+_NAMES_OF_STORE = {
+    "aliases.yaml",
+    "community",
+    "ledger.jsonl",
+    "removed",
+    "replaced",
+    "settings.yaml",
+    "submissions",
+    "withheld",
+}
+"""Files and folders of a store that are no model's."""
+_DEVICES_OF_WINDOWS = re.compile(r"(?:aux|con|nul|prn|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 
 _TEXT_FIELDS = (
     "model.revision",
@@ -257,6 +269,8 @@ def stem(folder: str) -> str:
 def _folder_name(name: str, identity: str, *, unambiguous: bool = True) -> str:
     """Return a name that is safe on every file system. Two identities never share one."""
     safe_name = _UNSAFE.sub("_", name).strip(".")[:_LONGEST_FOLDER]
+    if safe_name.casefold() in _NAMES_OF_STORE or _DEVICES_OF_WINDOWS.match(safe_name):
+        safe_name = f"_{safe_name}"
     if safe_name and safe_name == name and unambiguous:
         return safe_name
     identity_bytes = identity.encode("utf-8", "surrogatepass")

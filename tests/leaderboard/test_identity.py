@@ -7,7 +7,17 @@ import shutil
 import pytest
 
 from reelbench.base.errors import InputError
-from reelbench.leaderboard import board, site, store
+from reelbench.leaderboard import (
+    aliases,
+    board,
+    board_settings,
+    community,
+    hidden_key,
+    identity,
+    ledger,
+    site,
+    store,
+)
 from tests.leaderboard.ledgers import refiled
 
 
@@ -358,3 +368,25 @@ def test_our_own_name_is_reserved(run, tamper, tmp_path, name):
     [one] = store.add(renamed(tamper, run, name), tmp_path / "store")
     assert one.outcome == "refused"
     assert "is for the baselines and people of Reelbench itself" in one.why
+
+
+NAMES_OF_STORE = (
+    ledger.FILE,
+    aliases.FILE,
+    board_settings.FILE,
+    community.FOLDER,
+    hidden_key.FOLDER,
+    store.ROWS_FOLDER,
+    store.REPLACED_FOLDER,
+    store.REMOVED_FOLDER,
+)
+
+
+@pytest.mark.parametrize("name", [*NAMES_OF_STORE, "Ledger.JSONL", "con", "Com1.x"])
+def test_no_model_takes_the_place_of_a_file_of_the_store(run, tamper, tmp_path, name):
+    [added] = store.add(renamed(tamper, run, name), tmp_path / "store")
+    assert added.outcome == "added", added.why
+    folders = {path.name for path in (tmp_path / "store").iterdir() if path.is_dir()}
+    assert folders == {".columns", identity.model_folder(name)}
+    assert re.fullmatch(rf"_{re.escape(name)}-[0-9a-f]{{8}}", identity.model_folder(name))
+    assert (tmp_path / "store" / ledger.FILE).is_file()
