@@ -26,6 +26,7 @@ from reelbench.base import bounds
 from reelbench.base.base_record import Count, Name, Omittable, Record, first_wrong_field
 from reelbench.base.errors import InputError
 from reelbench.leaderboard.rejudge import Rejudged
+from reelbench.registry import name_faults
 from reelbench.registry.records import Metrics
 
 FILE = "ledger.jsonl"
@@ -62,6 +63,16 @@ def _key(path: str) -> str:
 
 Key = Annotated[Name, AfterValidator(_key)]
 """The folder of a row: whoever reads a ledger reads and deletes there."""
+
+
+def _model_name(name: str) -> str:
+    """Return the name of a model. ValueError where no submission may have it."""
+    for fault in name_faults.id_faults("it", name):
+        raise ValueError(fault)
+    return name
+
+
+ModelName = Annotated[Name, AfterValidator(_model_name)]
 FileName = Annotated[Name, AfterValidator(_folder_below)]
 
 
@@ -151,7 +162,7 @@ class Renamed(_Entry):
 
     act: Literal["renamed"]
     model: Name
-    to: Name
+    to: ModelName
 
 
 class Moved(_Entry):

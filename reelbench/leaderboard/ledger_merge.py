@@ -46,6 +46,7 @@ def merge(own_lines: Sequence[Line], published_lines: Sequence[Line]) -> list[Li
         if line.sha256 in done_hashes:
             continue
         _refuse_withdrawn(line.entry, state)
+        _refuse_taken_name(line.entry, state)
         further.append((line.entry, line.sha256))
     chain = published_lines[-1].chain if published_lines else ledger.START
     return [*published_lines, *ledger.chained(further, chain)]
@@ -107,6 +108,22 @@ def _refuse_withdrawn(entry: Entry | None, state: BoardState) -> None:
         removed = state.tombstone(entry.key, entry.model, entry.answers)
         if removed is not None:
             raise _contradiction(entry, removed)
+
+
+def _refuse_taken_name(entry: Entry | None, state: BoardState) -> None:
+    """Raise InputError of a name that a published row of another model has."""
+    if not isinstance(entry, Renamed):
+        return
+    new_name = state.name_of(entry.to).casefold()
+    if new_name == state.name_of(entry.model).casefold():
+        return
+    for row in state.rows.values():
+        if state.name_of(row.model).casefold() == new_name:
+            raise InputError(
+                f"two maintainers did different things: published is {row.key} of {entry.to}; here "
+                f"is {in_words(entry)}, and two models don't become one by a new name; begin with "
+                "a clone of the published dataset, and take another name"
+            )
 
 
 def _contradiction(entry: Entry, published_entry: Entry) -> InputError:

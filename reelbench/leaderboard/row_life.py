@@ -13,6 +13,7 @@ from reelbench.leaderboard import ledger, store
 from reelbench.leaderboard.board_state import BoardLedger, BoardState, FiledRow, state_of
 from reelbench.leaderboard.ledger import Filed, Ledger, Moved, Removed, Renamed, Restored
 from reelbench.leaderboard.ledger_merge import in_words
+from reelbench.registry import name_faults
 from reelbench.scoring import result_files
 
 _EMPTY_PARENTS = 4
@@ -124,8 +125,11 @@ def rename(old_name: str, new_name: str, place: Path) -> int:
     Results that come under the old name are its too, and old addresses lead to the new one.
 
     Raises:
-        InputError: No row is of that model, or another model has the new name.
+        InputError: No row is of that model, another model has the new name, or no submission may
+            have it.
     """
+    for fault in name_faults.id_faults("the new name", new_name):
+        raise InputError(fault)
     store.refuse_no_store(place)
     board = BoardLedger(place)
     with board.locked():
@@ -195,7 +199,7 @@ def log(place: Path, key: str | None = None) -> Iterator[str]:
             is_of_row = not isinstance(entry, Renamed | Moved) and entry.key == wanted_key
             if not is_of_model and not is_of_row:
                 continue
-        yield f"{number}  {in_words(entry)}"
+        yield f"{number}  {' '.join(in_words(entry).split())}"
     if book.torn:
         yield f"{book.torn} bytes after the last line were torn while they were written: left out"
 

@@ -662,6 +662,8 @@ def _file(
             return kept_outcome
         outcome = work.outcome
     files = _contents(folder, place, row, candidate, result)
+    if row is not None or not _has_samples(place, candidate):
+        _keep_replaced(place, files)
     _write_place(folder, place, files, candidate, result)
     hashes: dict[str, str] = {}
     if not is_secret(result):
@@ -850,10 +852,7 @@ def _write_place(
     candidate: _Candidate,
     result: Result,
 ) -> None:
-    """Write a result's folder, in place of the one that was there, which is kept."""
-    # The same files are there where a command was ended, or where a merge of the dataset put them.
-    if not _has(place, files):
-        keep_earlier(place, REPLACED_FOLDER)
+    """Write a result's folder, in place of the one that was there."""
     # No flush to disk for each of thousands of small files: the hashes in the ledger show a file
     # that is not whole.
     with replacing_folder(place) as aside:
@@ -863,6 +862,19 @@ def _write_place(
         text = result_files.as_text(result_files.read(aside))
         if not is_same or text != result_files.as_text(result):
             raise MismatchError(f"{folder}: was changed while it was checked; add it again")
+
+
+def _has_samples(place: Path, candidate: _Candidate) -> bool:
+    """Return True of a folder with these very samples."""
+    samples_file = place / result_files.SAMPLES_FILE
+    return samples_file.is_file() and sha256_of(samples_file) == candidate.samples_sha256
+
+
+def _keep_replaced(place: Path, files: Mapping[str, bytes]) -> None:
+    """Keep the answers that other ones take the place of."""
+    # The same files are there where a command was ended, or where a merge of the dataset put them.
+    if not _has(place, files):
+        keep_earlier(place, REPLACED_FOLDER)
 
 
 def _has(folder: Path, files: Mapping[str, bytes]) -> bool:

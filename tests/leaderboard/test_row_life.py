@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 
 import pytest
@@ -159,6 +160,77 @@ def test_a_renamed_model_has_its_new_name_everywhere_and_its_old_address(
     row_life.move("bob/second", "carol", place)
     [added] = store.add(run, place, filing=Filing("carol", replaces=True))
     assert added.outcome in ("added", "replaced"), added.why
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("", "is blank"),
+        ("../../x", "only dots"),
+        ("-rf", "begins with a hyphen"),
+        ("x\x1b[2J", "U+001B"),
+        ("a\nb", "U+000A"),
+    ],
+)
+def test_no_model_gets_a_name_that_no_submission_may_have(place, tmp_path, name, told):
+    lines = Ledger(place).lines
+    with pytest.raises(InputError, match=re.escape(told)):
+        row_life.rename("bob/two", name, place)
+    assert Ledger(place).lines == lines
+    # Nor does whoever clones a stranger's dataset read such a name.
+    entry = ledger.Renamed.model_construct(
+        at=ledger.now(), who="maintainer", act="renamed", model="bob/two", to=name
+    )
+    [line] = ledger.chained([(entry, ledger.entry_sha256(entry))], lines[-1].chain)
+    shutil.copytree(place, tmp_path / "copy" / "results")
+    with (tmp_path / "copy" / "results" / "ledger.jsonl").open("a") as file:
+        file.write(line.text)
+    with pytest.raises(InputError, match=r"line 3: field entry.renamed.to: "):
+        cloning.clone(str(tmp_path / "copy"), tmp_path / "clone", print)
+
+
+def test_a_name_that_another_maintainers_row_has_stops_the_one_who_publishes_later(
+    hub, place, rextime_run, tmp_path
+):
+    publishing.publish(place, dataset=DATASET)
+    second = tmp_path / "second"
+    cloning.clone(DATASET, second, print)
+    store.add(rextime_run("new", model="org/new", right=3), second)
+    publishing.publish(second, dataset=DATASET)
+    row_life.rename("bob/two", "Org/New", place)
+    told = "two maintainers did different things: published is org__new/.*begin with a clone"
+    with pytest.raises(InputError, match=told):
+        publishing.publish(place, dataset=DATASET)
+    row_life.rename("bob/two", "bob/second", second)
+    publishing.publish(second, dataset=DATASET)
+
+
+def test_a_reason_of_several_lines_is_one_line_of_the_log(place):
+    row_life.remove([_key(place, "bob/two")], place, "wrong\n9  maintainer: filed")
+    assert len(list(row_life.log(place))) == len(Ledger(place).lines)
+    assert list(row_life.log(place))[-1].endswith("(wrong 9 maintainer: filed)")
+    assert not any("\n" in line for line in row_life.log(place))
+
+
+def test_files_that_an_ended_command_left_are_no_replaced_answers(
+    place, rextime_run, tamper, tmp_path
+):
+    [first] = store.add(rextime_run("new", model="org/new"), tmp_path / "elsewhere")
+    assert first.place is not None
+    own_place = place / first.place.relative_to(tmp_path / "elsewhere")
+    shutil.copytree(first.place, own_place)
+    again = tamper(
+        rextime_run("again", model="org/new"),
+        result=lambda found: found["provenance"].update(date="2026-01-02T00:00:00+00:00"),
+    )
+    [added] = store.add(again, place)
+    assert (added.outcome, added.place) == ("added", own_place)
+    assert not (place / "replaced").exists()
+    # Other answers there may be a merged submission that nobody filed: they are kept.
+    shutil.copytree(first.place, place / "org__other" / "/".join(first.place.parts[-3:]))
+    [other] = store.add(rextime_run("other", model="org/other", right=2), place)
+    assert other.outcome == "added"
+    assert len(list((place / "replaced" / "org__other").rglob("result.json"))) == 1
 
 
 def test_more_knowledge_never_refuses_and_what_is_wrong_falls(tmp_path, monkeypatch):
