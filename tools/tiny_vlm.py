@@ -43,8 +43,14 @@ CORPUS = (
 )
 
 
-def write(folder: Path, seed: int = 0) -> Path:
-    """Write model, tokenizer and processor to `folder` and return it; the same seed gives the same weights."""
+def write(folder: Path, seed: int = 0, vision_depth: int = 2) -> Path:
+    """Write model, tokenizer and processor to `folder` and return it.
+
+    Args:
+        folder: The checkpoint's folder.
+        seed: The same seed gives the same weights.
+        vision_depth: Layers of the part that sees. llama.cpp's converter takes three at least.
+    """
     import torch
     from transformers import (
         Qwen2_5_VLConfig,
@@ -72,7 +78,7 @@ def write(folder: Path, seed: int = 0) -> Path:
         "pad_token_id": token["<|endoftext|>"],
     }
     vision = {
-        "depth": 2,
+        "depth": vision_depth,
         "hidden_size": 32,
         "num_heads": 2,
         "intermediate_size": 64,

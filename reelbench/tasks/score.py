@@ -504,6 +504,8 @@ class Evaluation:
                 notes.append(f"{count} of {asked_items} answers {reason.advice}")
                 if reason in NOT_ALL_SEEN:
                     notes[-1] += _sent_and_counted(self.scored.samples, reason)
+                if reason == Reason.CUT_OFF:
+                    notes[-1] += _full_window(self.scored.samples)
         if some_answered or not notes:
             return _Unanswered(notes, None)
         # The last line is the error then, and no note beside it.
@@ -557,6 +559,28 @@ def _sent_and_counted(samples: Sequence[Sample], reason: Reason) -> str:
         answers = len(sample.candidates or [sample.prediction])
         pictures = number_of(answers * len(sample.frame_timestamps), "picture")
         return f" (the first: {pictures}, {counted})"
+    return ""
+
+
+def _full_window(samples: Sequence[Sample]) -> str:
+    """Return words on answers that a full window ended, and no limit on their length.
+
+    Then prompt and answer have one sum, however long each of them is.
+    """
+    of_sum: dict[int, list[int]] = {}
+    for sample in samples:
+        tokens = sample.tokens or {}
+        prompt = tokens.get("prompt")
+        answer = tokens.get("completion")
+        if sample.reason == Reason.CUT_OFF and prompt and answer:
+            of_sum.setdefault(prompt + answer, []).append(answer)
+    for window, lengths in of_sum.items():
+        if len(set(lengths)) > 1:
+            return (
+                f"; in {len(lengths)} of them prompt and answer fill the server's window of "
+                f"{window:,} tokens: raise that instead (Ollama: OLLAMA_CONTEXT_LENGTH; "
+                "llama.cpp: -c; vLLM: --max-model-len)"
+            )
     return ""
 
 

@@ -81,6 +81,17 @@ def cut_to_half(window: int) -> Script:
     return script
 
 
+def full_window(window: int) -> Script:
+    """Answer until prompt and answer fill the window, which isn't the asker's limit."""
+
+    def script(call: Call) -> Answer:
+        tokens = counted(call)
+        usage = {"prompt_tokens": tokens, "completion_tokens": window - tokens}
+        return Answer(HALF, finish="length", usage=usage)
+
+    return script
+
+
 def refusing(status: int, message: str, **error: Any) -> Script:
     return lambda _: Answer(status=status, error={"message": message, **error})
 
@@ -223,6 +234,18 @@ BEHAVIOURS = [
         rc=1,
         unscored=None,
         says=("llama.cpp: -c",),
+        listed=LLAMA_CPP,
+        pages={"/props": PROPS},
+    ),
+    Behaviour(
+        "llama.cpp",
+        "ends answers where its window is full",
+        "`llama-server -c 256` of llama.cpp b11434, by `make real`",
+        full_window(8192),
+        rc=1,
+        unscored={"cut_off": QUESTIONS},
+        says=("fill the server's window of 8,192 tokens", "llama.cpp: -c"),
+        ranked=False,
         listed=LLAMA_CPP,
         pages={"/props": PROPS},
     ),
