@@ -277,3 +277,8 @@ def data(benchmark: str) -> Setting:
 def home() -> Path:
     """Return `$REELBENCH_HOME`, where Reelbench keeps what it makes. It need not exist yet."""
     return expanded(HOME.get()).absolute()
+
+
+def kept_tables() -> Path:
+    """Return the folder of the tests that builds of boards keep, a file for each table."""
+    return home() / "tables"

@@ -1,7 +1,7 @@
 """`reelbench cache`: the replies that are kept of language models."""
 
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.base.errors import InputError, ReelbenchError, number_of
+from reelbench.base.settings import kept_tables
 from reelbench.terminal import console
 from reelbench.terminal.option_groups import Json, reports_status
 
@@ -105,7 +106,8 @@ def prune(
 ) -> None:
     """Remove old replies, or a model's.
 
-    A reply that is needed again is paid for again.
+    A reply that is needed again is paid for again. Without PLACE and --model, the old tests that
+    builds of leaderboards keep are removed too: the next build makes them again.
     """
     if older_than is None and model is None:
         if yes:
@@ -117,6 +119,8 @@ def prune(
         info(place)
         return
     before = None if older_than is None else time.time() - older_than * _DAY
+    if place is None and model is None and before is not None:
+        _prune_tables(before, yes=yes)
     with _open_store(place) as store:
         to_remove = _count_in_words(store.models(before, model))
         if yes:
@@ -124,6 +128,27 @@ def prune(
             console.write(f"{removed} removed from {store.name}")
         else:
             console.write(f"{store.name}: {to_remove} would be removed; add --yes to do it")
+
+
+def _prune_tables(before: float, *, yes: bool) -> None:
+    """Remove the kept tests of tables that were written before a time, or only count them."""
+    size = 0
+    old_files: list[Path] = []
+    for path in sorted(kept_tables().glob("*")):
+        with suppress(FileNotFoundError):  # a build replaces them
+            status = path.lstat()
+            if status.st_mtime < before:
+                size += status.st_size
+                old_files.append(path)
+    if not old_files:
+        return
+    counted = f"kept tests of {number_of(len(old_files), 'table')}, {size / 1e6:,.1f} MB"
+    if not yes:
+        console.write(f"{kept_tables()}: {counted} would be removed")
+        return
+    for path in old_files:
+        path.unlink(missing_ok=True)
+    console.write(f"{counted} removed from {kept_tables()}")
 
 
 @contextmanager

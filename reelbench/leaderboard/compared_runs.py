@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from reelbench.base.files import sha256_of_names, written_aside
-from reelbench.base.settings import home
+from reelbench.base.settings import kept_tables
 from reelbench.leaderboard.code_state import code_state, digest_of
 from reelbench.leaderboard.entries import BoardEntry
 from reelbench.registry.spec import BenchmarkSpec
@@ -25,8 +25,6 @@ from reelbench.scoring.comparison import AtBothEnds
 from reelbench.stats.all_pairs import CommonItems, PairedTests, Scores, all_tests
 from reelbench.stats.intervals import Places
 from reelbench.stats.ratios import Resampled
-
-_FOLDER = "tables"
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +248,7 @@ def _path_of(rows: Sequence[BoardEntry]) -> Path | None:
             if row.stored.videos is not None:  # which are among what a run's scores follow from
                 group = replace(group, subset="common videos")
             folder = str(row.stored.columns.path.parent.resolve())
-            return home() / _FOLDER / f"{digest_of([folder, group.id])[:16]}.npz"
+            return kept_tables() / f"{digest_of([folder, group.id])[:16]}.npz"
     return None
 
 

@@ -1,8 +1,10 @@
 """`reelbench cache`: replies told, moved and removed; and a run that reads them where they were moved to."""
 
 import json
+import os
 import shutil
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -95,6 +97,24 @@ def test_what_is_removed_is_counted_first(filled, options, left):
     )
     told = json.loads(reelbench("cache", "info", filled, "--json"))
     assert {one["model"]: one["replies"] for one in told["models"]} == left
+
+
+def test_old_tests_of_tables_are_removed_with_old_replies(reelbench_home):
+    ReplyCache(reelbench_home / "judge.sqlite", print).close()
+    tables = reelbench_home / "tables"
+    tables.mkdir()
+    for name, age in (("old", 40), ("new", 3)):
+        (tables / f"{name}.npz").write_bytes(b"0" * 2_000_000)
+        at = time.time() - age * 86_400
+        os.utime(tables / f"{name}.npz", (at, at))
+    said = reelbench("cache", "prune", "--older-than", 30)
+    assert said.startswith(f"{tables}: kept tests of 1 table, 2.0 MB would be removed")
+    assert len(list(tables.iterdir())) == 2
+    reelbench("cache", "prune", "--model", "m", "--older-than", 30, "--yes")
+    assert len(list(tables.iterdir())) == 2
+    said = reelbench("cache", "prune", "--older-than", 30, "--yes")
+    assert said.startswith(f"kept tests of 1 table, 2.0 MB removed from {tables}")
+    assert [path.name for path in tables.iterdir()] == ["new.npz"]
 
 
 def test_a_file_that_is_not_there_is_not_made(tmp_path):
