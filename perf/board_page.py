@@ -14,11 +14,14 @@ import statistics
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from perf.leaderboard import make
 from reelbench.leaderboard import site, store
 from tools.setup_browser import browser
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ITEMS = 921
 _GROUP = "#/rextime?group=rextime%2Fv1%2Fval"
@@ -45,7 +48,7 @@ _STEPS = {
 }
 
 
-def opened(chromium: Any, address: str, slower: float) -> dict[str, float]:
+def opened(chromium: "Browser", address: str, slower: float) -> dict[str, float]:
     """Open a page at so much of the processor's speed, and take its steps."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()

@@ -280,5 +280,5 @@ def home() -> Path:
 
 
 def kept_tables() -> Path:
-    """Return the folder of the tests that builds of boards keep, a file for each table."""
+    """Return the folder of the tests that builds of boards keep."""
     return home() / "tables"

@@ -131,7 +131,7 @@ def prune(
 
 
 def _prune_tables(before: float, *, yes: bool) -> None:
-    """Remove the kept tests of tables that were written before a time, or only count them."""
+    """Remove the kept tests of tables from before a time, or count them."""
     size = 0
     old_files: list[Path] = []
     for path in sorted(kept_tables().glob("*")):
