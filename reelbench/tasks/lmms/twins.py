@@ -190,13 +190,19 @@ def _readings(item: Item, details: Sequence[_Line]) -> Readings | None:
     for metric_details in details:
         for name in _OWN_LETTERS:
             letter = metric_details.get(name)
-            if isinstance(letter, str):
+            if isinstance(letter, str) and _is_reading(letter):
                 return Readings(parsed["answer"] or "none", letter.strip().upper() or "none")
         score = metric_details.get("score")
         if score in (0, 1):
             ours = _right_or_wrong(choice.columns(item)["correct"])
             return Readings(ours, _right_or_wrong(score))
     return None
+
+
+def _is_reading(text: str) -> bool:
+    """Return True for one letter or none. Some tasks log the whole answer instead."""
+    letter = text.strip()
+    return not letter or (len(letter) == 1 and letter.isalpha())
 
 
 def _right_or_wrong(score: float) -> str:
