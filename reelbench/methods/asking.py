@@ -157,7 +157,7 @@ def ask(
     sends_pictures = question_set.sampling.decodes and question_set.sampling.form == "images"
     is_checked = keeping.probe and sends_pictures and not model.batch and not model.local
     picture_check = PictureCheck(asker, is_wanted=is_checked)
-    votes = _votes(run, candidates)
+    votes = _vote_numbers(run, candidates)
     answers = _ask_rows(
         question_set, part.rows, options, asker, kept_answers, check=picture_check, votes=votes
     )
@@ -258,7 +258,7 @@ def _name_of(question_set: QuestionSet) -> str:
     return f"{question_set.spec.id} {question_set.questions.split}"
 
 
-def _votes(run: int, candidates: Candidates | None) -> range:
+def _vote_numbers(run: int, candidates: Candidates | None) -> range:
     """Return the numbers of a run's answers to each question."""
     answers_of_run = 1
     if candidates is not None:
@@ -425,7 +425,7 @@ class _Run:
             self.prompt_counts.context = self.asker.statement.context
             sampling_waits = asyncio.ensure_future(self._sample_waits())
             try:
-                predictions = await self.runner.results(ordered, self._prediction)
+                predictions = await self.runner.results(ordered, self._ask_row)
                 self._note_outcomes()
             finally:
                 sampling_waits.cancel()
@@ -506,17 +506,17 @@ class _Run:
         count = number_of(lacking, "question is", "questions are")
         note(f"{count} not answered ({reasons}); {advice}")
 
-    async def _prediction(self, row: Row) -> Prediction:
+    async def _ask_row(self, row: Row) -> Prediction:
         """Ask a question, and return its answer."""
         if row["id"] in self.questions.media.missing:
             return MISSING
-        shown_media = await self._shown(row)
+        shown_media = await self._shown_media(row)
         self.videos.add(row["video"])
         if shown_media is None:
             return NOT_SHOWN
         self.shown_media[row["id"]] = shown_media
-        question = self._question(row, shown_media)
-        answers = [self._answer(row, question, vote) for vote in self.votes]
+        question = self._question_messages(row, shown_media)
+        answers = [self._ask_for_answer(row, question, vote) for vote in self.votes]
         if len(answers) == 1:
             results = [await answers[0]]  # a task of its own costs 40 µs
         else:
@@ -531,7 +531,7 @@ class _Run:
         self._note_counts(row, question, results)
         prediction = self._cut_short(row, results, texts)
         if prediction is None:
-            prediction = self._read(row, texts[0])
+            prediction = self._read_prediction(row, texts[0])
             if self.prompt_counts.fault_by_now(row["id"]) is None and not prediction.flags:
                 self._note_kept_answer(row, results[0])
         self.outcomes.append(_Outcome(row["id"], results, prediction))
@@ -570,9 +570,9 @@ class _Run:
 
     def _question_again(self, row: Row) -> list[Message]:
         """Return the messages of a question that was asked before."""
-        return self._question(row, self.shown_media[row["id"]])
+        return self._question_messages(row, self.shown_media[row["id"]])
 
-    async def _shown(self, row: Row) -> Shown | None:
+    async def _shown_media(self, row: Row) -> Shown | None:
         """Return the row's video as it is shown, once its frames are there."""
         self.waiting_for_frames += 1
         try:
@@ -589,7 +589,7 @@ class _Run:
         finally:
             self.waiting_for_frames -= 1
 
-    def _question(self, row: Row, shown_media: Shown) -> list[Message]:
+    def _question_messages(self, row: Row, shown_media: Shown) -> list[Message]:
         language = self.questions.translated(row)["language"]
         preset = self.options.preset
         prompt_first = preset is not None and preset.get("prompt") == "before"
@@ -610,11 +610,13 @@ class _Run:
                 return Prediction(text, reason=Reason(reason))
             if reason is None and ending_of(reply.finish).group == "unknown":
                 reason = Reason.ENDED_UNKNOWN
-            if reason is not None and self._read(row, text).flags:
+            if reason is not None and self._read_prediction(row, text).flags:
                 return Prediction(text, reason=Reason(reason))
         return None
 
-    async def _answer(self, row: Row, question: Sequence[Message], vote: int) -> AskResult[str]:
+    async def _ask_for_answer(
+        self, row: Row, question: Sequence[Message], vote: int
+    ) -> AskResult[str]:
         earlier = self.options.earlier
         outdated = await self.asker.cache.aside(
             passed_over, self.asker, earlier, row["id"], question, vote
@@ -624,12 +626,12 @@ class _Run:
 
     def _reads_as(self, row: Row, text: str) -> object:
         """Return the reading of a text, by which two texts are compared."""
-        read = self._read(row, text)
+        read = self._read_prediction(row, text)
         if in_words(self.questions.spec, row):
             return (read.parsed or {}).get("text", text)
         return read.parsed
 
-    def _read(self, row: Row, text: str) -> Prediction:
+    def _read_prediction(self, row: Row, text: str) -> Prediction:
         options = row.get("options", ())
         return answered(self.questions.spec, text, options, timing(row), row["question"])
 
@@ -648,12 +650,12 @@ def _sample_fields(results: "Sequence[AskResult[str]]", texts: Sequence[str]) ->
     }
     tokens: dict[str, int] = {}
     for name, values in counts.items():
-        total = _total(values)
+        total = _sum_or_none(values)
         if total is not None:
             tokens[name] = total
     fields: dict[str, Any] = {
         "tokens": tokens or None,
-        "seconds": _total([reply.seconds for reply in replies]),
+        "seconds": _sum_or_none([reply.seconds for reply in replies]),
         "candidates": None,
     }
     if len(texts) > 1:
@@ -661,7 +663,7 @@ def _sample_fields(results: "Sequence[AskResult[str]]", texts: Sequence[str]) ->
     return fields
 
 
-def _total(values: Sequence[Any]) -> Any:  # noqa: ANN401 - a number, or None
+def _sum_or_none(values: Sequence[Any]) -> Any:  # noqa: ANN401 - a number, or None
     """Return the sum of values, or None where one is unknown."""
     if None in values:
         return None

@@ -22,7 +22,7 @@ from reelbench.registry.rows import LETTERS
 KINDS = ("whole_video", "first_option", "echo", "random")
 
 
-def _answer(kind: str, doc: Mapping[str, Any], draw: random.Random) -> str:
+def _baseline_answer(kind: str, doc: Mapping[str, Any], draw: random.Random) -> str:
     """Return the answer to a row's question.
 
     `whole_video` is the whole video and option A, `first_option` option A and no span. An open
@@ -103,7 +103,7 @@ class _Baseline(lmms):
                 )
             digest = hashlib.sha256(f"{self.seed} {task} {doc['id']}".encode()).digest()
             draw = random.Random(digest)  # noqa: S311 - a seeded draw, not a secret
-            texts.append(_answer(self.kind, doc, draw))
+            texts.append(_baseline_answer(self.kind, doc, draw))
         return texts
 
 

@@ -370,7 +370,7 @@ def repeat_figures(
     primary_name = answers.questions.spec.primary.name
     mean = table.random().get(primary_name, _NOTHING)
     right_of_question = _right_candidates(answers, cases, table)
-    letters_of_question = _letters(cases, table)
+    letters_of_question = _letters_of_candidates(cases, table)
     has_letters = any(any(letters) for letters in letters_of_question.values())
     figures: list[RepeatedFigures] = []
     for k in sizes or range(1, most + 1):
@@ -400,7 +400,9 @@ def _right_candidates(
     return right_of_question
 
 
-def _letters(cases: Sequence[CandidateSet], table: CandidateTable) -> dict[str, list[str | None]]:
+def _letters_of_candidates(
+    cases: Sequence[CandidateSet], table: CandidateTable
+) -> dict[str, list[str | None]]:
     """Return the letter that each candidate of a question gives, None where it gives none."""
     letters_of_question: dict[str, list[str | None]] = {}
     for case in cases:

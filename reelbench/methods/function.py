@@ -73,7 +73,7 @@ def evaluate(
             if media is not None:
                 shown_media[key] = media
                 try:
-                    predictions[key] = _answer(fn, questions, row, media)
+                    predictions[key] = _call_function(fn, questions, row, media)
                     answer_count += 1
                 except Exception as error:
                     # A function that has answered before may fail at a question, which is then
@@ -90,7 +90,7 @@ def evaluate(
     return score_answers(questions, predictions, shown_media, options, model=record)
 
 
-def _answer(fn: Function, questions: QuestionSet, row: Row, media: Shown) -> Prediction:
+def _call_function(fn: Function, questions: QuestionSet, row: Row, media: Shown) -> Prediction:
     subtitles = media.subtitle_text(questions.translated(row)["language"])
     prompt = subtitles + questions.prompt(row)
     visuals: Any = media.video

@@ -128,7 +128,7 @@ class KeptAnswers:
             giver: dict[str, Any] | None = None
             if stored.giver is not None:
                 giver = json.loads(stored.giver)
-            difference = self._difference(giver)
+            difference = self._difference_to_asked_model(giver)
             if difference is not None:
                 foreign_replies.append((stored, difference))
                 return True
@@ -140,13 +140,13 @@ class KeptAnswers:
         if cursor.key is not None and foreign_replies and not self._keeping.fresh:
             stored, difference = foreign_replies[-1]
             raise ReelbenchError(
-                f"{self._what}: kept answers of {self._giver['name']} ({_day(stored.at)}) are not "
+                f"{self._what}: kept answers of {self._giver['name']} ({_date_text(stored.at)}) are not "
                 f"by who is asked now: {difference}; --fresh asks all again and keeps both, "
                 "--kept takes the kept answers"
             )
         return cursor
 
-    def _difference(self, giver: dict[str, Any] | None) -> str | None:
+    def _difference_to_asked_model(self, giver: dict[str, Any] | None) -> str | None:
         """Return in what a giver differs from the one that is asked now.
 
         None where nothing tells of a difference.
@@ -180,7 +180,9 @@ class KeptAnswers:
         if self._keeping.as_they_are or tally.kept_from is None:
             return
         answers = number_of(max(0, tally.replies - tally.calls), "kept answer")
-        whose = f"{self._what}: {answers} of {self._giver['name']} from {_day(tally.kept_from)}"
+        whose = (
+            f"{self._what}: {answers} of {self._giver['name']} from {_date_text(tally.kept_from)}"
+        )
         if self._why_away is not None:
             raise ReelbenchError(
                 f"{whose}, and who gave them can't be asked ({self._why_away}); --kept takes them"
@@ -193,9 +195,11 @@ class KeptAnswers:
                 )
             return
         if self._keeping.recheck and self._kept_answers:
-            await self._recheck(read, question_of, whose)
+            await self._ask_drawn_questions_again(read, question_of, whose)
 
-    async def _recheck(self, read: Read, question_of: QuestionOf, whose: str) -> None:
+    async def _ask_drawn_questions_again(
+        self, read: Read, question_of: QuestionOf, whose: str
+    ) -> None:
         """Ask drawn questions once more. ReelbenchError where another model answers."""
 
         def before(name: str) -> _Reading:
@@ -206,7 +210,7 @@ class KeptAnswers:
             rows = [self._kept_answers[name].row for name in names]
             return await asyncio.gather(*(self._read_again(read, question_of, row) for row in rows))
 
-        drawn_ids = sorted(self._kept_answers, key=self._draw)
+        drawn_ids = sorted(self._kept_answers, key=self._place_in_draw)
         self._repeats = await repeat(drawn_ids, before, ask_again, _are_alike)
         if not self._repeats.number:
             if self._asker.tally.calls:
@@ -225,7 +229,7 @@ class KeptAnswers:
                 "--fresh asks all again and keeps both, --kept takes the kept answers"
             )
 
-    def _draw(self, name: str) -> bytes:
+    def _place_in_draw(self, name: str) -> bytes:
         """Return a question's place in the draw of those that are asked once more."""
         return hashlib.sha256(f"{self._what} {name}".encode()).digest()
 
@@ -284,5 +288,5 @@ def _are_alike(before: _Reading, after: _Reading) -> bool:
     return before.value == after.value
 
 
-def _day(at: float) -> str:
+def _date_text(at: float) -> str:
     return str(moment(at))[:16].replace("T", " ")

@@ -124,7 +124,7 @@ class PictureCheck:
         async with self._first_question:
             if not self._is_over:
                 result = await self._asker.finish(cursor)
-                await self._check(cursor, result)
+                await self._ask_probe_questions(cursor, result)
                 self._is_over = True
                 return result
         return await self._asker.finish(cursor)
@@ -132,21 +132,23 @@ class PictureCheck:
     async def recall(self) -> None:
         """Recall what was answered in an earlier run, where nothing was sent in this one."""
         if self._is_wanted and not self._is_over:
-            async with _probing(self._asker) as probing:
-                self.sight = await _sight(probing, _is_of_another(self._asker), may_ask=False)
+            async with _asker_of_probe(self._asker) as probing:
+                self.sight = await _ask_for_sight(
+                    probing, _is_of_another(self._asker), may_ask=False
+                )
 
-    async def _check(self, cursor: RetryCursor[str], result: AskResult[str]) -> None:
+    async def _ask_probe_questions(self, cursor: RetryCursor[str], result: AskResult[str]) -> None:
         """Ask the two questions, where the first question's reply leaves it open what arrives."""
         if result.value is None:
             return
         reply = result.replies[-1].reply
         if not has_seen_pictures(reply, cursor.request.messages):
             return
-        self.sight = await self._look()
+        self.sight = await self._kept_or_new_sight()
         if self.sight is not None:
-            self._tell(self.sight, reply.prompt_tokens)
+            self._tell_doubts(self.sight, reply.prompt_tokens)
 
-    def _tell(self, sight: Sight, question_tokens: int) -> None:
+    def _tell_doubts(self, sight: Sight, question_tokens: int) -> None:
         """Tell the user what is doubtful. Asking ends where pictures do not arrive.
 
         Args:
@@ -184,13 +186,13 @@ class PictureCheck:
             "(llama.cpp: --mmproj FILE), or ask all the same (--no-probe)"
         )
 
-    async def _look(self) -> Sight | None:
+    async def _kept_or_new_sight(self) -> Sight | None:
         """Return the model's answers, as kept. Those that showed no pictures are asked anew."""
         asker = self._asker
-        async with _probing(asker) as probing:
-            sight = await _sight(probing, _is_of_another(asker))
+        async with _asker_of_probe(asker) as probing:
+            sight = await _ask_for_sight(probing, _is_of_another(asker))
             if sight is not None and sight.is_blind and not probing.tally.calls:
-                sight = await _sight(probing, lambda _: True)
+                sight = await _ask_for_sight(probing, lambda _: True)
         if sight is None and probing.given_up is not None:
             asker.note(
                 f"whether pictures arrive at {asker.options.model} is not known: two test "
@@ -202,7 +204,7 @@ class PictureCheck:
         return sight
 
 
-def _probing(asker: Asker) -> Asker:
+def _asker_of_probe(asker: Asker) -> Asker:
     """Return an asker of the same model for the two questions, within the same budget.
 
     Each is tried once, and its failure ends nothing else.
@@ -229,10 +231,10 @@ def probe(options: AskOptions) -> dict[str, object]:
 
     The two are asked anew each time.
     """
-    return loop.run(_probe(options))
+    return loop.run(_probe_facts(options))
 
 
-async def _probe(options: AskOptions) -> dict[str, object]:
+async def _probe_facts(options: AskOptions) -> dict[str, object]:
     asker = Asker(options, _SETTINGS, on_note=lambda _: None, as_it_stands=True)
     facts: dict[str, object] = {"server": options.host, "model": options.model}
     async with asker:
@@ -241,38 +243,38 @@ async def _probe(options: AskOptions) -> dict[str, object]:
         except (TransientError, NotServedError) as error:
             facts["list of models"] = str(error)
         facts |= asker.statement.record_fields() or {}
-        sight = await _sight(asker, lambda _: True)
+        sight = await _ask_for_sight(asker, lambda _: True)
     troubles = [note for note in asker.notes if " is asked at " not in note]
     if sight is None:
         facts["pictures"] = "no answer"
         if troubles:
             facts["pictures"] = troubles[-1]
         return facts
-    facts |= _facts(sight)
+    facts |= _facts_of_sight(sight)
     for name, sent_name in asker.sent_instead.items():
         facts[name] = f"refused, sent as {sent_name or 'nothing'}"
     return facts
 
 
-async def _sight(asker: Asker, outdated: Outdated, *, may_ask: bool = True) -> Sight | None:
+async def _ask_for_sight(asker: Asker, outdated: Outdated, *, may_ask: bool = True) -> Sight | None:
     """Return the answers to both questions, or None where one has none."""
     answers: list[_Answer] = []
     for colours in (_ONE_PICTURE, _IN_ORDER):
-        answer = await _answer(asker, colours, outdated, may_ask=may_ask)
+        answer = await _ask_about_colours(asker, colours, outdated, may_ask=may_ask)
         if answer is None:
             return None
         answers.append(answer)
     return Sight(*answers)
 
 
-async def _answer(
+async def _ask_about_colours(
     asker: Asker, colours: Sequence[str], outdated: Outdated, *, may_ask: bool
 ) -> _Answer | None:
     """Return the answer to a question with pictures of these colours.
 
     It is asked for once, where it is not kept. One that did not come to its end is none.
     """
-    pictures = [Attachment("image_url", "image/png", _png(colour)) for colour in colours]
+    pictures = [Attachment("image_url", "image/png", _one_colour_png(colour)) for colour in colours]
     messages: list[Message] = [{"role": "user", "content": [*pictures, _QUESTION]}]
     cursor = await asker.cache.aside(
         RetryCursor[str], asker, messages, str, outdated=outdated, attempts=1
@@ -288,7 +290,7 @@ async def _answer(
     return _Answer(result.value, reply.prompt_tokens)
 
 
-def _facts(sight: Sight) -> dict[str, object]:
+def _facts_of_sight(sight: Sight) -> dict[str, object]:
     """Return the facts that the answers to the two questions show."""
     facts: dict[str, object] = {"pictures": "not seen"}
     if sight.is_right:
@@ -302,7 +304,7 @@ def _facts(sight: Sight) -> dict[str, object]:
     return facts
 
 
-def _png(colour: str) -> bytes:
+def _one_colour_png(colour: str) -> bytes:
     """Return a picture of one colour, as PNG (RFC 2083)."""
     row = b"\0" + bytes(_COLOURS[colour]) * _SIDE
     header = struct.pack(">IIBBBBB", _SIDE, _SIDE, 8, 2, 0, 0, 0)

@@ -61,10 +61,10 @@ class Runs:
                     "--llm-extra '{\"temperature\": 0.7}'"
                 )
         evaluations: list[Evaluation] = []
-        for run, place in enumerate(self._places(options.place)):
+        for run, place in enumerate(self._result_folders(options.place)):
             evaluation = asking.ask(
                 questions,
-                self._seeded(model, run),
+                self._with_run_seed(model, run),
                 replace(options, place=place),
                 candidates=candidates,
                 budget=budget,
@@ -78,7 +78,7 @@ class Runs:
             evaluations.append(replace(evaluation, settings=settings))
         return evaluations
 
-    def _seeded(self, model: AskOptions, run: int) -> AskOptions:
+    def _with_run_seed(self, model: AskOptions, run: int) -> AskOptions:
         """Return the model with the seed of a run, where seeds are sent."""
         if self.seed is None:
             return model
@@ -87,14 +87,14 @@ class Runs:
     def write(self, evaluations: Sequence[Evaluation], place: Path) -> list[Outcome]:
         """Write the result of each run, and of several their summary (`runs.json`)."""
         outcomes: list[Outcome] = []
-        for evaluation, folder in zip(evaluations, self._places(place), strict=True):
+        for evaluation, folder in zip(evaluations, self._result_folders(place), strict=True):
             if folder is not None:
                 outcomes.append(evaluation.write(folder))
         if self.number > 1:
             write_together(place, [outcome.folder for outcome in outcomes])
         return outcomes
 
-    def _places(self, place: Path | None) -> list[Path | None]:
+    def _result_folders(self, place: Path | None) -> list[Path | None]:
         """Return the folder of each run's result: of one run the folder itself."""
         if place is None or self.number == 1:
             return [place] * self.number

@@ -192,10 +192,10 @@ def _test_run(
     tests.resampled_error[earlier, run] = errors
     if lowest.draws.shape[1] < 2:  # noqa: PLR2004
         return
-    row = _tests(run_lowest, highest.at(earlier), common)
+    row = _test_against_each(run_lowest, highest.at(earlier), common)
     column = _PairedTestRow(-row.centre, row.error, row.freedom)
     if lowest is not highest:
-        column = _tests(earlier_lowest, highest.at(itself), common)
+        column = _test_against_each(earlier_lowest, highest.at(itself), common)
     for name in _PairedTestRow.__slots__:
         getattr(tests, name)[run, earlier] = getattr(row, name)
         getattr(tests, name)[earlier, run] = getattr(column, name)
@@ -210,7 +210,7 @@ class _PairedTestRow:
     freedom: Array
 
 
-def _tests(first: Scores, second: Scores, common: CommonItems) -> _PairedTestRow:
+def _test_against_each(first: Scores, second: Scores, common: CommonItems) -> _PairedTestRow:
     """Test each run of `first` less each of `second`.
 
     One of the two is a single run.

@@ -75,10 +75,11 @@ def annotator_test(
     if len(people) < 2:  # noqa: PLR2004
         raise ValueError("the alternative-annotator test needs two people or more")
     by_person = {
-        person: _advantages(model, people, person, similarity, epsilon) for person in people
+        person: _advantages_over_person(model, people, person, similarity, epsilon)
+        for person in people
     }
     p_values = sorted(each.p for each in by_person.values() if each.p is not None)
-    wins = _discoveries(p_values, alpha)
+    wins = _count_discoveries(p_values, alpha)
     for advantages in by_person.values():
         advantages.won = advantages.p in p_values[:wins]
     winning_rate = None
@@ -97,7 +98,7 @@ def annotator_test(
     }
 
 
-def _advantages(
+def _advantages_over_person(
     model: Mapping[str, Label],
     people: Mapping[str, Mapping[str, Label]],
     person: str,
@@ -146,7 +147,7 @@ def _p_of_falling_short(
     return student_t.cdf(gap / error, n - 1)
 
 
-def _discoveries(p_values: list[float], alpha: float) -> int:
+def _count_discoveries(p_values: list[float], alpha: float) -> int:
     """Count the significant p values, smallest first, by Benjamini and Yekutieli (2001).
 
     Their procedure holds for tests of any dependence.

@@ -118,12 +118,12 @@ def calibrate(
     sums = _video_sums(scores, labels, videos)
     labelled_videos = int(np.count_nonzero(sums[:, 0]))
     moments = (sums[:, :, None] * sums[:, None, :]).sum(axis=0)
-    point = _corrected(sums.sum(axis=0)[None, :], moments[None])
+    point = _prediction_powered_means(sums.sum(axis=0)[None, :], moments[None])
     weight = float(point.weight[0])
     drawn_totals, drawn_moments = _resampled_moments(sums)
     with np.errstate(invalid="ignore", divide="ignore"):
         people_draws = drawn_totals[:, 1] / drawn_totals[:, 0]
-        corrected_draws = _corrected(drawn_totals, drawn_moments).mean
+        corrected_draws = _prediction_powered_means(drawn_totals, drawn_moments).mean
 
     people_mean = float(labels[is_labelled].mean())
     corrected_mean = float(point.mean[0])
@@ -150,12 +150,12 @@ def calibrate(
         shares=by_confusion.shares,
         confusion_mean=by_confusion.confusion_mean,
         labels_to_halve=_labels_to_halve(sums, weight, corrected_draws),
-        verdict=_verdict(people_estimate, corrected_estimate, labelled_videos),
+        verdict=_usefulness_of_correction(people_estimate, corrected_estimate, labelled_videos),
     )
 
 
 def _video_sums(scores: Array, labels: Array, videos: Sequence[str]) -> Array:
-    """Return the sums by video (videos x 5) that `_corrected` takes."""
+    """Return the sums by video (videos x 5) that `_prediction_powered_means` takes."""
     is_labelled = ~np.isnan(labels)
     mask = is_labelled.astype(np.float64)
     labels_or_zero = np.where(is_labelled, labels, 0.0)
@@ -164,7 +164,7 @@ def _video_sums(scores: Array, labels: Array, videos: Sequence[str]) -> Array:
 
 
 def _resampled_moments(sums: Array) -> tuple[Array, Array]:
-    """Return for each resample of the videos what `_corrected` takes: totals and moments."""
+    """Return for each resample of the videos what `_prediction_powered_means` takes: totals and moments."""
     columns = sums.shape[1]
     products = (sums[:, :, None] * sums[:, None, :]).reshape(len(sums), -1)
     table = np.concatenate([sums, products], axis=1)
@@ -172,7 +172,7 @@ def _resampled_moments(sums: Array) -> tuple[Array, Array]:
     return draws[:, :columns], draws[:, columns:].reshape(-1, columns, columns)
 
 
-def _corrected(total: Array, moments: Array) -> _CorrectedMeans:
+def _prediction_powered_means(total: Array, moments: Array) -> _CorrectedMeans:
     """Return the prediction-powered mean and its weight for each row.
 
     Args:
@@ -203,7 +203,9 @@ def _corrected(total: Array, moments: Array) -> _CorrectedMeans:
         return _CorrectedMeans(people / labels + weight * correction, weight)
 
 
-def _verdict(people: Estimate, corrected: Estimate, labelled_videos: int) -> Usefulness:
+def _usefulness_of_correction(
+    people: Estimate, corrected: Estimate, labelled_videos: int
+) -> Usefulness:
     """Say whether the corrected interval is clearly shorter than that of people's scores alone."""
     if people.ci95 is None or corrected.ci95 is None or labelled_videos < LABELLED_VIDEOS:
         return "too few labels"

@@ -151,10 +151,10 @@ def percentiles(draws: Array) -> tuple[float, float] | None:
     if len(draws) == 0:
         return None
     ordered = np.sort(draws)
-    return _percentile(ordered, 0.025), _percentile(ordered, 0.975)
+    return _interpolated_percentile(ordered, 0.025), _interpolated_percentile(ordered, 0.975)
 
 
-def _percentile(ordered: Array, share: float) -> float:
+def _interpolated_percentile(ordered: Array, share: float) -> float:
     """Interpolate as np.percentile does, in a fifth of its time.
 
     A leaderboard asks for many thousands.
@@ -344,7 +344,7 @@ def with_run_noise(
     # The two sides stand together, so that their order changes no bit.
     run_variance = np.asarray(first.variance) + np.asarray(second.variance)
     total = variance + run_variance
-    terms = variance * variance / freedom + (_term(first) + _term(second))
+    terms = variance * variance / freedom + (_run_noise_term(first) + _run_noise_term(second))
     is_noisy = (run_variance > 0) & (total > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         freedoms = np.maximum(1.0, np.floor(total * total / terms))
@@ -354,7 +354,7 @@ def with_run_noise(
     )
 
 
-def _term(noise: RunNoise) -> Array:
+def _run_noise_term(noise: RunNoise) -> Array:
     """Return the part of Satterthwaite's sum that is the runs'."""
     variance = np.asarray(noise.variance)
     return variance * variance / np.maximum(noise.freedom, 1.0)

@@ -88,8 +88,8 @@ class RightPlaces:
         return GuessTest(
             share_over_clusters(observed, self._video_numbers),
             float(sums.mean(axis=1).sum() / len(self.places)),
-            _bound(deviations, seen),
-            _bound(-deviations, -seen),
+            _chernoff_bound(deviations, seen),
+            _chernoff_bound(-deviations, -seen),
         )
 
     @cached_property
@@ -113,7 +113,7 @@ class RightPlaces:
         return sums
 
 
-def _bound(deviations: Array, seen: float) -> float:
+def _chernoff_bound(deviations: Array, seen: float) -> float:
     """Return Chernoff's bound on the chance that the videos' deviations sum to `seen` or more.
 
     Args:
@@ -126,7 +126,7 @@ def _bound(deviations: Array, seen: float) -> float:
     exponent = seen / variance  # the best where the sum is normal
     lowest = 0.0
     for _ in range(_TRIALS):
-        tilted = _tilt(deviations, exponent)
+        tilted = _exponential_tilt(deviations, exponent)
         lowest = min(lowest, tilted.log_mean - exponent * seen)
         longest_step = _LONGEST_STEP * exponent
         step = longest_step
@@ -151,7 +151,7 @@ class _TiltedSum:
     variance: float
 
 
-def _tilt(deviations: Array, exponent: float) -> _TiltedSum:
+def _exponential_tilt(deviations: Array, exponent: float) -> _TiltedSum:
     raised = exponent * deviations
     largest = raised.max(axis=1, keepdims=True)
     weights = np.exp(raised - largest)

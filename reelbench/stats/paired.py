@@ -173,9 +173,9 @@ def guarded_errors(
     difference = np.atleast_1d(np.asarray(difference, dtype=np.float64))
     error = np.atleast_1d(np.asarray(error, dtype=np.float64))
     scale = bounds[1] - bounds[0]
-    step = _step(difference, items, scale)
-    lean = _lean(difference, items, step)
-    observations = _observations(error, clusters, items)
+    step = _typical_difference(difference, items, scale)
+    lean = _lean_to_one_side(difference, items, step)
+    observations = _independent_items(error, clusters, items)
     total = observations + 2
     with np.errstate(invalid="ignore"):
         centre = observations * difference / total
@@ -193,7 +193,7 @@ def guarded_errors(
     return GuardedErrors(centre, guarded)
 
 
-def _step(difference: Array, items: Items, scale: float) -> Array:
+def _typical_difference(difference: Array, items: Items, scale: float) -> Array:
     """Return the root mean square difference of the items that differ, at most the scale."""
     sum_of_squares = (items.n * np.asarray(items.variance) + difference**2) * items.n
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -202,7 +202,7 @@ def _step(difference: Array, items: Items, scale: float) -> Array:
     return np.minimum(step, scale)
 
 
-def _lean(difference: Array, items: Items, step: Array) -> Array:
+def _lean_to_one_side(difference: Array, items: Items, step: Array) -> Array:
     """Return the lean to one side of the items that differ, 0 to 1.
 
     It is 1 where none differs.
@@ -213,7 +213,7 @@ def _lean(difference: Array, items: Items, step: Array) -> Array:
     return np.minimum(lean, 1.0)
 
 
-def _observations(error: Array, clusters: int, items: Items) -> Array:
+def _independent_items(error: Array, clusters: int, items: Items) -> Array:
     """Return the number of independent items that would have this standard error.
 
     It is the number of items by the design effect of so many clusters (Kish 1965), and never more

@@ -82,10 +82,10 @@ class Pilot:
         fewer = math.sqrt(self.videos / videos)
         if self.paired:
             return self._paired_error(effect) * fewer, videos - 1
-        spread = self._spread(self.value)
+        spread = self._standard_deviation(self.value)
         ratio_of_spreads = 1.0
         if spread:
-            ratio_of_spreads = self._spread(self.value + effect) / spread
+            ratio_of_spreads = self._standard_deviation(self.value + effect) / spread
         return self.error * fewer * math.sqrt(1 + ratio_of_spreads), 2 * (videos - 1)
 
     def _paired_error(self, effect: float) -> float:
@@ -114,7 +114,7 @@ class Pilot:
             return self.videos - 1
         return None
 
-    def _spread(self, value: float) -> float:
+    def _standard_deviation(self, value: float) -> float:
         low, high = self.bounds
         if self.bounds == UNBOUNDED:
             return 1.0
@@ -161,13 +161,13 @@ def power(pilot: Pilot, effect: float, videos: int, *, alpha: float = ALPHA) -> 
     """
     error, dof = pilot.difference(videos, effect)
     if error:
-        return _chance(abs(effect) / error, dof, pilot.freedom, alpha)
+        return _power_of_shift(abs(effect) / error, dof, pilot.freedom, alpha)
     if effect:
         return 1.0
     return alpha
 
 
-def _chance(shift: float, dof: int, freedom: int | None, alpha: float) -> float:
+def _power_of_shift(shift: float, dof: int, freedom: int | None, alpha: float) -> float:
     """Return the chance that a test shows a difference of `shift` standard errors.
 
     Args:
@@ -203,12 +203,12 @@ def _errors_needed(dof: int, freedom: int | None, chance: float, alpha: float) -
     """Return the standard errors that a difference must be to be shown with a chance."""
     low = 0.0
     high = 1.0
-    while _chance(high, dof, freedom, alpha) < chance:
+    while _power_of_shift(high, dof, freedom, alpha) < chance:
         low = high
         high *= 2
     while high - low > _PRECISION * high:
         middle = (low + high) / 2
-        if _chance(middle, dof, freedom, alpha) < chance:
+        if _power_of_shift(middle, dof, freedom, alpha) < chance:
             low = middle
         else:
             high = middle

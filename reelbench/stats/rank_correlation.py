@@ -30,8 +30,8 @@ def kendall_tau(differences: Iterable[tuple[float, float]]) -> float | None:
     untied_y = 0
     concordance = 0
     for x, y in differences:
-        sign_x = _sign(x)
-        sign_y = _sign(y)
+        sign_x = _sign_of(x)
+        sign_y = _sign_of(y)
         untied_x += abs(sign_x)
         untied_y += abs(sign_y)
         concordance += sign_x * sign_y
@@ -41,7 +41,7 @@ def kendall_tau(differences: Iterable[tuple[float, float]]) -> float | None:
     return concordance / math.sqrt(untied)
 
 
-def _sign(value: float) -> int:
+def _sign_of(value: float) -> int:
     if value > 0:
         return 1
     if value < 0:

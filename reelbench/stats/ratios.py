@@ -145,11 +145,11 @@ def resampled(mean: MeanOfRatios, clusters: Sequence[str]) -> Resampled:
     names = _clusters_of(taking_part, clusters)
     draws = _mean_draws(_ratio_draws(taking_part, clusters))
     n = MeanOfRatios(taking_part).n
-    parts = _parts(taking_part, n) if taking_part else None
+    parts = _item_parts(taking_part, n) if taking_part else None
     return Resampled(mean.value, draws, n, len(names), mean.runs, mean.bounds, parts)
 
 
-def _parts(ratios: Sequence[Ratio], n: int) -> paired.Parts:
+def _item_parts(ratios: Sequence[Ratio], n: int) -> paired.Parts:
     """Return the mean of the ratios as the sum of its items' parts."""
     added = np.zeros(len(ratios[0].weights))
     deviations = np.zeros(len(ratios[0].weights))
@@ -172,11 +172,11 @@ def with_intervals(
     estimates: dict[KeyT, intervals.Estimate] = {}
     for key, mean in means.items():
         draws = [next(remaining_draws) for ratio in mean.ratios if ratio.n]
-        estimates[key] = _estimate(mean, _mean_draws(draws), clusters, method)
+        estimates[key] = _estimate_from_draws(mean, _mean_draws(draws), clusters, method)
     return estimates
 
 
-def _estimate(
+def _estimate_from_draws(
     mean: MeanOfRatios,
     draws: Array | None,
     clusters: Sequence[str],

@@ -42,9 +42,9 @@ def cdf(x: float, dof: int, *, shift: float = 0.0) -> float:
         shift: The noncentrality: 0 is the usual, central distribution.
     """
     if not shift:
-        tail = _tail(abs(x), dof)
+        tail = _upper_tail(abs(x), dof)
         return tail if x < 0 else 1 - tail
-    chi = _chi(dof)
+    chi = _scaled_chi_quadrature(dof)
     tails = np.array([math.erfc((shift - x * point) / math.sqrt(2)) for point in chi.points])
     return float(chi.weights @ tails / 2)
 
@@ -58,22 +58,22 @@ def two_sided_p(t: Array, dof: int) -> Array:
     """
     size = np.minimum(np.abs(t), _LARGEST)
     squares = size * size
-    is_far = squares > _switch(dof)
+    is_far = squares > _convergence_switch(dof)
     p = np.empty_like(squares)
     p[is_far] = _far_p(squares[is_far], dof)
     p[~is_far] = 1 - _near_share(squares[~is_far], dof)
     return p
 
 
-def _tail(t: float, dof: int) -> float:
+def _upper_tail(t: float, dof: int) -> float:
     """Return P(T >= t) of the central distribution for a t from 0 up."""
     square = min(t, _LARGEST) ** 2
-    if square > _switch(dof):
+    if square > _convergence_switch(dof):
         return float(_far_p(square, dof)) / 2
     return (1 - float(_near_share(square, dof))) / 2
 
 
-def _switch(dof: int) -> float:
+def _convergence_switch(dof: int) -> float:
     """Return the t² above which the fraction of `_far_p` converges faster."""
     return 3 * dof / (dof + 2)
 
@@ -155,7 +155,7 @@ def quantiles(shares: Array, dof: int) -> Array:
     for _ in range(100):
         t = np.exp(log_t)
         tail = two_sided_p(t, dof) / 2
-        slope = -_density(t, dof) * t / tail
+        slope = -_central_density(t, dof) * t / tail
         step = (np.log(tails) - np.log(tail)) / slope
         # What is exact already stays, so that no value depends on those beside it. A step's square
         # is what is left after it.
@@ -167,14 +167,14 @@ def quantiles(shares: Array, dof: int) -> Array:
     return np.where(shares > tail_shares, t, -t)
 
 
-def _density(t: Array, dof: int) -> Array:
+def _central_density(t: Array, dof: int) -> Array:
     """Return the central distribution's density at t."""
     power = -(dof + 1) / 2 * np.log1p(t * t / dof)
     return np.exp(power - _log_beta(dof / 2)) / math.sqrt(dof)
 
 
 @lru_cache(maxsize=64)
-def _chi(dof: int) -> _Quadrature:
+def _scaled_chi_quadrature(dof: int) -> _Quadrature:
     """Return values of S and their probabilities, which sum to 1."""
     low = max(0.0, math.sqrt(dof) - _REACH)
     high = math.sqrt(dof) + _REACH

@@ -149,7 +149,7 @@ def write(
         return None
     split_files = _write_splits(chain, folder, shares, rows)
     name = _free_id(folder)
-    write_text(folder / benchmark_file.NAME, _declaration(chain, name, split_files, rows))
+    write_text(folder / benchmark_file.NAME, _benchmark_yaml_text(chain, name, split_files, rows))
     if media is not None:
         containment.allow(folder, media)
     categories = ["video-text-to-text"]
@@ -201,7 +201,9 @@ def _free_id(folder: Path) -> str:
     return name
 
 
-def _declaration(chain: MadeBy, name: str, split_files: Mapping[str, str], rows: Rows) -> str:
+def _benchmark_yaml_text(
+    chain: MadeBy, name: str, split_files: Mapping[str, str], rows: Rows
+) -> str:
     """Return the text of `benchmark.yaml`."""
     texts = studio_data("made.yaml")
     kind: str = chain

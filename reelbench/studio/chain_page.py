@@ -99,14 +99,14 @@ def _page_data(folder: Path, video: str, lines: Sequence[Line]) -> dict[str, Any
         "letters": LETTERS,
         "replies": len(shown_lines),
         "texts": len(lines) - len(shown_lines),
-        "verdicts": _verdicts(shown_lines),
-        "turns": list(_turns(shown_lines)),
+        "verdicts": _preferred_set_by_order(shown_lines),
+        "turns": list(_trace_turns(shown_lines)),
         "compared": comparison,
         "stages": funnel["stages"],
     }
 
 
-def _verdicts(lines: Iterable[Line]) -> list[str]:
+def _preferred_set_by_order(lines: Iterable[Line]) -> list[str]:
     """Return the set that the judge prefers in each order; "" where neither."""
     verdicts: list[str] = []
     for line in lines:
@@ -144,14 +144,14 @@ def _draft_comparison(
         if before and after:
             entry["runs"] = {}
             for field in _TEXT_FIELDS:
-                entry["runs"][field] = _runs(before[field], after[field])
+                entry["runs"][field] = _words_side_by_side(before[field], after[field])
                 if before[field] != after[field]:
                     entry["changed"].append(field)
         entries.append(entry)
     return entries
 
 
-def _runs(before: str, after: str) -> Runs:
+def _words_side_by_side(before: str, after: str) -> Runs:
     """Return the words of two texts, side by side."""
     old_words = _WORD.findall(before)
     new_words = _WORD.findall(after)
@@ -174,7 +174,7 @@ def _runs(before: str, after: str) -> Runs:
 # --- turns
 
 
-def _turns(lines: Iterable[Line]) -> Iterator[dict[str, Any]]:
+def _trace_turns(lines: Iterable[Line]) -> Iterator[dict[str, Any]]:
     """Yield the turns of one video's trace, in their order.
 
     The questions of a writer are compared with those that it wrote before.
@@ -216,15 +216,15 @@ def _shown_reply(
     """Return a reply as the page shows it, with its question."""
     reply_text = line["reply"] or ""
     words, values = beside_dictionary(reply_text)
-    messages = _messages(line)
+    messages = _message_roles_and_texts(line)
     _, last_text = messages[-1]
     prefers = None
     shown_first = ""
     if line["role"] == JUDGE:
         shown_sets = _shown_sets(question_number)
         shown_first = shown_sets["A"]
-        prefers = _preference(shown_sets, (values or {}).get("better"))
-    content = _content(values or {})
+        prefers = _verdict_in_words(shown_sets, (values or {}).get("better"))
+    content = _reply_in_words(values or {})
     return {
         "model": line["model"],
         "tokens": line["tokens"],
@@ -244,7 +244,7 @@ def _shown_reply(
     }
 
 
-def _preference(shown_sets: Mapping[str, str], better: object) -> str | None:
+def _verdict_in_words(shown_sets: Mapping[str, str], better: object) -> str | None:
     """Return a judge's verdict in words. None where there is none."""
     if better == "tie":
         return "Sees no difference"
@@ -262,12 +262,12 @@ def _question_runs(
         earlier = earlier_questions.get(number, question)
         runs: dict[str, Runs] = {}
         for field in _TEXT_FIELDS:
-            runs[field] = _runs(getattr(earlier, field), getattr(question, field))
+            runs[field] = _words_side_by_side(getattr(earlier, field), getattr(question, field))
         compared.append(runs)
     return compared
 
 
-def _messages(line: Line) -> list[tuple[str, str]]:
+def _message_roles_and_texts(line: Line) -> list[tuple[str, str]]:
     """Return the role and the text of each message. Media as their address in brackets."""
     messages: list[tuple[str, str]] = []
     for message in line["messages"]:
@@ -293,7 +293,7 @@ def _short_material(message: str) -> list[tuple[str, str]]:
         if text.startswith(("[", "{")):
             return []
         length += len(text)
-        pieces.append((_spaced(name), text))
+        pieces.append((_name_with_space_before_number(name), text))
     if length > _LONGEST_MATERIAL:
         return []
     return pieces
@@ -307,11 +307,11 @@ class _Content(NamedTuple):
     facts: list[tuple[str, str]]
 
 
-def _content(values: Mapping[Any, Any]) -> _Content:
+def _reply_in_words(values: Mapping[Any, Any]) -> _Content:
     """Return the content of a reply's object in words."""
     content = _Content([], [], [])
     for name, value in values.items():
-        title = _spaced(str(name))
+        title = _name_with_space_before_number(str(name))
         ends = _span_ends(values.get(f"{name}_timestamp"))
         fields: dict[str, Any] = {}
         if isinstance(value, dict):
@@ -350,7 +350,7 @@ def _numbered_questions(reply: str) -> dict[int, WrittenQuestion]:
     return questions
 
 
-def _spaced(name: str) -> str:
+def _name_with_space_before_number(name: str) -> str:
     """Return "event 1" of "event1"."""
     return re.sub(r"(?<=[a-z])(?=[0-9])", " ", name.replace("_", " "))
 
@@ -455,7 +455,7 @@ def _trace_lines(path: Path, video: str | None) -> Iterator[Line]:
             if video is None:
                 video = name
             if name == video:
-                yield _checked(_Line, line, where)
+                yield _require_fields(_Line, line, where)
 
 
 def _read_questions(path: Path, video: str) -> Iterator[Question]:
@@ -475,15 +475,15 @@ def _read_questions(path: Path, video: str) -> Iterator[Question]:
             raise InputError(f"{where}: not a question, but {type(entry).__name__}")
         if video in (entry.get("video"), entry.get("vid")):
             shape = _Question if "vid" in entry else _DiscussedQuestion
-            yield _checked(shape, entry, where)
+            yield _require_fields(shape, entry, where)
 
 
 def _read_checked(shape: type[BaseModel], path: Path) -> dict[str, Any]:
     """Read a document and check its shape."""
-    return _checked(shape, read_json(path), str(path))
+    return _require_fields(shape, read_json(path), str(path))
 
 
-def _checked(shape: type[BaseModel], value: Any, where: str) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+def _require_fields(shape: type[BaseModel], value: Any, where: str) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
     """Return a value as it is. InputError where it lacks a field of its shape."""
     record_of(shape, value, where)
     return value

@@ -171,7 +171,7 @@ class Discussion:
             raise InputError(
                 f"--from: {video.name} has no context, which a discussion goes on from"
             )
-        material = self._material(talk, role)
+        material = self._material_of_role(talk, role)
         messages = self.prompts.messages(role.prompt, material, questions=self.options.questions)
         word = SpokenWord(role=role.name, round=turn.round)
         if role is self.expert:
@@ -204,9 +204,9 @@ class Discussion:
             answers.append(answer)
         return answers
 
-    def _material(self, talk: "Talk", role: Role) -> list[tuple[str, str]]:
+    def _material_of_role(self, talk: "Talk", role: Role) -> list[tuple[str, str]]:
         """Return a role's material: on the video, then words that were spoken."""
-        data = self._data(talk)
+        data = self._video_material(talk)
         material = [(name, data[name]) for name in role.sees if name in data]
         # A word's text is made once, and not for each role that sees it.
         new_words = talk.video.words[len(talk.texts) :]
@@ -220,7 +220,7 @@ class Discussion:
     def finished(self, talk: "Talk") -> list[GateQuestion]:
         """Return a video's last questions as gates look at them."""
         video = talk.video.name
-        material = "\n\n".join(self._data(talk).values())
+        material = "\n\n".join(self._video_material(talk).values())
         return [
             GateQuestion(
                 f"{video}_{question.id}",
@@ -239,8 +239,8 @@ class Discussion:
         neither.
         """
         case.about = {"video": case.item.video.name, "round": self.options.rounds}
-        first = _unnumbered(case.item.first)
-        last = _unnumbered(case.item.last or [])
+        first = _questions_without_numbers(case.item.first)
+        last = _questions_without_numbers(case.item.last or [])
         better = await self._ask_judge(case, first, last)
         outcome_as_b = _LAST_IS_B[better]
         better = await self._ask_judge(case, last, first)
@@ -251,7 +251,7 @@ class Discussion:
         self, case: ChainCase["Talk"], set_a: str, set_b: str
     ) -> Literal["A", "B", "tie"]:
         """Ask the judge which of two sets is better."""
-        data = self._data(case.item)
+        data = self._video_material(case.item)
         material = [*data.items(), ("set_A", set_a), ("set_B", set_b)]
         messages = self.prompts.messages("judge.txt", material)
         with case.chain.funnel.stage(JUDGE):
@@ -288,7 +288,7 @@ class Discussion:
                     levels_of_side[text] = level
         return levels
 
-    def _data(self, talk: "Talk") -> dict[str, str]:
+    def _video_material(self, talk: "Talk") -> dict[str, str]:
         """Return the material on a talk's video, whose context is known: made once."""
         if not talk.data:
             video = talk.video
@@ -358,7 +358,7 @@ def _word_text(word: SpokenWord) -> str:
     return material_text([question.model_dump() for question in word.questions])
 
 
-def _unnumbered(questions: Sequence[WrittenQuestion]) -> str:
+def _questions_without_numbers(questions: Sequence[WrittenQuestion]) -> str:
     """Return questions as material, without their numbers, which are the same in both sets."""
     return material_text([question.model_dump(exclude={"id"}) for question in questions])
 
@@ -491,8 +491,8 @@ async def run(
             _end_talk(talk, discussion.expert, funnel)
         reviewed_talks = [talk for talk in talks if talk.last is not None]
         await _pass_gates(chain, discussion, reviewed_talks)
-        verdicts = await _verdicts(chain, discussion, reviewed_talks)
-        levels = await _levels(chain, discussion, reviewed_talks)
+        verdicts = await _verdicts_by_video(chain, discussion, reviewed_talks)
+        levels = await _bloom_levels(chain, discussion, reviewed_talks)
         if setup.out is None:
             return chain.plan()
         unnumbered = sum(not talk.written.numbered for talk in reviewed_talks)
@@ -548,7 +548,7 @@ async def _pass_gates(chain: Chain, discussion: Discussion, talks: Sequence[Talk
         talk.last = [question for question in last if f"{video}_{question.id}" in passed_ids]
 
 
-async def _verdicts(
+async def _verdicts_by_video(
     chain: Chain, discussion: Discussion, talks: Sequence[Talk]
 ) -> dict[str, tuple[float, float]] | None:
     """Return a judge's verdicts on each video's two sets. None without a judge."""
@@ -562,7 +562,9 @@ async def _verdicts(
     return verdicts
 
 
-async def _levels(chain: Chain, discussion: Discussion, talks: Sequence[Talk]) -> Levels | None:
+async def _bloom_levels(
+    chain: Chain, discussion: Discussion, talks: Sequence[Talk]
+) -> Levels | None:
     """Return the levels of Bloom's taxonomy of all texts. None without a model for it."""
     if BLOOM not in chain.use:
         return None

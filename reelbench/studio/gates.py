@@ -119,20 +119,22 @@ class Gates:
     async def passing(self, chain: Chain, questions: Sequence[GateQuestion]) -> set[str]:
         """Return the ids of the questions that pass all gates, and count the others."""
         for name in self.names:
-            reasons = await self._reasons(chain, name, questions)
+            reasons = await self._reasons_to_drop(chain, name, questions)
             chain.funnel.count(name, len(questions), Counter(reasons.values()))
             questions = [question for question in questions if question.id not in reasons]
         chain.prompts.sha256.update(self._prompts.sha256)
         return {question.id for question in questions}
 
-    async def _reasons(
+    async def _reasons_to_drop(
         self, chain: Chain, name: GateName, questions: Sequence[GateQuestion]
     ) -> dict[str, str]:
         """Return the reason to drop, by the ids of the questions that one gate drops."""
         if name is GateName.UNSUPPORTED:
-            return await self._reasons_of_model(chain, name, questions, self._unsupported)
+            return await self._reasons_of_model(chain, name, questions, self._why_unsupported)
         if name is GateName.ANSWERABLE:
-            return await self._reasons_of_model(chain, name, questions, self._answerable)
+            return await self._reasons_of_model(
+                chain, name, questions, self._why_answerable_without_video
+            )
         if chain.planning:
             return {}  # the stand-ins of a plan are all alike
         if name is GateName.REFUSALS:
@@ -168,7 +170,7 @@ class Gates:
                 reasons[question.id] = reason
         return reasons
 
-    async def _unsupported(self, case: _Case) -> str | None:
+    async def _why_unsupported(self, case: _Case) -> str | None:
         """Ask a model how far the material supports the answer."""
         question = case.item
         verdict = await self._ask(
@@ -184,7 +186,7 @@ class Gates:
             return "unsupported"
         return None
 
-    async def _answerable(self, case: _Case) -> str | None:
+    async def _why_answerable_without_video(self, case: _Case) -> str | None:
         """Ask a model that does not see the video for the answer."""
         if not case.item.options:
             return await self._answerable_openly(case)
@@ -199,7 +201,7 @@ class Gates:
         question = case.item
         messages = self._prompts.messages("blind.txt", [("question", question.question)])
         stand_in = filler_text(60) + " "
-        guess = await case.ask(BLIND, messages, _nonempty, stand_in=stand_in)
+        guess = await case.ask(BLIND, messages, _require_text, stand_in=stand_in)
         verdict = await self._ask(
             case,
             "same.txt",
@@ -246,7 +248,7 @@ _ROLES_AND_STAND_INS = {
 """The role that each prompt is for, and the reply that a plan goes on with."""
 
 
-def _nonempty(reply: str) -> str:
+def _require_text(reply: str) -> str:
     text = reply.strip()
     if not text:
         raise UnreadableError("the reply is empty")
@@ -297,10 +299,10 @@ def content_words(text: str) -> frozenset[str]:
     word.
     """
     words = _WORD.findall(text.casefold())
-    return frozenset(_stem(word) for word in words if word not in _COMMON_WORDS)
+    return frozenset(_word_stem(word) for word in words if word not in _COMMON_WORDS)
 
 
-def _stem(word: str) -> str:
+def _word_stem(word: str) -> str:
     """Return a word without its plural ending, and without -ing, -ed or -e."""
     stem = word
     if word.endswith("ies") and len(word) > _SHORTEST_STEM + 2:

@@ -301,12 +301,12 @@ class Pair(BaseModel):
         if self.category == "means-to-an-end":
             answering, named = self.spans
         self.questions = [
-            self._draft(1, both.type1, span=answering, question_span=named),
-            self._draft(2, both.type2, span=named, question_span=answering),
+            self._draft_question(1, both.type1, span=answering, question_span=named),
+            self._draft_question(2, both.type2, span=named, question_span=answering),
         ]
         return self
 
-    def _draft(
+    def _draft_question(
         self,
         number: int,
         written: QuestionAnswer,

@@ -139,7 +139,7 @@ def _read_queries(path: Path, entries: list[Any]) -> list[Query]:
 # --- the rules
 
 
-def _exact(number: float | str) -> Fraction:
+def _exact_fraction(number: float | str) -> Fraction:
     """Return a number exactly as it is written.
 
     24.72 is 80 % of 30.9, which floating point would deny.
@@ -158,27 +158,31 @@ def fit_events(video: Captioned, rules: SourceRules) -> tuple[Event, ...]:
     events = sorted(video.events, key=lambda event: event.span)
     if not all(0 <= event.start < event.end for event in events):
         raise DroppedError("bad_times")
-    duration = _exact(video.duration)
-    longest = _exact(rules.longest_event) * duration
-    short_events = [event for event in events if _exact(event.end) - _exact(event.start) <= longest]
+    duration = _exact_fraction(video.duration)
+    longest = _exact_fraction(rules.longest_event) * duration
+    short_events = [
+        event
+        for event in events
+        if _exact_fraction(event.end) - _exact_fraction(event.start) <= longest
+    ]
     if len(short_events) < len(events) and rules.long_event_drops == "video":
         raise DroppedError("long_event")
-    if _covered(short_events, rules) < _exact(rules.least_coverage) * duration:
+    if _seconds_covered(short_events, rules) < _exact_fraction(rules.least_coverage) * duration:
         raise DroppedError("sparse")
-    groups = _groups(short_events, _exact(rules.gap))
+    groups = _groups_parted_by_gaps(short_events, _exact_fraction(rules.gap))
     largest_group = max(groups, key=len, default=[])
     if len(largest_group) < rules.least_events:
         raise DroppedError("few_events")
     return tuple(largest_group)
 
 
-def _covered(events: Sequence[Event], rules: SourceRules) -> Fraction:
+def _seconds_covered(events: Sequence[Event], rules: SourceRules) -> Fraction:
     """Return the seconds that events cover: their sum, or their union."""
     covered = Fraction(0)
     reached = Fraction(0)
     for event in events:
-        start = _exact(event.start)
-        end = _exact(event.end)
+        start = _exact_fraction(event.start)
+        end = _exact_fraction(event.end)
         if rules.coverage == "union":
             start = max(start, reached)
         covered += max(Fraction(0), end - start)
@@ -186,15 +190,15 @@ def _covered(events: Sequence[Event], rules: SourceRules) -> Fraction:
     return covered
 
 
-def _groups(events: Sequence[Event], gap: Fraction) -> list[list[Event]]:
+def _groups_parted_by_gaps(events: Sequence[Event], gap: Fraction) -> list[list[Event]]:
     """Part events, in order of time, where a gap is longer than this."""
     groups: list[list[Event]] = []
     reached = Fraction(0)
     for event in events:
-        if not groups or _exact(event.start) - reached > gap:
+        if not groups or _exact_fraction(event.start) - reached > gap:
             groups.append([])
         groups[-1].append(event)
-        reached = max(reached, _exact(event.end))
+        reached = max(reached, _exact_fraction(event.end))
     return groups
 
 
@@ -225,8 +229,8 @@ def overlap_beyond(first: Span, second: Span, rules: SourceRules) -> bool:
         return False
     longest_overlap = Fraction(0)
     if rules.overlap != "none":
-        longest_overlap = _exact(rules.overlap)
-    return _exact(first_end) - _exact(second_start) > longest_overlap
+        longest_overlap = _exact_fraction(rules.overlap)
+    return _exact_fraction(first_end) - _exact_fraction(second_start) > longest_overlap
 
 
 def fit_window(query: Query, rules: SourceRules) -> Span:
@@ -241,9 +245,9 @@ def fit_window(query: Query, rules: SourceRules) -> Span:
         raise DroppedError("repeated")
     start = min(start for start, _ in query.windows)
     end = max(end for _, end in query.windows)
-    tolerance = _exact(rules.whole_tolerance)
-    from_start = _exact(start) <= tolerance
-    to_end = _exact(end) >= _exact(query.duration) - tolerance
+    tolerance = _exact_fraction(rules.whole_tolerance)
+    from_start = _exact_fraction(start) <= tolerance
+    to_end = _exact_fraction(end) >= _exact_fraction(query.duration) - tolerance
     if from_start and to_end:
         raise DroppedError("whole_clip")
     return start, end

@@ -156,7 +156,7 @@ class Moments:
         steps = {
             "pairs": self._find_pairs,
             "questions": self._write_questions,
-            "verification": self._verify,
+            "verification": self._keep_verified_drafts,
             "options": self._write_options,
         }
         for stage in self.stages:
@@ -301,7 +301,9 @@ class Moments:
     # --- questions
 
     @contextmanager
-    def _step(self, case: ChainCase[MomentSource], stage: str, pair: Pair) -> Iterator[None]:
+    def _count_pair_in_stage(
+        self, case: ChainCase[MomentSource], stage: str, pair: Pair
+    ) -> Iterator[None]:
         """Count a pair's questions, and leave it out where the block drops it."""
         size = len(pair.questions) or _QUESTIONS_OF_A_PAIR
         try:
@@ -317,7 +319,7 @@ class Moments:
             if pair.category == "means-to-an-end":
                 role = "means_to_an_end"
             first, second = pair.events
-            with self._step(case, "questions", pair):
+            with self._count_pair_in_stage(case, "questions", pair):
                 if pair.questions:
                     continue
                 reply = await self._ask(
@@ -329,7 +331,7 @@ class Moments:
                 )
                 pair.with_questions(reply)
 
-    async def _verify(self, case: ChainCase[MomentSource]) -> None:
+    async def _keep_verified_drafts(self, case: ChainCase[MomentSource]) -> None:
         """Keep of each pair the questions that score well, or the better one of them."""
         for pair in list(case.item.pairs):
             drafts = pair.questions
@@ -341,7 +343,7 @@ class Moments:
                 cases[f"case{number}"] = f"Question: {draft.question}\nAnswer: {draft.answer}"
                 parts[f"question{number}"] = draft.question
                 parts[f"answer{number}"] = draft.answer
-            with self._step(case, "verification", pair):
+            with self._count_pair_in_stage(case, "verification", pair):
                 reply = await self._ask(
                     case,
                     "verification",
@@ -354,7 +356,7 @@ class Moments:
                 scored_drafts = [
                     _ScoredDraft(draft, score) for draft, score in zip(drafts, scores, strict=False)
                 ]
-                verification = _verified(scored_drafts, self.options)
+                verification = _choose_scored_drafts(scored_drafts, self.options)
                 # Both came through as far as asking goes. The scores drop them one by one.
                 case.chain.funnel.count("verification", 0, verification.dropped)
                 pair.questions = verification.drafts
@@ -441,7 +443,9 @@ class _Verification(NamedTuple):
     dropped: Counter[str]
 
 
-def _verified(scored_drafts: Sequence[_ScoredDraft], options: MomentOptions) -> _Verification:
+def _choose_scored_drafts(
+    scored_drafts: Sequence[_ScoredDraft], options: MomentOptions
+) -> _Verification:
     """Return the drafts of a pair that score well, or the best of them."""
     cuts = options.cuts
     passed: list[_ScoredDraft] = []

@@ -347,9 +347,9 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         tagged_dataset = replace(dataset, entries=entries)
         credits_by_id, facets = _read_result(tagged_dataset, extras.result, extras.note)
         entries = [_with_facets(entry, facets.get(entry.id, {})) for entry in entries]
-    labels = _labels(entries, credits_by_id)
-    text_measures = _measures(replace(dataset, entries=entries), extras)
-    spaced_texts = _texts(entries, lambda language: language not in UNSPACED)
+    labels = _labels_by_facet(entries, credits_by_id)
+    text_measures = _measure_texts(replace(dataset, entries=entries), extras)
+    spaced_texts = _texts_of_accepted_language(entries, lambda language: language not in UNSPACED)
     word_lists = [words(text) for _, text in spaced_texts]
     vocabulary = Counter[str]()
     for word_list in word_lists:
@@ -362,11 +362,11 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         videos=_count_videos(entries),
         languages=dict(languages.most_common()),
         **text_measures.measures,
-        words=_measure(spaced_texts, map(float, map(len, word_lists))),
+        words=_measure_of_values(spaced_texts, map(float, map(len, word_lists))),
         vocabulary=vocabulary,
         labels=labels,
         accuracy_link=_accuracy_links(labels),
-        spans=_spans(entries),
+        spans=_measure_spans(entries),
         reasoning_steps=Counter(count for count in step_counts if count is not None),
         made_with=text_measures.made_with,
         published=_published_rows(dataset.spec, all_rows=extras.all_published),
@@ -404,7 +404,7 @@ class _TextMeasures:
     made_with: dict[str, str]
 
 
-def _measures(dataset: Dataset, extras: Extras) -> _TextMeasures:
+def _measure_texts(dataset: Dataset, extras: Extras) -> _TextMeasures:
     """Measure texts by their Flesch-Kincaid grade, parse depth and Bloom's levels."""
     result = _TextMeasures({}, {})
     _add_grade(dataset, extras.note, result)
@@ -419,7 +419,7 @@ def _measures(dataset: Dataset, extras: Extras) -> _TextMeasures:
 
 def _add_grade(dataset: Dataset, note: Note, result: _TextMeasures) -> None:
     """Add the Flesch-Kincaid grade of the English texts."""
-    texts = _texts(dataset.entries, lambda language: language == "en")
+    texts = _texts_of_accepted_language(dataset.entries, lambda language: language == "en")
     excluded = _count_other_languages(dataset.entries, "en")
     if not texts:
         note(f"{dataset.name}: no question is in English, which the Flesch-Kincaid grade is for")
@@ -429,7 +429,7 @@ def _add_grade(dataset: Dataset, note: Note, result: _TextMeasures) -> None:
             f"{dataset.name}: {not_english} not in English and left out of the Flesch-Kincaid grade"
         )
     grades = [text_profile.flesch_kincaid(text) for _, text in texts]
-    result.measures["flesch_kincaid"] = _measure(texts, grades)
+    result.measures["flesch_kincaid"] = _measure_of_values(texts, grades)
 
 
 def _add_parse_depth(
@@ -442,8 +442,10 @@ def _add_parse_depth(
             f"{dataset.name}: {excluded} questions are in languages that {parser.name} does not "
             "parse and left out of the parse depth"
         )
-    texts = _texts(dataset.entries, lambda language: language == parser.language)
-    depth = _measure(texts, parser.depths(text for _, text in texts))
+    texts = _texts_of_accepted_language(
+        dataset.entries, lambda language: language == parser.language
+    )
+    depth = _measure_of_values(texts, parser.depths(text for _, text in texts))
     result.measures["parse_depth"] = depth
     if depth is not None:
         result.made_with["parse_depth"] = parser.name
@@ -453,7 +455,7 @@ def _add_bloom(
     dataset: Dataset, judge: "JudgeOptions", extras: Extras, result: _TextMeasures
 ) -> None:
     """Add Bloom's levels by a judge, and the share of higher-order ones."""
-    texts = _texts(dataset.entries)
+    texts = _texts_of_accepted_language(dataset.entries)
     levels, record = bloom.classify(texts, judge, extras.note, extras.bar)
     missing = levels.count(None)
     if missing:
@@ -461,8 +463,8 @@ def _add_bloom(
             f"{missing} of {len(levels)} texts have no level of Bloom's taxonomy "
             "and are left out of the mean"
         )
-    result.measures["bloom"] = _measure(texts, levels)
-    result.measures["higher_order"] = _measure(texts, map(bloom.higher_order, levels))
+    result.measures["bloom"] = _measure_of_values(texts, levels)
+    result.measures["higher_order"] = _measure_of_values(texts, map(bloom.higher_order, levels))
     model = ", ".join(record.returned) or record.requested
     result.made_with["bloom"] = f"{model}, prompts {record.prompt} {record.prompt_sha256[:12]}"
 
@@ -472,7 +474,7 @@ def _count_other_languages(entries: Sequence[ProfileRow], language: str) -> int:
     return len(languages) - languages.count(language)
 
 
-def _texts(
+def _texts_of_accepted_language(
     entries: Iterable[ProfileRow], accepts: Callable[[str], bool] = lambda _: True
 ) -> list[bloom.BloomText]:
     """Return the texts of the entries whose language (`en`) is accepted."""
@@ -487,7 +489,9 @@ def _texts(
     return texts
 
 
-def _measure(texts: Iterable[bloom.BloomText], values: Iterable[float | None]) -> Measure | None:
+def _measure_of_values(
+    texts: Iterable[bloom.BloomText], values: Iterable[float | None]
+) -> Measure | None:
     """Return a measure of a value for each text. None where no text has one."""
     by_side: dict[str, list[float]] = {side: [] for side in bloom.SIDES}
     for text, value in zip(texts, values, strict=True):
@@ -555,7 +559,7 @@ def _read_result(
     facets: dict[str, Facets] = {}
     for sample in result_files.read_samples(folder):
         facets[sample.id] = sample.facets
-        credit = _credit(spec, sample)
+        credit = _answer_credit(spec, sample)
         if credit is not None:
             credits_by_id[sample.id] = credit
     unscored = sum(entry.id not in credits_by_id for entry in dataset.entries)
@@ -568,7 +572,7 @@ def _read_result(
     return credits_by_id, facets
 
 
-def _credit(spec: BenchmarkSpec, sample: Sample) -> float | None:
+def _answer_credit(spec: BenchmarkSpec, sample: Sample) -> float | None:
     """Return the credit of an answer, from 0 to 1.
 
     It is that of the choice where there is one, or else the share of the primary metric's scale.
@@ -588,7 +592,7 @@ def _with_facets(entry: ProfileRow, facets: Facets) -> ProfileRow:
     return entry.model_copy(update={"labels": labels})
 
 
-def _labels(
+def _labels_by_facet(
     entries: Sequence[ProfileRow], credits_by_id: Mapping[str, float]
 ) -> dict[str, dict[str, Label]]:
     """Return the labels of each facet, the most frequent first."""
@@ -606,7 +610,7 @@ def _labels(
         labels[facet] = {}
         for name in sorted(ids_by_label, key=lambda name: (-len(ids_by_label[name]), name)):
             ids = ids_by_label[name]
-            accuracy = _accuracy(ids, videos, credits_by_id)
+            accuracy = _mean_credit(ids, videos, credits_by_id)
             labels[facet][name] = Label(
                 n=len(ids),
                 share=100 * len(ids) / facet_counts[facet],
@@ -619,7 +623,7 @@ def _labels(
 _NO_ESTIMATE = Estimate(None, None)
 
 
-def _accuracy(
+def _mean_credit(
     ids: Iterable[str], videos: Mapping[str, str], credits_by_id: Mapping[str, float]
 ) -> Estimate:
     """Return the mean credit of the scored questions, 0 to 100."""
@@ -686,7 +690,7 @@ def _with_question_spans(entries: list[ProfileRow], path: Path, note: Note) -> l
     return spanned_entries
 
 
-def _spans(entries: Sequence[ProfileRow]) -> Spans | None:
+def _measure_spans(entries: Sequence[ProfileRow]) -> Spans | None:
     """Measure the entries that have an answer span. None where none has."""
     grounded = [entry for entry in entries if entry.span]
     if not grounded:

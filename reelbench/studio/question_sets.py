@@ -115,9 +115,9 @@ def text_measures(
     Parse depth needs a parser, and Bloom's levels need levels; else they are left out.
     """
     measures: dict[str, TextMeasure] = {
-        "flesch_kincaid": _grades,
+        "flesch_kincaid": _reading_grades,
         "words": _word_counts,
-        "specificity": _specificities,
+        "specificity": _specificity_of_texts,
     }
     if parser is not None:
         measures["parse_depth"] = partial(_parse_depths, parser)
@@ -127,7 +127,7 @@ def text_measures(
     return measures
 
 
-def _grades(_: Side, texts: Sequence[str]) -> list[float | None]:
+def _reading_grades(_: Side, texts: Sequence[str]) -> list[float | None]:
     return [readability.flesch_kincaid(text) for text in texts]
 
 
@@ -135,7 +135,7 @@ def _word_counts(_: Side, texts: Sequence[str]) -> list[float]:
     return [float(len(words(text))) for text in texts]
 
 
-def _specificities(_: Side, texts: Sequence[str]) -> list[float]:
+def _specificity_of_texts(_: Side, texts: Sequence[str]) -> list[float]:
     return [float(specificity(text)) for text in texts]
 
 
@@ -274,12 +274,12 @@ def comparison_of_runs(
     for video in videos:
         answers_of_b: dict[str, str] = {}
         for entry in b.questions[video]:
-            answers_of_b[_plain(entry["question"])] = _plain(entry["answer"])
+            answers_of_b[_plain_text(entry["question"])] = _plain_text(entry["answer"])
         for entry in a.questions[video]:
-            answer_of_b = answers_of_b.get(_plain(entry["question"]))
+            answer_of_b = answers_of_b.get(_plain_text(entry["question"]))
             if answer_of_b is not None:
                 same += 1
-            if answer_of_b == _plain(entry["answer"]):
+            if answer_of_b == _plain_text(entry["answer"]):
                 same_answers += 1
     measures: dict[str, dict[str, Any]] = {}
     for name, measure in text_measures(parser).items():
@@ -296,7 +296,7 @@ def comparison_of_runs(
     }
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 

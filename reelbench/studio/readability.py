@@ -128,13 +128,13 @@ def load_parser(model: str | None = None) -> Parser:
     """
     model = model or settings.SPACY_MODEL.get()
     # Looked for before spaCy is imported, which takes seconds.
-    if not _installed("spacy"):
+    if not _is_installed("spacy"):
         raise ParserUnavailableError(
             f"parse depth is left out: spaCy is not installed; to have it: "
             f"python -m spacy download {DEFAULT_MODEL}, and {installing('profile')}"
         )
     is_folder = os.sep in model and Path(model).is_dir()
-    if not is_folder and not _installed(model):
+    if not is_folder and not _is_installed(model):
         raise ParserUnavailableError(
             f"parse depth is left out: spaCy finds no model {model}; "
             f"to have it: python -m spacy download {model}"
@@ -158,14 +158,14 @@ def load_parser(model: str | None = None) -> Parser:
     return Parser(name, pipeline.lang or "", pipeline)
 
 
-def _installed(package: str) -> bool:
+def _is_installed(package: str) -> bool:
     try:
         return importlib.util.find_spec(package) is not None
     except (ImportError, ValueError):
         return False
 
 
-def _exceptions() -> dict[str, int]:
+def _syllables_of_exceptions() -> dict[str, int]:
     """Return the syllables of words that break the rules."""
     exceptions: dict[str, int] = {}
     for count, word_list in studio_data("words.yaml")["syllables"].items():
@@ -173,7 +173,7 @@ def _exceptions() -> dict[str, int]:
     return exceptions
 
 
-_EXCEPTIONS = _exceptions()
+_EXCEPTIONS = _syllables_of_exceptions()
 
 # A silent e: before these endings, and in -ely and -ement after most consonants.
 _INNER_E = re.compile(

@@ -52,7 +52,7 @@ _STAND_IN = json.dumps(
 )
 
 
-def _labels(labels: Sequence[str]) -> JsonDict:
+def _label_list_schema(labels: Sequence[str]) -> JsonDict:
     """Return the schema of a list of labels."""
     return {"items": {"enum": list(labels)}, "maxItems": MOST_LABELS}
 
@@ -62,8 +62,8 @@ class TagVote(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    target: list[str] = Field(json_schema_extra=_labels(TARGET))
-    content: list[str] = Field(json_schema_extra=_labels(CONTENT))
+    target: list[str] = Field(json_schema_extra=_label_list_schema(TARGET))
+    content: list[str] = Field(json_schema_extra=_label_list_schema(CONTENT))
     thinking: str = Field(json_schema_extra={"enum": list(THINKING)})
     why: str = ""
 
@@ -97,7 +97,7 @@ class Tagger:
             DroppedError: Half of the replies or more can't be read.
         """
         with case.chain.funnel.stage("questions"):
-            messages = await self._messages(case)
+            messages = await self._tagging_messages(case)
             votes: list[TagVote] = []
             reasons = Counter[str]()
             for number in range(self.votes):
@@ -105,7 +105,7 @@ class Tagger:
                     vote = await case.ask(
                         self.role.name,
                         messages,
-                        _read,
+                        _parse_vote,
                         stand_in=_STAND_IN,
                         schema=schema_of(TagVote),
                         vote=number,
@@ -123,20 +123,20 @@ class Tagger:
                 raise DroppedError(reason)
         return votes
 
-    async def _messages(self, case: ChainCase[Row]) -> list[Message]:
+    async def _tagging_messages(self, case: ChainCase[Row]) -> list[Message]:
         """Return the messages that ask for a question's tags."""
         row = case.item
         frames = []
         if self.pictures and "frames" in self.role.sees:
             frames = await self.pictures.attachments(row, plan=case.chain.planning)
-        texts = self._material(row)
+        texts = self._texts_for_tagger(row)
         material = [(name, texts[name]) for name in self.role.sees if texts.get(name)]
         unseen = "" if frames else _UNSEEN
         return self.prompts.messages(
             self.role.prompt, material, frames, manual=self.manual.text, unseen=unseen
         )
 
-    def _material(self, row: Row) -> dict[str, str]:
+    def _texts_for_tagger(self, row: Row) -> dict[str, str]:
         """Return the texts on a question that a tagger may be shown."""
         options = row.get("options") or []
         option_lines = [f"- {option}" for option in options]
@@ -168,7 +168,7 @@ def _answer_text(row: Row) -> str:
     return ""
 
 
-def _read(reply: str) -> TagVote:
+def _parse_vote(reply: str) -> TagVote:
     vote = read_model(reply, TagVote)
     # Under a schema small models fill their lists with one label: no schema forbids that.
     vote.target = list(dict.fromkeys(vote.target))

@@ -113,11 +113,11 @@ def ace(
         elif answers is not None:
             folder = home() / "results" / enhancement.name
         if folder is not None:
-            outcomes += _write(enhancement, document, options, folder)
+            outcomes += _write_answers_and_document(enhancement, document, options, folder)
         if not as_json:
-            _show(document, answers)
+            _print_controls_and_gain(document, answers)
     if answers is not None and output is not None:
-        _plot(documents, answers, output)
+        _draw_controls(documents, answers, output)
     if as_json:
         whole = documents if len(documents) > 1 else documents[0]
         console.write_json(whole)
@@ -131,7 +131,7 @@ def ace(
         )
 
 
-def _write(
+def _write_answers_and_document(
     enhancement: "Enhancement", document: dict[str, Any], options: "Options", folder: Path
 ) -> "list[Outcome]":
     """Write the chosen answers, scored where a benchmark is known, and the document."""
@@ -152,7 +152,7 @@ def _write(
     return []
 
 
-def _show(document: dict[str, Any], answers: "Answers | None") -> None:
+def _print_controls_and_gain(document: dict[str, Any], answers: "Answers | None") -> None:
     """Show the controls, the gain over the first candidate, and the counts."""
     ranker = document["ranker"]
     controls = document["controls"]
@@ -210,7 +210,7 @@ def _show_gains(controls: dict[str, Any], names: Sequence[str]) -> None:
         console.write(f"{name}: {gain:+.2f} over the first candidate ({share:+.1f} %)")
 
 
-def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path) -> None:
+def _draw_controls(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path) -> None:
     """Draw the controls.
 
     Of several numbers of candidates their first metric, and always METEOR against length.
@@ -229,7 +229,7 @@ def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path)
         svg = lines(
             title,
             f"{first.title}, {unit.label}",
-            _marks(documents, first.name, by_length=False),
+            _marks_by_control(documents, first.name, by_length=False),
             "candidates of each question",
             least=(unit.high - unit.low) / 10,
         )
@@ -244,13 +244,13 @@ def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path)
         if len(documents) > 1:
             length_title += ", and of how many candidates"
         axes = (length_title, spec.metric(METEOR).title)
-        marks = _marks(documents, METEOR, by_length=True)
+        marks = _marks_by_control(documents, METEOR, by_length=True)
         path = output / "ace_length.svg"
         write_text(path, scatter(title, axes, marks, least=(1.0, 0.02)))
         console.note(f"written to {path}")
 
 
-def _marks(
+def _marks_by_control(
     documents: Sequence[dict[str, Any]], metric: str, *, by_length: bool
 ) -> "dict[str, list[Mark]]":
     """Return each control's marks in a metric, one for each number of candidates."""

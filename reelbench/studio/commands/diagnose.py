@@ -159,7 +159,7 @@ def graphs(
             "give NAME and --llm MODEL to make graphs, or --from FILE to check graphs that exist"
         )
     else:
-        models = _models(llm, prompts, (asking.GRAPH,), retry_unread=retry_unread)
+        models = _role_models(llm, prompts, (asking.GRAPH,), retry_unread=retry_unread)
         questions = read_questions(name, split, data)
         with console.progress("making graphs", len(questions)) as show:
             evidence_graphs, lacking, calls = asking.make(questions, models, show)
@@ -225,7 +225,7 @@ def errors(
     from reelbench.studio.diagnosis import attempts, loop
     from reelbench.studio.diagnosis.folder import read_questions
 
-    models = _models(llm, options.prompts, retry_unread=options.retry_unread, batch=llm_batch)
+    models = _role_models(llm, options.prompts, retry_unread=options.retry_unread, batch=llm_batch)
     result = result_files.folder_of_one(result)
     name, split, answers = attempts.attempts_of_result(result)
     questions = read_questions(name, split, data)
@@ -254,7 +254,7 @@ def errors(
         return [attempt for attempt in answers if attempt.id in question_ids]
 
     diagnosis = loop.isolate(plan, existing_answers, options.out)
-    _finish(diagnosis, as_json=options.as_json)
+    _report_diagnosis(diagnosis, as_json=options.as_json)
 
 
 @reports_status
@@ -285,7 +285,7 @@ def run(
     from reelbench.studio.diagnosis.folder import read_questions
     from reelbench.tasks.lmms.worker import Worker
 
-    models = _models(llm, options.prompts, retry_unread=options.retry_unread)
+    models = _role_models(llm, options.prompts, retry_unread=options.retry_unread)
     asked_models: list[Any] = [*models.options.values()]
     if judge is not None:
         asked_models += judge.members
@@ -312,7 +312,7 @@ def run(
         }
         plan = options.plan(read_questions(name, split), models, about, rounds)
         diagnosis = loop.isolate(plan, lmms_eval, options.out)
-    _finish(diagnosis, as_json=options.as_json)
+    _report_diagnosis(diagnosis, as_json=options.as_json)
 
 
 def report(
@@ -352,7 +352,7 @@ def report(
     agreement = None
     if people:
         agreement = _agreement_with_people(unique[0], people)
-    _report(*unique, as_json=as_json, people=agreement, only=only)
+    _write_and_show_reports(*unique, as_json=as_json, people=agreement, only=only)
 
 
 def _agreement_with_people(diagnosis: "Folder", files: list[Path]) -> dict[str, Any]:
@@ -377,7 +377,7 @@ def _agreement_with_people(diagnosis: "Folder", files: list[Path]) -> dict[str, 
     }
 
 
-def _models(
+def _role_models(
     llm: Llm,
     prompts: Path | None,
     roles: tuple[str, ...] = (),
@@ -396,11 +396,11 @@ def _models(
     return RoleModels(models, shared_budget(llm), console.note, DiagnosisPrompts(prompts))
 
 
-def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
+def _report_diagnosis(diagnosis: "Folder", *, as_json: bool) -> None:
     """Report a diagnosis. ReelbenchError where no reply about any question could be read."""
     from reelbench.studio.diagnosis.loop import UNREAD
 
-    _report(diagnosis, as_json=as_json)
+    _write_and_show_reports(diagnosis, as_json=as_json)
     stops = {step.record.stop for step in diagnosis.steps()}
     if stops and stops <= UNREAD:
         why = ", ".join(sorted(stop for stop in stops if stop))
@@ -409,7 +409,7 @@ def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
         )
 
 
-def _report(
+def _write_and_show_reports(
     *folders: "Folder", as_json: bool, people: dict[str, Any] | None = None, only: int | None = None
 ) -> None:
     """Write the pages of diagnoses, and show their reports. Compare the first two."""
@@ -448,12 +448,16 @@ def _show_people(people: dict[str, Any]) -> None:
     people_of_curve = from_papers("diagnosis")["people_agree"]
     title = f"The tagger beside {people['people']} people, {people['nodes']} nodes"
     table = console.table(title, "", "#value", "#n")
-    table.add_row("says the same", _percent(same["value"], same["ci95"]), "")
+    table.add_row("says the same", _percent_with_interval(same["value"], same["ci95"]), "")
     table.add_row("the same in CURVE, D.3 (60 questions)", f"{people_of_curve:.1%}", "")
-    table.add_row("Cohen's kappa", _kappa(people["kappa"]), "")
-    table.add_row("first error found", _percent(first["found"]), str(first["erroneous"]))
-    table.add_row("no error, none seen", _percent(first["cleared"]), str(first["correct"]))
-    table.add_row("F1 (ProcessBench)", _percent(first["f1"]), "")
+    table.add_row("Cohen's kappa", _kappa_text(people["kappa"]), "")
+    table.add_row(
+        "first error found", _percent_with_interval(first["found"]), str(first["erroneous"])
+    )
+    table.add_row(
+        "no error, none seen", _percent_with_interval(first["cleared"]), str(first["correct"])
+    )
+    table.add_row("F1 (ProcessBench)", _percent_with_interval(first["f1"]), "")
     console.show(table)
 
 
@@ -463,7 +467,7 @@ def _show_reports(names: list[str], documents: list[dict[str, Any]]) -> None:
         "Errors: share (95 % interval), n", "label", *(f"#{name}" for name in names)
     )
     by_order = any(document["labels_by_order"]["changed"] for document in documents)
-    columns = [_column(document, by_order=by_order) for document in documents]
+    columns = [_error_table_column(document, by_order=by_order) for document in documents]
     for title in columns[0]:
         table.add_row(title, *(column[title] for column in columns))
     console.show(table)
@@ -513,7 +517,12 @@ def _show_rates(title: str, rates: dict[str, Any]) -> None:
         heads += ["#errors a question", "most of them"]
     table = console.table(f"Right at first by {title}", *heads)
     for name, rate in rates.items():
-        cells = [name, _percent(rate["right"]), _between(rate["ci95"]), str(rate["n"])]
+        cells = [
+            name,
+            _percent_with_interval(rate["right"]),
+            _interval_text(rate["ci95"]),
+            str(rate["n"]),
+        ]
         labels = rate.get("labels")
         if labels:
             most_frequent = max(labels, key=labels.__getitem__)
@@ -524,7 +533,7 @@ def _show_rates(title: str, rates: dict[str, Any]) -> None:
     console.show(table)
 
 
-def _column(figures: dict[str, Any], *, by_order: bool) -> dict[str, str]:
+def _error_table_column(figures: dict[str, Any], *, by_order: bool) -> dict[str, str]:
     """Return a diagnosis' column of the table of errors, by the row's title."""
     order = figures["labels_by_order"]
     shares = {**figures["labels"], "perception": figures["perception"]}
@@ -535,7 +544,7 @@ def _column(figures: dict[str, Any], *, by_order: bool) -> dict[str, str]:
     for title, share in shares.items():
         column[title] = "–"
         if share["share"] is not None:
-            column[title] = f"{_percent(share['share'], share['ci95'])}, {share['n']}"
+            column[title] = f"{_percent_with_interval(share['share'], share['ci95'])}, {share['n']}"
     questions = figures["questions"]
     stops = [f"{reason} {count}" for reason, count in figures["stops"].items()]
     column["found by later rounds"] = str(figures["later"]["n"])
@@ -559,7 +568,7 @@ def _show_pair(agreement: dict[str, Any], differences: dict[str, Any]) -> None:
     if agreement["nodes"]:
         console.note(
             f"the first two agree on {agreement['same']:.0%} of {agreement['nodes']} nodes "
-            f"(kappa {_kappa(agreement['kappa'])})"
+            f"(kappa {_kappa_text(agreement['kappa'])})"
         )
     questions = differences["questions"]
     if differences["shares"] is None:
@@ -575,7 +584,7 @@ def _show_pair(agreement: dict[str, Any], differences: dict[str, Any]) -> None:
             f"{share['a']:.0%}",
             f"{share['b']:.0%}",
             f"{share['difference']:+.0%}",
-            _between(share["ci95"], "+"),
+            _interval_text(share["ci95"], "+"),
         )
     console.show(table)
     change = from_papers("diagnosis")["other_tagger"]
@@ -585,19 +594,19 @@ def _show_pair(agreement: dict[str, Any], differences: dict[str, Any]) -> None:
     )
 
 
-def _kappa(kappa: float | None) -> str:
+def _kappa_text(kappa: float | None) -> str:
     return "undefined" if kappa is None else f"{kappa:.2f}"
 
 
-def _percent(share: float | None, ends: list[float] | None = None) -> str:
+def _percent_with_interval(share: float | None, ends: list[float] | None = None) -> str:
     if share is None:
         return "–"
     if ends is None:
         return f"{share:.0%}"
-    return f"{share:.0%} ({_between(ends)})"
+    return f"{share:.0%} ({_interval_text(ends)})"
 
 
-def _between(ends: list[float] | None, sign: str = "") -> str:
+def _interval_text(ends: list[float] | None, sign: str = "") -> str:
     if ends is None:
         return ""
     low, high = ends

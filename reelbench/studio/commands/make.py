@@ -257,7 +257,7 @@ def _stage_counts(stages: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {stage["name"]: f"{stage['out']} of {stage['in']}" for stage in stages}
 
 
-def _rules(rules: type, panel: str, kind: Kind = Kind.OWN) -> "Callable[..., Any]":
+def _rule_options(rules: type, panel: str, kind: Kind = Kind.OWN) -> "Callable[..., Any]":
     """Return a dataclass as a group, its fields as options under one heading."""
     hints = get_type_hints(rules)
     defaults = inspect.signature(rules).parameters
@@ -272,7 +272,7 @@ def _rules(rules: type, panel: str, kind: Kind = Kind.OWN) -> "Callable[..., Any
     return make
 
 
-Gating = Annotated[GateRules, _rules(GateRules, "Gates")]
+Gating = Annotated[GateRules, _rule_options(GateRules, "Gates")]
 
 
 @reports_status
@@ -330,7 +330,7 @@ def discussion(
     optional[discussing.BLOOM] = to_the_end and discussing.BLOOM in llm
     for name, is_asked in gate.roles(options=False).items():
         optional[name] = to_the_end and is_asked
-    models = _models(llm, chain.speakers, optional, making=making)
+    models = _options_by_role(llm, chain.speakers, optional, making=making)
     document = _run_chain(
         "discussing",
         len(drawn_videos),
@@ -340,7 +340,9 @@ def discussion(
     )
     making.declare("discussion", shares, document)
     stage = making.until or "questions"
-    _report(document, folder, stage, as_json=making.as_json, start_after=making.start_after)
+    _print_funnel_or_plan(
+        document, folder, stage, as_json=making.as_json, start_after=making.start_after
+    )
 
 
 def _drawn_videos(
@@ -378,8 +380,8 @@ def moments(
         ),
     ] = 0,
     making: ChainOptions,
-    rules: Annotated[SourceRules, _rules(SourceRules, "Rules for sources", Kind.LIMIT)],
-    cuts: Annotated[Cuts, _rules(Cuts, "Cuts between ratings", Kind.LIMIT)],
+    rules: Annotated[SourceRules, _rule_options(SourceRules, "Rules for sources", Kind.LIMIT)],
+    cuts: Annotated[Cuts, _rule_options(Cuts, "Cuts between ratings", Kind.LIMIT)],
     gates: Gating,
     llm: Llm,
 ) -> None:
@@ -419,12 +421,14 @@ def moments(
     optional = {name: False for name, role in chain.roles.items() if role not in speakers}
     for name, is_asked in gate.roles(options=not no_options).items():
         optional[name] = making.until is None and is_asked
-    models = _models(llm, speakers, optional, making=making)
+    models = _options_by_role(llm, speakers, optional, making=making)
     document = _run_chain(
         "making", len(sources), models, folder, lambda setup: pairing.run(sources, chain, setup)
     )
     making.declare("moments", shares, document)
-    _report(document, folder, None, as_json=making.as_json, start_after=making.start_after)
+    _print_funnel_or_plan(
+        document, folder, None, as_json=making.as_json, start_after=making.start_after
+    )
 
 
 @reports_status
@@ -485,15 +489,15 @@ def tags(
             "no frames are shown: CogME's tags hang on what is in view, so these are a guess from "
             "words (on record as frames: none); give --frames uniform:8, say, for a model that sees"
         )
-    models = _models(llm, [tagger.role], {}, making=making)
+    models = _options_by_role(llm, [tagger.role], {}, making=making)
     target = None if making.plan else out
     document = _run_chain(
         "tagging", len(rows), models, target, lambda setup: tagging.run(rows, tagger, setup)
     )
-    _report(document, target, "questions", as_json=making.as_json)
+    _print_funnel_or_plan(document, target, "questions", as_json=making.as_json)
 
 
-def _models(
+def _options_by_role(
     llm: "Mapping[str, AskOptions]",
     roles: "Sequence[Role]",
     optional: Mapping[str, bool],
@@ -541,7 +545,7 @@ def _run_chain(
         return loop.run(run(setup))
 
 
-def _report(
+def _print_funnel_or_plan(
     document: dict[str, Any],
     out: Path | None,
     stage: str | None,

@@ -117,7 +117,7 @@ def profile(
     if as_json:
         console.write_json(document)
         return
-    _show(profiles, judged=extras.judge is not None)
+    _print_profiles(profiles, judged=extras.judge is not None)
     if output is not None:
         console.write(f"written to {output}")
 
@@ -156,16 +156,16 @@ _MEASURES = {
 _SIDES = ("question", "answer", "average")
 
 
-def _tools(made_with: "Mapping[str, str]") -> str:
+def _tools_text(made_with: "Mapping[str, str]") -> str:
     return "; ".join(f"{_MEASURES[name].terminal}: {tool}" for name, tool in made_with.items())
 
 
-def _show(profiles: "list[Profile]", *, judged: bool) -> None:
+def _print_profiles(profiles: "list[Profile]", *, judged: bool) -> None:
     """Show profiles side by side, then each one's spans, steps and labels."""
     _show_measures(profiles)
     for profile in profiles:
         if profile.made_with:
-            console.note(f"{profile.name}: {_tools(profile.made_with)}")
+            console.note(f"{profile.name}: {_tools_text(profile.made_with)}")
     if not judged:
         console.note("Bloom's levels need a judge: --judge MODEL")
     for profile in profiles:
@@ -205,7 +205,7 @@ def _show_measures(profiles: "list[Profile]") -> None:
         from reelbench.studio.data_files import from_papers
 
         source = from_papers("profiles")
-        tools = _tools(source["made_with"])
+        tools = _tools_text(source["made_with"])
         console.note(f"paper: {source['cite']}, of {source['of']} ({tools})")
 
 
@@ -293,7 +293,7 @@ def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
     svgs: dict[str, str] = {}
     for measure, titles in _MEASURES.items():
         if titles.plot:
-            svgs |= _histograms(profiles, measure, titles)
+            svgs |= _histogram_by_side(profiles, measure, titles)
     facets: dict[str, None] = {}
     for profile in profiles:
         facets |= dict.fromkeys(profile.labels)
@@ -301,7 +301,7 @@ def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
         svgs |= _label_bars(profiles, facet)
     for profile in profiles:
         svgs |= _term_bars(profile)
-        radars = _radars(profile)
+        radars = _draw_label_accuracies(profile)
         if radars is not None:
             svgs["radars"] = radars
     files: dict[str, str] = {}
@@ -310,7 +310,7 @@ def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
     return files
 
 
-def _histograms(
+def _histogram_by_side(
     profiles: "Sequence[Profile]", measure_name: str, titles: _Titles
 ) -> dict[str, str]:
     """Return a histogram for each side, where its values differ."""
@@ -377,7 +377,7 @@ def _term_bars(profile: "Profile") -> dict[str, str]:
     return {f"terms-{profile.name}": bars(title, {"": terms}, counts=True)}
 
 
-def _radars(profile: "Profile") -> str | None:
+def _draw_label_accuracies(profile: "Profile") -> str | None:
     """Draw the accuracy by CogME's labels (Figure 3). None where none is known."""
     from reelbench.pages.figures import radars
     from reelbench.scoring.cognitive_profile import COMPONENTS

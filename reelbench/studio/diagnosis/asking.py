@@ -355,7 +355,7 @@ async def tag(
     texts = (question.question, question.answer, attempt.answer)
     translator = askers[TRANSLATOR]
     translations = await asyncio.gather(
-        *(_english(text, question.language, translator, prompts) for text in texts)
+        *(_translate_to_english(text, question.language, translator, prompts) for text in texts)
     )
     for translation in translations:
         if translation.reason is not None:
@@ -431,7 +431,9 @@ class _Translation(NamedTuple):
     reason: str | None
 
 
-async def _english(text: str, language: str, asker: Asker, prompts: PromptFiles) -> _Translation:
+async def _translate_to_english(
+    text: str, language: str, asker: Asker, prompts: PromptFiles
+) -> _Translation:
     if language.partition("-")[0] == "en" or not text.strip():
         return _Translation(text, None)
     messages = prompts.messages("translate.txt", [("text", text)], language=language)

@@ -61,7 +61,7 @@ def attempts_of_result(folder: Path) -> ResultAttempts:
     """
     result = result_files.read(folder)
     spec = discovery.spec_of(result.benchmark)
-    attempts = [_attempt(spec, sample) for sample in result_files.read_samples(folder)]
+    attempts = [_attempt_of_sample(spec, sample) for sample in result_files.read_samples(folder)]
     if all(attempt.right is None for attempt in attempts):
         raise InputError(
             f"{folder}: no answer in it was judged, so none is known to be wrong; "
@@ -75,7 +75,7 @@ def keep_judge(run: Path, judge: JudgeRecord) -> None:
     write_json(run / JUDGE, judge.model_dump(mode="json", exclude=_OF_ONE_CALL))
 
 
-def _attempt(spec: BenchmarkSpec, sample: Sample, output: str | None = None) -> Attempt:
+def _attempt_of_sample(spec: BenchmarkSpec, sample: Sample, output: str | None = None) -> Attempt:
     answer = "" if sample.prediction is None else str(sample.prediction)
     raw_output = answer if output is None else output
     right = None
@@ -216,11 +216,11 @@ class LmmsEval:
         answered_ids = {item.id for item in items}
         items = [*items, *run_logs.media_missing(data, answered_ids, self.note)]
         raw_replies = run_logs.raw_replies(logged.samples)
-        verdicts = self._verdicts(run, items)
+        verdicts = self._verdicts_by_id(run, items)
         attempts: list[Attempt] = []
         for item in items:
             sample = aggregation.to_sample(self.spec, item, verdicts.get(item.id))
-            attempts.append(_attempt(self.spec, sample, raw_replies.get(sample.id)))
+            attempts.append(_attempt_of_sample(self.spec, sample, raw_replies.get(sample.id)))
         return attempts
 
     def _ask(self, run: Path, output: Path, lock: int) -> None:
@@ -246,7 +246,7 @@ class LmmsEval:
             start=self.start,
         )
 
-    def _verdicts(self, run: Path, items: list[Item]) -> "Mapping[str, Verdict]":
+    def _verdicts_by_id(self, run: Path, items: list[Item]) -> "Mapping[str, Verdict]":
         """Return the judge's verdicts by id, and write its record.
 
         There are none without a judge.

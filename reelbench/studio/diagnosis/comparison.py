@@ -116,12 +116,12 @@ def differences(first: Folder, second: Folder, number: int | None = None) -> Dif
         return {"questions": len(pairs), "shares": None}
     shares: dict[str, ShareDifference] = {}
     for label in LABELS:
-        shares[label] = _difference(pairs, {label})
-    shares["perception"] = _difference(pairs, PERCEPTION)
+        shares[label] = _share_difference(pairs, {label})
+    shares["perception"] = _share_difference(pairs, PERCEPTION)
     return {"questions": len(pairs), "shares": shares}
 
 
-def _difference(pairs: Sequence[_Pair], labels: Collection[Label]) -> ShareDifference:
+def _share_difference(pairs: Sequence[_Pair], labels: Collection[Label]) -> ShareDifference:
     videos = [pair.first.step.question.cluster for pair in pairs]
     rows: list[list[int]] = []
     for pair in pairs:
@@ -138,13 +138,13 @@ def _difference(pairs: Sequence[_Pair], labels: Collection[Label]) -> ShareDiffe
 
 def _both_lost(first: Folder, second: Folder, number: int | None) -> list[_Pair]:
     """Return the questions that neither diagnosis has right at first, by id."""
-    first_lost = _lost(first, number)
-    second_lost = _lost(second, number)
+    first_lost = _lost_questions_by_id(first, number)
+    second_lost = _lost_questions_by_id(second, number)
     both = sorted(first_lost.keys() & second_lost.keys())
     return [_Pair(first_lost[key], second_lost[key]) for key in both]
 
 
-def _lost(folder: Folder, number: int | None) -> dict[str, _LostQuestion]:
+def _lost_questions_by_id(folder: Folder, number: int | None) -> dict[str, _LostQuestion]:
     """Return the lost questions by id.
 
     The tags of round `number` count. None for all rounds.

@@ -201,7 +201,7 @@ class Folder:
     @property
     def questions(self) -> list[ReasonedQuestion]:
         """The questions that were asked."""
-        return _records(self.path / _QUESTIONS, ReasonedQuestion)
+        return _read_records(self.path / _QUESTIONS, ReasonedQuestion)
 
     def keep(self, questions: Iterable[ReasonedQuestion], graphs: Iterable[Graph]) -> None:
         """Write the questions that were asked, and their graphs."""
@@ -230,7 +230,7 @@ class Folder:
             InputError: Something in the folder is wrong.
         """
         path = self.path / ISOLATION
-        records = _records(path, Round) if path.is_file() else []
+        records = _read_records(path, Round) if path.is_file() else []
         if not records:
             return []
         questions = {question.id: question for question in self.questions}
@@ -267,7 +267,7 @@ class Folder:
         None where it is not over.
         """
         path = self._round(number) / ISOLATION
-        return _records(path, Round) if path.is_file() else None
+        return _read_records(path, Round) if path.is_file() else None
 
     def end(self, number: int, records: Sequence[Round], spent: Mapping[str, Any]) -> None:
         """Write that a round is over: its records, and the models' usage."""
@@ -294,7 +294,7 @@ class Folder:
         """
         attempts: dict[str, Attempt] = {}
         for run in range(1, self.runs(number) + 1):
-            run_attempts = _records(self.run(number, run) / ANSWERS, Attempt)
+            run_attempts = _read_records(self.run(number, run) / ANSWERS, Attempt)
             attempts |= {attempt.id: attempt for attempt in run_attempts}
         return attempts
 
@@ -319,7 +319,7 @@ def write_records(path: Path, records: Iterable[BaseModel]) -> None:
     write_jsonl(path, (record.model_dump(mode="json") for record in records))
 
 
-def _records(path: Path, model: type[RecordT]) -> list[RecordT]:
+def _read_records(path: Path, model: type[RecordT]) -> list[RecordT]:
     return [record_of(model, line, f"{path}, line {number}") for number, line in read_jsonl(path)]
 
 

@@ -173,7 +173,7 @@ class _NewRound:
 
     def run(self, answer: Callable[[Path], Sequence[Attempt]]) -> list[Round]:
         """Ask and tag the round, write that it is over, and return its records."""
-        attempts = self._attempts(answer)
+        attempts = self._attempts_by_question(answer)
         is_first = self._number == 1
         known_graphs = self._plan.graphs if is_first else self._folder.graphs
         graphs = dict(known_graphs)
@@ -187,7 +187,9 @@ class _NewRound:
         self._folder.end(self._number, records, asking.spent(tagging.askers))
         return records
 
-    def _attempts(self, answer: Callable[[Path], Sequence[Attempt]]) -> dict[str, Attempt]:
+    def _attempts_by_question(
+        self, answer: Callable[[Path], Sequence[Attempt]]
+    ) -> dict[str, Attempt]:
         """Return every question's attempt, from disk or from a new run."""
         attempts, lacking = self._attempts_on_disk()
         if lacking and not (attempts and self._plan.skip_failed):
@@ -251,15 +253,15 @@ class _Tagging:
         Raises:
             ReelbenchError: A reply can't be had now. Every question has been dealt with by then.
         """
-        entering = [attempt for attempt in attempts if self._enters(attempt)]
+        entering = [attempt for attempt in attempts if self._is_tagged_or_last(attempt)]
         with self._plan.progress(f"round {self._number}", len(entering)) as show:
             runner = Runner(self.askers.values(), show)
-            records = loop.run(runner.results(entering, self._tagged))
+            records = loop.run(runner.results(entering, self._tag_attempt))
         if not self._plan.skip_failed:
             asking.check_answered(self._lacking.values(), "questions")
         return records
 
-    def _enters(self, attempt: Attempt) -> bool:
+    def _is_tagged_or_last(self, attempt: Attempt) -> bool:
         """Return True where an attempt is tagged, or ends its question.
 
         A first answer that could not be judged may be right: it does not enter.
@@ -268,16 +270,16 @@ class _Tagging:
             return True
         return self._plan.right and attempt.right is True
 
-    async def _tagged(self, attempt: Attempt) -> Round:
+    async def _tag_attempt(self, attempt: Attempt) -> Round:
         key = attempt.id
         if attempt.reason in _ENDS:
-            return self._ended(key, _ENDS[str(attempt.reason)])
+            return self._end_question(key, _ENDS[str(attempt.reason)])
         if key not in self._graphs and not await self._make_graph(key):
-            return self._ended(key, "graph_invalid")
+            return self._end_question(key, "graph_invalid")
         if attempt.right is None:
-            return self._ended(key, "unjudged")
+            return self._end_question(key, "unjudged")
         if attempt.right and not self._plan.right:
-            return self._ended(key, "answer_right")
+            return self._end_question(key, "answer_right")
         graph = self._graphs[key]
         history = self._history.get(key, ())
         votes = await asking.tag(
@@ -291,7 +293,7 @@ class _Tagging:
         )
         if isinstance(votes, str):
             self._lacking[key] = votes
-            return self._ended(key, "tagger_unavailable")
+            return self._end_question(key, "tagger_unavailable")
         return advance(
             graph,
             history,
@@ -315,7 +317,7 @@ class _Tagging:
             self._lacking[key] = graph
         return False
 
-    def _ended(self, key: str, reason: Stop) -> Round:
+    def _end_question(self, key: str, reason: Stop) -> Round:
         if key not in self._graphs:
             return Round(id=key, round=self._number, nodes={}, stop=reason)
         return stopped_round(self._graphs[key], self._history.get(key, ()), reason)

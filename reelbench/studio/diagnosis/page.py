@@ -47,7 +47,7 @@ def write_page(
         "benchmark": spec.title if spec else benchmark,
         "labels": LABELS,
         "stops": get_args(Stop),
-        "questions": _questions(folders, out),
+        "questions": _question_rounds(folders, out),
     }
     page = shell_page(
         "Where answers went wrong",
@@ -60,14 +60,14 @@ def write_page(
     write_text(out, page)
 
 
-def _questions(folders: Sequence[Folder], out: Path) -> list[dict[str, Any]]:
+def _question_rounds(folders: Sequence[Folder], out: Path) -> list[dict[str, Any]]:
     """Return the page's questions, each with its rounds in each diagnosis.
 
     They are None in a diagnosis that lacks the question.
     """
     questions: dict[str, dict[str, Any]] = {}
     for place, folder in enumerate(folders):
-        library = _library(folder.settings())
+        library = _video_library(folder.settings())
         for step in folder.steps():
             question = step.question
             if question.id not in questions:
@@ -82,7 +82,7 @@ def _questions(folders: Sequence[Folder], out: Path) -> list[dict[str, Any]]:
     return list(questions.values())
 
 
-def _library(settings: Mapping[str, Any]) -> Library | None:
+def _video_library(settings: Mapping[str, Any]) -> Library | None:
     spec = discovery.specs().get(str(settings.get("benchmark")))
     if spec is None:
         return None
@@ -132,12 +132,12 @@ def _node_data(node: Node, graph: Graph, tag: NodeTag | None) -> dict[str, Any]:
     }
     if tag is not None:
         data |= tag.model_dump(include={"status", "label", "sub_cause", "settled"})
-        data["why"] = _why(tag)
+        data["why"] = _reason_of_first_vote(tag)
         data["later"] = _LATER.get(tag.later or "")
     return data
 
 
-def _why(tag: NodeTag) -> str | None:
+def _reason_of_first_vote(tag: NodeTag) -> str | None:
     """Return the reason of the first vote that has the tag's label, and gives one."""
     for verdict in tag.votes:
         if verdict and verdict.why and verdict.label == tag.label:

@@ -224,27 +224,27 @@ def figures(folder: Folder) -> Figures:
     right_steps = [step for step in steps if step.record.stop == _RIGHT]
     last_by_question = {step.question.id: step for step in wrong_steps}
     last_steps = list(last_by_question.values())
-    errors = _errors(last_steps)
+    errors = _errors_in_last_steps(last_steps)
     isolation_report = isolation.report(records)
     return {
         "rounds": isolation_report["rounds"],
-        "labels": _labels(errors),
+        "labels": _share_by_label(errors),
         "consensus": isolation_report["consensus"],
         "stops": isolation_report["stops"],
         "labels_by_order": _labels_by_order(errors),
-        "perception": _share(errors, PERCEPTION),
+        "perception": _share_with_labels(errors, PERCEPTION),
         "questions": {
             "asked": len(attempts),
             "right": len(right_ids),
             "unjudged": sum(attempt.right is None for attempt in attempts),
             "entered": len(last_steps),
         },
-        "locales": _locales(errors, last_steps),
-        "later": _later(errors),
-        "settled": _settled(records, len(last_steps)),
-        "consensus_by_round": _consensus(wrong_steps),
-        "nodes": _nodes(last_steps),
-        "times": _times(wrong_steps),
+        "locales": _figures_by_locale(errors, last_steps),
+        "later": _errors_in_later_rounds(errors),
+        "settled": _settled_questions_by_round(records, len(last_steps)),
+        "consensus_by_round": _count_majorities_by_round(wrong_steps),
+        "nodes": _count_node_statuses(last_steps),
+        "times": _time_differences(wrong_steps),
         "sizes": _by_size(answers, folder.graphs),
         "skills": _by_skill(answers, errors),
         "right_answers": _right_answers(right_steps),
@@ -295,7 +295,7 @@ def _first_judge(folder: Folder) -> Any:  # noqa: ANN401 - as the file has it
 # -------------------------------------------------------------------------------------------------
 
 
-def _errors(last_steps: Iterable[Step]) -> list[_Error]:
+def _errors_in_last_steps(last_steps: Iterable[Step]) -> list[_Error]:
     errors: list[_Error] = []
     for step in last_steps:
         for tag in step.record.nodes.values():
@@ -306,8 +306,8 @@ def _errors(last_steps: Iterable[Step]) -> list[_Error]:
     return errors
 
 
-def _labels(errors: Sequence[_Error]) -> dict[str, Share]:
-    return {label: _share(errors, frozenset({label})) for label in LABELS}
+def _share_by_label(errors: Sequence[_Error]) -> dict[str, Share]:
+    return {label: _share_with_labels(errors, frozenset({label})) for label in LABELS}
 
 
 def _labels_by_order(errors: Sequence[_Error]) -> LabelsByOrder:
@@ -317,11 +317,11 @@ def _labels_by_order(errors: Sequence[_Error]) -> LabelsByOrder:
         if error.by_order is not None:
             errors_by_order.append(error._replace(label=error.by_order))
             changed += error.by_order != error.label
-    labels = _labels(errors_by_order)
+    labels = _share_by_label(errors_by_order)
     return {"n": len(errors_by_order), "changed": changed, "labels": labels}
 
 
-def _share(errors: Sequence[_Error], labels: frozenset[Label]) -> Share:
+def _share_with_labels(errors: Sequence[_Error], labels: frozenset[Label]) -> Share:
     """Count the errors with one of the labels."""
     if not errors:
         return {"n": 0, "share": None, "ci95": None}
@@ -331,7 +331,9 @@ def _share(errors: Sequence[_Error], labels: frozenset[Label]) -> Share:
     return {"n": sum(has_label), "share": estimate.value, "ci95": estimate.ci95}
 
 
-def _locales(errors: Sequence[_Error], last_steps: Iterable[Step]) -> dict[str, LocaleFigures]:
+def _figures_by_locale(
+    errors: Sequence[_Error], last_steps: Iterable[Step]
+) -> dict[str, LocaleFigures]:
     questions = Counter(step.question.group for step in last_steps)
     rounds = sorted({error.round for error in errors})
     locales: dict[str, LocaleFigures] = {}
@@ -339,8 +341,8 @@ def _locales(errors: Sequence[_Error], last_steps: Iterable[Step]) -> dict[str, 
         locale_errors = [error for error in errors if error.question.group == locale]
         locales[locale] = {
             "n": questions[locale],
-            "labels": _labels(locale_errors),
-            "perception": _share(locale_errors, PERCEPTION),
+            "labels": _share_by_label(locale_errors),
+            "perception": _share_with_labels(locale_errors, PERCEPTION),
             "rounds": _locale_rounds(locale_errors, rounds),
         }
     return locales
@@ -355,7 +357,7 @@ def _locale_rounds(errors: Iterable[_Error], rounds: Iterable[int]) -> list[Loca
     return locale_rounds
 
 
-def _later(errors: Sequence[_Error]) -> LaterErrors:
+def _errors_in_later_rounds(errors: Sequence[_Error]) -> LaterErrors:
     later_errors = [error for error in errors if error.round > 1]
     later = len(later_errors)
     first = len(errors) - later
@@ -371,7 +373,9 @@ def _later(errors: Sequence[_Error]) -> LaterErrors:
 # -------------------------------------------------------------------------------------------------
 
 
-def _settled(records: Sequence[isolation.Round], questions: int) -> list[SettledQuestions]:
+def _settled_questions_by_round(
+    records: Sequence[isolation.Round], questions: int
+) -> list[SettledQuestions]:
     ends = [record.round for record in records if record.stop in _SETTLED]
     settled: list[SettledQuestions] = []
     for number in sorted({record.round for record in records}):
@@ -380,16 +384,16 @@ def _settled(records: Sequence[isolation.Round], questions: int) -> list[Settled
     return settled
 
 
-def _statuses(tags: Iterable[NodeTag]) -> dict[str, int]:
+def _count_tags_by_status(tags: Iterable[NodeTag]) -> dict[str, int]:
     counts = Counter(tag.status for tag in tags)
     return {status: counts[status] for status in get_args(Status)}
 
 
-def _nodes(last_steps: Iterable[Step]) -> dict[str, float | None]:
+def _count_node_statuses(last_steps: Iterable[Step]) -> dict[str, float | None]:
     tags: list[NodeTag] = []
     for step in last_steps:
         tags += step.record.nodes.values()
-    statuses = _statuses(tags)
+    statuses = _count_tags_by_status(tags)
     later = Counter(tag.later for tag in tags)
     evaluated = sum(tag.settled is not None for tag in tags)
     return {
@@ -400,7 +404,7 @@ def _nodes(last_steps: Iterable[Step]) -> dict[str, float | None]:
     }
 
 
-def _consensus(steps: Iterable[Step]) -> dict[str, dict[str, dict[str, int]]]:
+def _count_majorities_by_round(steps: Iterable[Step]) -> dict[str, dict[str, dict[str, int]]]:
     counts: dict[int, dict[str, dict[str, int]]] = {}
     for step in steps:
         round_counts = counts.setdefault(step.record.round, {})
@@ -418,7 +422,7 @@ _TOLERANCES = (2, 5, 10, 30)
 """Seconds that a stated time may be off."""
 
 
-def _times(steps: Iterable[Step]) -> Times:
+def _time_differences(steps: Iterable[Step]) -> Times:
     differences: list[float] = []
     for step in steps:
         for key, tag in step.record.nodes.items():
@@ -452,7 +456,7 @@ def _right_answers(steps: Iterable[Step]) -> RightAnswers | None:
     return {
         "n": answers,
         "without_error": without_error,
-        "nodes": _statuses(tags),
+        "nodes": _count_tags_by_status(tags),
         "labels": {label: labels[label] for label in LABELS},
     }
 
@@ -522,7 +526,7 @@ def _rates_in_bins(
     rates: dict[str, Rate] = {}
     for label, bin_answers in answers_in.items():
         if bin_answers:
-            rates[label] = _rate(bin_answers)
+            rates[label] = _share_right(bin_answers)
     return rates
 
 
@@ -538,11 +542,11 @@ def _by_skill(answers: Iterable[_Answer], errors: Iterable[_Error]) -> dict[str,
     for skill, skill_answers in sorted(answers_by_skill.items()):
         n = len(skill_answers)
         labels: dict[str, float] = {label: counts[skill, label] / n for label in LABELS}
-        rates[skill] = {**_rate(skill_answers), "labels": labels}
+        rates[skill] = {**_share_right(skill_answers), "labels": labels}
     return rates
 
 
-def _rate(answers: Sequence[_Answer]) -> Rate:
+def _share_right(answers: Sequence[_Answer]) -> Rate:
     videos = [answer.question.cluster for answer in answers]
     right = np.array([answer.right for answer in answers], dtype=float)
     share = mean_over_clusters(right, videos, bounds=(0, 1))

@@ -164,15 +164,15 @@ def to_svg(graph: Graph) -> str:
 
     The question's id stands above and is the picture's name.
     """
-    boxes = {key: _box(graph.by_id[key]) for key in graph.order}
-    layout = _layout(graph, boxes)
+    boxes = {key: _node_box(graph.by_id[key]) for key in graph.order}
+    layout = _node_and_lane_heights(graph, boxes)
     title = one_line(graph.id)
     width = len(layout) * (_BOX + _ACROSS) - _ACROSS + 2 * _MARGIN
     title_columns = max(_COLUMNS, int(width / 8))
-    shown_title = _lines(title, title_columns, 1)[0]
+    shown_title = _break_lines(title, title_columns, 1)[0]
     parts = [text(_MARGIN, 26, shown_title, size=15, weight="bold")]
     for node in graph.nodes:
-        parts += [_arrow(graph.depths, layout, parent, node.id) for parent in node.parents]
+        parts += [_draw_edge(graph.depths, layout, parent, node.id) for parent in node.parents]
     bottom = 0.0
     for key, box in boxes.items():
         column = graph.depths[key]
@@ -183,15 +183,15 @@ def to_svg(graph: Graph) -> str:
     return svg_document(title, bottom + _MARGIN, parts, width=width)
 
 
-def _box(node: Node) -> _Box:
-    head = _lines(heading(node), _COLUMNS, 1)
-    evidence = _lines(node.evidence, _COLUMNS, _MOST_LINES)
+def _node_box(node: Node) -> _Box:
+    head = _break_lines(heading(node), _COLUMNS, 1)
+    evidence = _break_lines(node.evidence, _COLUMNS, _MOST_LINES)
     lines = [_TextLine(words, SOFT) for words in head]
     lines += [_TextLine(words, INK) for words in evidence]
     return _Box(node, lines)
 
 
-def _layout(graph: Graph, boxes: Mapping[str, _Box]) -> _Layout:
+def _node_and_lane_heights(graph: Graph, boxes: Mapping[str, _Box]) -> _Layout:
     """Return the heights of nodes and lanes, by column.
 
     Each column is stacked by the mean height of what its nodes come from. An edge passes a column
@@ -240,7 +240,7 @@ def _by_mean_height(
     return sorted(sources, key=means.__getitem__)
 
 
-def _arrow(depths: Mapping[str, int], layout: _Layout, parent: str, child: str) -> str:
+def _draw_edge(depths: Mapping[str, int], layout: _Layout, parent: str, child: str) -> str:
     """Draw an edge: a curve into each column, straight through all but the last."""
     first = depths[parent]
     last = depths[child]
@@ -294,38 +294,38 @@ def _column_x(column: int) -> float:
     return _MARGIN + column * (_BOX + _ACROSS)
 
 
-def _lines(words: str, columns: int, most: int) -> list[str]:
+def _break_lines(words: str, columns: int, most: int) -> list[str]:
     """Break a text into at most so many lines, at spaces if any.
 
     A text that is cut off ends in `…`.
     """
-    lines = _wrapped(one_line(words), columns)
+    lines = _wrap_at_spaces(one_line(words), columns)
     if len(lines) <= most:
         return lines
     last = lines[most - 1]
-    while _width(last) > columns - 1:
+    while _display_width(last) > columns - 1:
         last = last[:-1]
     return [*lines[: most - 1], f"{last}…"]
 
 
-def _wrapped(words: str, columns: int) -> list[str]:
+def _wrap_at_spaces(words: str, columns: int) -> list[str]:
     lines = [""]
     for word in words.split():
         joined = f"{lines[-1]} {word}".lstrip()
-        if _width(joined) <= columns:
+        if _display_width(joined) <= columns:
             lines[-1] = joined
             continue
         if lines[-1]:
             lines.append("")
         for char in word:
             # A combining mark has no width, so it never leaves its letter.
-            if _width(lines[-1] + char) > columns:
+            if _display_width(lines[-1] + char) > columns:
                 lines.append("")
             lines[-1] += char
     return lines
 
 
-def _width(words: Iterable[str]) -> int:
+def _display_width(words: Iterable[str]) -> int:
     """Return the number of columns that a text takes."""
     columns = 0
     for char in words:

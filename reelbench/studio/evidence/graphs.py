@@ -64,8 +64,8 @@ def read_windows(text: str) -> tuple[Window, ...] | None:
         match = _RANGE.fullmatch(part.strip())
         if match is None:
             return None
-        start = _seconds(match[1])
-        end = _seconds(match[2] or match[1])
+        start = _parse_seconds(match[1])
+        end = _parse_seconds(match[2] or match[1])
         if start > end:
             return None
         windows.append((start, end))
@@ -82,7 +82,7 @@ def seconds_apart(first: Window, second: Window) -> float:
     return max(0.0, first_start - second_end, second_start - first_end)
 
 
-def _seconds(moment: str) -> float:
+def _parse_seconds(moment: str) -> float:
     seconds = 0.0
     for part in moment.split(":"):
         seconds = seconds * _MINUTES + float(part)
@@ -232,10 +232,10 @@ def read_graphs(path: Path | str) -> list[Graph]:
     lines: dict[str, int] = {}
     for number, value in read_jsonl(path, unique=True):
         where = f"{path}, line {number}"
-        key = _key(value.get("id")) if is_object(value) else None
+        key = _id_as_text(value.get("id")) if is_object(value) else None
         if key is None:
             raise InputError(f'{where}: not a graph with an id; expected {{"id": …, "nodes": […]}}')
-        name = f"{where}, id {_shown(key)}"
+        name = f"{where}, id {_short_text(key)}"
         if key in graphs:
             raise InputError(f"{name}: this id is on line {lines[key]} already; keep one of them")
         nodes, problems = read_nodes(value)
@@ -256,29 +256,29 @@ def read_nodes(value: object) -> ReadNodes:
     are passed over.
     """
     try:
-        entries = _entries(value)
+        entries = _node_entries(value)
     except ValueError as error:
         return ReadNodes([], [str(error)])
     nodes: list[Node] = []
     problems: list[str] = []
     for number, entry in enumerate(entries, start=1):
-        name = f"node number {number}" if entry.id is None else f"node {_shown(entry.id)}"
+        name = f"node number {number}" if entry.id is None else f"node {_short_text(entry.id)}"
         entry_problems = _entry_problems(entry)
         problems += [f"{name}: {problem}" for problem in entry_problems]
         if entry.id is not None and not entry_problems:
-            nodes.append(_node(entry.id, entry))
+            nodes.append(_parse_node(entry.id, entry))
     counts = Counter(entry.id for entry in entries if entry.id is not None)
     for key, times in counts.items():
         if times > 1:
-            problems.append(f"node {_shown(key)}: this id is there {times} times")
+            problems.append(f"node {_short_text(key)}: this id is there {times} times")
     for node in nodes:
         problems += _parent_problems(node, counts)
     if not problems:
-        problems = _cycles(nodes)
+        problems = _first_cycle(nodes)
     return ReadNodes(nodes, problems)
 
 
-def _entries(value: object) -> list[_Entry]:
+def _node_entries(value: object) -> list[_Entry]:
     """Return the nodes as they stand in JSON.
 
     Raises:
@@ -293,12 +293,12 @@ def _entries(value: object) -> list[_Entry]:
             raise ValueError('"nodes" is not a list')
         for node in nodes:
             key = node.get("id") if is_object(node) else None
-            entries.append(_Entry(_key(key), node))
+            entries.append(_Entry(_id_as_text(key), node))
     else:
         nodes = value["solution_graph"]
         if not is_object(nodes):
             raise ValueError('"solution_graph" is not a map of node ids')
-        entries += [_Entry(_key(key), node) for key, node in nodes.items()]
+        entries += [_Entry(_id_as_text(key), node) for key, node in nodes.items()]
     size = len(entries)
     for entry in entries:
         if is_object(entry.value) and is_array(entry.parents):
@@ -326,7 +326,7 @@ def _entry_problems(entry: _Entry) -> list[str]:
     is_time = isinstance(timestamp, str) and read_windows(timestamp) is not None
     if timestamp is not None and not is_time:
         problems.append(
-            f"timestamp {_shown(timestamp)} is not m:ss, h:mm:ss, a range of these, or N/A"
+            f"timestamp {_short_text(timestamp)} is not m:ss, h:mm:ss, a range of these, or N/A"
         )
     parents = entry.parents
     if not is_array(parents) or not all(is_id(parent) for parent in parents):
@@ -334,7 +334,7 @@ def _entry_problems(entry: _Entry) -> list[str]:
     return problems
 
 
-def _node(key: str, entry: _Entry) -> Node:
+def _parse_node(key: str, entry: _Entry) -> Node:
     timestamp = entry.value.get("timestamp")
     time = NOT_APPLICABLE
     if timestamp and read_windows(timestamp):
@@ -345,24 +345,24 @@ def _node(key: str, entry: _Entry) -> Node:
 
 
 def _parent_problems(node: Node, ids: Collection[str]) -> list[str]:
-    name = f"node {_shown(node.id)}"
+    name = f"node {_short_text(node.id)}"
     problems: list[str] = []
     for parent, times in Counter(node.parents).items():
         if parent == node.id:
             problems.append(f"{name}: is its own parent")
         elif parent not in ids:
-            problems.append(f"{name}: parent {_shown(parent)} does not exist")
+            problems.append(f"{name}: parent {_short_text(parent)} does not exist")
         if times > 1:
-            problems.append(f"{name}: parent {_shown(parent)} is listed {times} times")
+            problems.append(f"{name}: parent {_short_text(parent)} is listed {times} times")
     return problems
 
 
-def _cycles(nodes: Iterable[Node]) -> list[str]:
+def _first_cycle(nodes: Iterable[Node]) -> list[str]:
     """Return the first cycle as a problem."""
     try:
         TopologicalSorter({node.id: node.parents for node in nodes}).prepare()
     except CycleError as error:
-        cycle = [_shown(str(node)) for node in error.args[1]]
+        cycle = [_short_text(str(node)) for node in error.args[1]]
         path = " → ".join(cycle[:_SHOWN_NODES])
         if len(cycle) > _SHOWN_NODES:
             path += " → …"
@@ -397,7 +397,7 @@ def warnings(graph: Graph, answer: str | None = None) -> list[str]:
         kinds.append(SEVERAL_ENDS)
     if answer is not None and not _stands_in(answer, [graph.by_id[end] for end in ends]):
         kinds.append(ANSWER_NOT_AT_END)
-    if len(_connected(graph, ends[-1])) < len(graph.nodes):
+    if len(_nodes_connected_with(graph, ends[-1])) < len(graph.nodes):
         kinds.append(UNCONNECTED)
     if any(len(node.windows) > 1 for node in graph.nodes):
         kinds.append(SEVERAL_TIMES)
@@ -409,7 +409,7 @@ def _stands_in(answer: str, nodes: Iterable[Node]) -> bool:
     return any(normal_answer in normalize(node.evidence) for node in nodes)
 
 
-def _connected(graph: Graph, start: str) -> set[str]:
+def _nodes_connected_with(graph: Graph, start: str) -> set[str]:
     """Return the nodes that edges, followed either way, connect with `start`."""
     connected = {start}
     open_nodes = [start]
@@ -477,7 +477,7 @@ def _mean_and_sd(counts: Sequence[int]) -> dict[str, float | None]:
     return {"mean": descriptive.fmean(counts), "sd": descriptive.pstdev(counts)}
 
 
-def _key(value: object) -> str | None:
+def _id_as_text(value: object) -> str | None:
     """Return an id as text.
 
     None where it is none.
@@ -485,7 +485,7 @@ def _key(value: object) -> str | None:
     return str(value) if is_id(value) else None
 
 
-def _shown(value: object) -> str:
+def _short_text(value: object) -> str:
     text = repr(value)
     if len(text) <= _SHOWN:
         return text

@@ -113,7 +113,7 @@ def advance(
             7). Without one the next attempt is told what the graph says.
     """
     readable_votes = sum(vote is not None for vote in votes)
-    if readable_votes < _majority(len(votes)):
+    if readable_votes < _majority_size(len(votes)):
         reason: Stop = "answer_right" if answer_right else "tagger_unparsable"
         return stopped_round(graph, history, reason)
     cued = {record.corrects for record in history if record.corrects is not None}
@@ -291,7 +291,7 @@ def report(records: Iterable[Round]) -> IsolationReport:
         labels = {label: errors_in[number, label] for label in LABELS}
         rounds.append({"round": number, "labels": labels, "open": asked_in[number]})
     votes = max(vote_counts, default=_USUAL_VOTES)
-    agreements = {str(n): consensus[n] for n in range(votes, _majority(votes) - 1, -1)}
+    agreements = {str(n): consensus[n] for n in range(votes, _majority_size(votes) - 1, -1)}
     return {
         "rounds": rounds,
         "labels": _label_counts(errors),
@@ -400,7 +400,7 @@ def _majority_vote(values: Sequence[object], votes: int) -> _Majority | None:
     if not values:
         return None
     value, times = Counter(values).most_common(1)[0]
-    return _Majority(value, times) if times >= _majority(votes) else None
+    return _Majority(value, times) if times >= _majority_size(votes) else None
 
 
 def _majority_value(values: Sequence[object], votes: int) -> Any:  # noqa: ANN401 - of any type
@@ -408,7 +408,7 @@ def _majority_value(values: Sequence[object], votes: int) -> Any:  # noqa: ANN40
     return None if majority is None else majority.value
 
 
-def _majority(votes: int) -> int:
+def _majority_size(votes: int) -> int:
     return votes // 2 + 1
 
 

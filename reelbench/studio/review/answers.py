@@ -82,13 +82,13 @@ class BlindAnswers(ReviewKind):
         people: dict[str, ScoredItems] = {}
         for name in reviews.reviewers:
             marks = reviews.reviews[name].marks
-            answered = _answered(marks)
+            answered = _items_with_answers(marks)
             scorer.check_known(answered, name)
             if answered:
                 people[name] = scorer.score(answered)
         if not people:
             raise InputError("nothing is answered in these files yet")
-        together = _answered(self._together(reviews))
+        together = _items_with_answers(self._agreed_answers(reviews))
         metrics: dict[str, dict[str, Any]] = {}
         if not scorer.hidden:
             samples = {name: scored.samples for name, scored in people.items()}
@@ -110,7 +110,7 @@ class BlindAnswers(ReviewKind):
         write = partial(_write, scorer, results)
         return ReviewSummary(self, reviews, figures, [table], write)
 
-    def _together(self, reviews: Reviews) -> dict[str, Marks]:
+    def _agreed_answers(self, reviews: Reviews) -> dict[str, Marks]:
         """Return the decision on each item, or the answer on which all agree.
 
         Nothing where nothing was decided.
@@ -129,7 +129,7 @@ class BlindAnswers(ReviewKind):
 ANSWERS = BlindAnswers()
 
 
-def _answered(marks_by_item: Mapping[str, Marks]) -> dict[str, Marks]:
+def _items_with_answers(marks_by_item: Mapping[str, Marks]) -> dict[str, Marks]:
     answered: dict[str, Marks] = {}
     for item, marks in marks_by_item.items():
         has_answer = marks.get("answer") or marks.get("span")
@@ -172,7 +172,7 @@ class _Scorer:
         items: list[Item] = []
         for name, item_marks in sorted(marks.items()):
             reference = reference_of(self.spec, self.rows[name])
-            items.append(reference.item(_prediction(self.spec, item_marks)))
+            items.append(reference.item(_prediction_of_person(self.spec, item_marks)))
         if not self.hidden:
             return aggregation.score(self.spec, items, overlap=False)
         samples = [item.sample(Reason.ANSWERS_HIDDEN) for item in items]
@@ -191,7 +191,7 @@ class _Scorer:
         return figures
 
 
-def _prediction(spec: BenchmarkSpec, marks: Marks) -> Prediction:
+def _prediction_of_person(spec: BenchmarkSpec, marks: Marks) -> Prediction:
     """Return a person's answer as a model's is read."""
     answer = marks.get("answer") or ""
     if spec.row_kind == "open":
@@ -303,8 +303,8 @@ def _pooled_mean(cells: Sequence[_Cell], bounds: tuple[float, float]) -> dict[st
     np.add.at(counts, (person_of, video_of), 1)
     value = float(sums.sum() / counts.sum())
     generator = np.random.default_rng(intervals.SEED)
-    video_weights = _resample(generator, len(videos))
-    people_weights = _resample(generator, len(people))
+    video_weights = _draw_counts(generator, len(videos))
+    people_weights = _draw_counts(generator, len(people))
     sum_draws = np.einsum("rp,pv,rv->r", people_weights, sums, video_weights)
     count_draws = np.einsum("rp,pv,rv->r", people_weights, counts, video_weights)
     with np.errstate(invalid="ignore"):
@@ -313,7 +313,7 @@ def _pooled_mean(cells: Sequence[_Cell], bounds: tuple[float, float]) -> dict[st
     return {"value": value, "ci95": ci95, "n": len(cells), "people": len(people)}
 
 
-def _resample(generator: np.random.Generator, size: int) -> Array:
+def _draw_counts(generator: np.random.Generator, size: int) -> Array:
     """Return the number of times that each of `size` things is drawn, by resample."""
     equal_shares = np.full(size, 1 / size)
     return generator.multinomial(size, equal_shares, size=_RESAMPLES).astype(np.float64)

@@ -98,7 +98,7 @@ class Audits(ReviewKind):
         """Return True where auditors' codes differ, or their ways to mend the question."""
         all_edits: set[tuple[tuple[str, str], ...]] = set()
         for marks in by_reviewer.values():
-            edits = _edits(marks)
+            edits = _mended_texts(marks)
             if edits:
                 all_edits.add(tuple(edits.items()))
         return super().disagrees(by_reviewer) or len(all_edits) > 1
@@ -130,10 +130,10 @@ class Audits(ReviewKind):
             else:
                 coded = [marks[name][reviewer] for reviewer in codes]
                 settled[name] = _one_who_mended(coded)
-        figures = _figures(reviews, settled, open_ids, codes_by_item)
+        figures = _audit_figures(reviews, settled, open_ids, codes_by_item)
         write = partial(_write, reviews, settled)
-        tables = _tables(reviews.heading, figures)
-        return ReviewSummary(self, reviews, figures, tables, write, _notes(figures))
+        tables = _figure_tables(reviews.heading, figures)
+        return ReviewSummary(self, reviews, figures, tables, write, _figure_notes(figures))
 
 
 AUDITS = Audits()
@@ -175,7 +175,7 @@ def _step_asks(row: Row) -> list[parts.Part]:
 # -------------------------------------------------------------------------------------------------
 
 
-def _edits(marks: Marks) -> dict[str, str]:
+def _mended_texts(marks: Marks) -> dict[str, str]:
     """Return the mended texts, where gate and code let them be mended."""
     if marks.get("clarity") == "unclear":
         return {}
@@ -199,7 +199,7 @@ def _stays(marks: Marks) -> bool:
     C1 asks for a right answer, C3 for a clear question.
     """
     code = AUDITS.verdict_of(marks)
-    edits = _edits(marks)
+    edits = _mended_texts(marks)
     if code == "B":
         return bool(edits)
     if code == "C1":
@@ -211,14 +211,14 @@ def _stays(marks: Marks) -> bool:
 
 def _one_who_mended(all_marks: Iterable[Marks]) -> Marks:
     """Return, of several who gave the same code, the marks of one who mended."""
-    return max(all_marks, key=lambda marks: (_stays(marks), bool(_edits(marks))))
+    return max(all_marks, key=lambda marks: (_stays(marks), bool(_mended_texts(marks))))
 
 
 # --- figures
 # -------------------------------------------------------------------------------------------------
 
 
-def _figures(
+def _audit_figures(
     reviews: Reviews,
     settled: Mapping[str, Marks],
     open_ids: Sequence[str],
@@ -244,8 +244,8 @@ def _figures(
         "alpha": choice_alpha(codes_by_item, list(CODES)),
         "clarity": dict(clarity),
         "open": open_ids,
-        "reasons": _reasons(reviews),
-        "mended": _mended(reviews, settled),
+        "reasons": _auditors_reasons(reviews),
+        "mended": _texts_before_and_after(reviews, settled),
         "back": back,
         "steps": _step_figures(reviews),
     }
@@ -281,7 +281,7 @@ def _code_figures(
     return figures
 
 
-def _reasons(reviews: Reviews) -> list[dict[str, Any]]:
+def _auditors_reasons(reviews: Reviews) -> list[dict[str, Any]]:
     """Return the auditors' reasons for all codes but A."""
     reasons: list[dict[str, Any]] = []
     for name, by_reviewer in reviews.marks().items():
@@ -293,13 +293,13 @@ def _reasons(reviews: Reviews) -> list[dict[str, Any]]:
     return reasons
 
 
-def _mended(reviews: Reviews, settled: Mapping[str, Marks]) -> _MendedTexts:
+def _texts_before_and_after(reviews: Reviews, settled: Mapping[str, Marks]) -> _MendedTexts:
     """Return id -> field -> the text `before` and `after`."""
     facts = reviews.items
     mended: _MendedTexts = {}
     for name, marks in settled.items():
         texts = facts.get(name, {}).get("texts", {})
-        for field, text in _edits(marks).items():
+        for field, text in _mended_texts(marks).items():
             change = {"before": texts.get(field, ""), "after": text}
             mended.setdefault(name, {})[field] = change
     return mended
@@ -339,7 +339,7 @@ def _answers_by_step(reviews: Reviews) -> _StepAnswers:
 # -------------------------------------------------------------------------------------------------
 
 
-def _tables(heading: str, figures: Mapping[str, Any]) -> list[Table]:
+def _figure_tables(heading: str, figures: Mapping[str, Any]) -> list[Table]:
     code_rows: list[tuple[str, ...]] = []
     for code, code_figures in figures["codes"].items():
         n = str(code_figures["n"])
@@ -368,7 +368,7 @@ def _tables(heading: str, figures: Mapping[str, Any]) -> list[Table]:
     return tables
 
 
-def _notes(figures: Mapping[str, Any]) -> list[str]:
+def _figure_notes(figures: Mapping[str, Any]) -> list[str]:
     changes: list[str] = []
     for name, fields in figures["mended"].items():
         for field, text in fields.items():
@@ -402,7 +402,7 @@ def _write(reviews: Reviews, settled: Mapping[str, Marks], path: Path) -> str:
     for name, marks in settled.items():
         if _stays(marks):
             verified.add(name)
-            changes[name] = dict(_edits(marks))
+            changes[name] = dict(_mended_texts(marks))
             continue
         code = AUDITS.verdict_of(marks)
         reasons: dict[str, str] = {}

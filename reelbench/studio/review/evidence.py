@@ -326,7 +326,7 @@ class EvidenceGraphs(ReviewKind):
             nodes = from_text(verdict.lines).nodes if verdict.lines else shown_nodes
             graph = Graph(id=name, nodes=tuple(nodes))
             graphs.append(graph)
-            changes += _changes({node.id: node for node in shown_nodes}, graph.by_id)
+            changes += _count_node_changes({node.id: node for node in shown_nodes}, graph.by_id)
         item_states: list[list[str]] = []
         for by_reviewer in verdicts_by_item.values():
             states_of_item = [verdict.state for verdict in by_reviewer.values()]
@@ -362,7 +362,7 @@ class EvidenceGraphs(ReviewKind):
 GRAPHS = EvidenceGraphs()
 
 
-def _changes(before: Mapping[str, Node], after: Mapping[str, Node]) -> Counter[str]:
+def _count_node_changes(before: Mapping[str, Node], after: Mapping[str, Node]) -> Counter[str]:
     """Count the changes from a graph's nodes as shown to those as mended, by id."""
     changes = Counter(
         added=len(after.keys() - before.keys()),

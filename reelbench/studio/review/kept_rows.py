@@ -84,7 +84,7 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
     seen: set[str] = set()
     keyed = False
     for source in sources:
-        keyed, entries = _entries(read_json_or_jsonl(source))
+        keyed, entries = _question_entries(read_json_or_jsonl(source))
         for name, fields in entries:
             if name in seen or (outcome.only_with and outcome.only_with not in fields):
                 continue
@@ -141,7 +141,7 @@ def _write_entries(path: Path, entries: Sequence[_Entry], *, keyed: bool) -> Non
         write_json(path, [entry.fields for entry in entries])
 
 
-def _entries(document: Any) -> _Entries:  # noqa: ANN401 - any JSON value
+def _question_entries(document: Any) -> _Entries:  # noqa: ANN401 - any JSON value
     """Return the questions of a data file.
 
     Raises:

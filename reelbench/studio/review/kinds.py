@@ -128,7 +128,7 @@ def draw_content(
     sources = replace(sources, split=split)
     if kind is RATINGS:
         return _low_rated(sources, reviews)
-    return _disagreements(kind, sources, reviews, files[0])
+    return _items_raters_differ_on(kind, sources, reviews, files[0])
 
 
 def _low_rated(sources: Sources, reviews: Reviews) -> Content:
@@ -145,7 +145,9 @@ def _low_rated(sources: Sources, reviews: Reviews) -> Content:
     return Content(RATINGS, spec, located.split, places, rows, consensus=True)
 
 
-def _disagreements(kind: ReviewKind, sources: Sources, reviews: Reviews, path: Path) -> Content:
+def _items_raters_differ_on(
+    kind: ReviewKind, sources: Sources, reviews: Reviews, path: Path
+) -> Content:
     """Return the items on which raters differ, with every rater's marks."""
     marks = reviews.marks()
     content = kind.content(sources, None, marks)

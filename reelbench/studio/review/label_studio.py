@@ -102,9 +102,11 @@ def write(content: Content, folder: Path, media_url: str, data: Path | None = No
     page = pages.fingerprint(content)
     tasks: list[dict[str, Any]] = []
     for place in content.places:
-        tasks += [_task(content, page, item, videos[place.video]) for item in place.items]
+        tasks += [
+            _label_studio_task(content, page, item, videos[place.video]) for item in place.items
+        ]
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / CONFIG, _config(content))
+    write_text(folder / CONFIG, _labelling_config(content))
     write_json(folder / TASKS, tasks)
     return WrittenTasks(len(tasks), missing)
 
@@ -116,7 +118,7 @@ def _rate_of(path: Path | None) -> float:
     return FPS
 
 
-def _config(content: Content) -> str:
+def _labelling_config(content: Content) -> str:
     labels = ["question", "answer"] if content.kind is QUESTION_SPANS else ["answer"]
     return _CONFIG.format(
         labels="".join(f'<Label value="{label}"/>' for label in labels),
@@ -124,7 +126,7 @@ def _config(content: Content) -> str:
     )
 
 
-def _task(content: Content, page: str, item: Item, video: _Video) -> dict[str, Any]:
+def _label_studio_task(content: Content, page: str, item: Item, video: _Video) -> dict[str, Any]:
     texts: dict[str, str] = {}
     for show in item["shows"]:
         if show["type"] == "text":
@@ -297,7 +299,7 @@ def parse(document: list[Any], path: Path) -> Export:
             if annotation.was_cancelled:
                 ignored["cancelled"] += 1
                 continue
-            marks = _marks(annotation, data, where, ignored)
+            marks = _annotation_marks(annotation, data, where, ignored)
             if marks:
                 by_task = latest.setdefault(annotation.completed_by, {})
                 earlier = by_task.get(data.id)
@@ -355,7 +357,9 @@ def _fields_of_reviewer(by_task: Mapping[str, _Annotated], kind: str) -> dict[st
     return {"saved": saved, "seconds": seconds, "marks": marks}
 
 
-def _marks(annotation: _Annotation, data: _Data, where: str, ignored: Counter[str]) -> Marks:
+def _annotation_marks(
+    annotation: _Annotation, data: _Data, where: str, ignored: Counter[str]
+) -> Marks:
     """Return `answer` and `question` (spans in seconds), `verdict` and `note`, if any."""
     marks: Marks = {}
     for result in annotation.result:

@@ -172,11 +172,11 @@ def write(
                     source = media_url + quote(below_root)
                 facts[video] = describe_video(path, output, source, strips=draw.strips, note=note)
             media_note = _where_films_lie(media_url, [about["source"] for about in facts.values()])
-        template = _template(media_url)
+        template = _page_template(media_url)
         page_id = fingerprint(content)
         for number, (places, path) in enumerate(zip(shares, page_paths, strict=True), start=1):
             part = None if draw.raters == 1 else number
-            document = _document(content, places, facts, page_id, part)
+            document = _page_document(content, places, facts, page_id, part)
             document["terms"] = media_note
             elements = _clip_elements(places, facts, folder) if clips == "page" else []
             # The document last, so that nothing in a text is taken for a mark.
@@ -229,7 +229,7 @@ def _where_films_lie(media_url: str | None, sources: Sequence[object]) -> str:
     )
 
 
-def _template(media_url: str | None) -> str:
+def _page_template(media_url: str | None) -> str:
     """Return the page without its content.
 
     Films may come from the server of `media_url`.
@@ -262,7 +262,7 @@ def fingerprint(content: Content) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _document(
+def _page_document(
     content: Content,
     places: Sequence[Place],
     facts: Mapping[str, Facts],

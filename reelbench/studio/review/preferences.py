@@ -73,7 +73,7 @@ class Preferences(ReviewKind):
         for name, letters in self.verdicts_of_all(reviews).items():
             by_reviewer: dict[str, Better] = {}
             for reviewer, letter in letters.items():
-                by_reviewer[reviewer] = _better(name, letter)
+                by_reviewer[reviewer] = _maker_of_better_version(name, letter)
             choices_by_item[name] = by_reviewer
             choices += by_reviewer.values()
             video = str(facts_by_item.get(name, {}).get("video", name))
@@ -115,7 +115,7 @@ def _same_words(first_row: Row, row: Row) -> bool:
 def _shown_versions(first_row: Row, row: Row) -> list[parts.Part]:
     """Return both versions, in the order that the question's id decides."""
     versions = (row, first_row)
-    if _better(row["id"], "B") == "discussion":
+    if _maker_of_better_version(row["id"], "B") == "discussion":
         versions = (first_row, row)
     shows: list[parts.Part] = []
     for letter, version in zip("AB", versions, strict=True):
@@ -131,7 +131,11 @@ def _write(
     lines: list[dict[str, str]] = []
     for name, by_reviewer in choices_by_item.items():
         decision = reviews.decisions.get(name, {}).get("better")
-        better = _better(name, decision) if decision else _chosen_by_most(by_reviewer.values())
+        better = (
+            _maker_of_better_version(name, decision)
+            if decision
+            else _chosen_by_most(by_reviewer.values())
+        )
         lines.append({"id": name, "better": better})
     write_jsonl(path, lines)
     return f"{number_of(len(lines), 'question')} written to {path}"
@@ -144,7 +148,7 @@ def _chosen_by_most(choices: Iterable[Better]) -> Better:
     return "discussion" if counts["discussion"] > counts["single_pass"] else "single_pass"
 
 
-def _better(identifier: str, choice: str) -> Better:
+def _maker_of_better_version(identifier: str, choice: str) -> Better:
     """Return the maker of the version that a letter names.
 
     A hash of the id decides on the letters.

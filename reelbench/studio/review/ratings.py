@@ -82,7 +82,7 @@ class Ratings(ReviewKind):
             caption = _caption_of(rows)
             if caption:
                 shows = [parts.shown_text("Caption", caption)]
-                scales = _scales(drawn.spec, "caption")
+                scales = _rating_scales(drawn.spec, "caption")
                 items.append(parts.review_item(video, video, shows, scales, part="caption"))
             for row in rows:
                 items += self._row_items(drawn.spec, row)
@@ -92,14 +92,14 @@ class Ratings(ReviewKind):
     def _row_items(self, spec: BenchmarkSpec, row: Row) -> list[parts.Item]:
         """Return a row's question and, where it isn't hidden, its answer."""
         shown_question = parts.question_part(row)
-        scales = _scales(spec, "question")
+        scales = _rating_scales(spec, "question")
         items = [parts.row_item(row, [shown_question], scales, "question")]
         answer = parts.right_answer(spec, row)
         if answer.right:
             shown_answer = parts.shown_text(
                 "Answer", answer.right, row["language"], answer.wrong_options
             )
-            scales = _scales(spec, "answer")
+            scales = _rating_scales(spec, "answer")
             items.append(parts.row_item(row, [shown_answer], scales, "answer"))
         comment = review_kind.WORDS[self.name]["comment"]
         items[-1]["asks"].append(comment)
@@ -119,7 +119,7 @@ class Ratings(ReviewKind):
 
     def done(self, review: Review) -> int:
         """Return the number of parts with a rating on each of their dimensions."""
-        return len(_whole(review))
+        return len(_fully_rated_parts(review))
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check the decision on a low rating."""
@@ -148,7 +148,7 @@ class Ratings(ReviewKind):
             "published": paper,
         }
         tables = [_table_s1(reviews, table, paper)]
-        notes = _notes(low_ratings, len(low_names - decisions.keys()))
+        notes = _rating_notes(low_ratings, len(low_names - decisions.keys()))
         write = partial(_write_verified, reviews, low_names, decisions)
         return ReviewSummary(self, reviews, figures, tables, write, notes)
 
@@ -224,7 +224,7 @@ def _cell_in_words(cell: review_kind.ScaleFigures | None) -> str:
     return f"{cell.mean:.1f} ({cell.alpha:.2f})"
 
 
-def _notes(low_ratings: Sequence[_LowRating], undecided: int) -> list[str]:
+def _rating_notes(low_ratings: Sequence[_LowRating], undecided: int) -> list[str]:
     notes: list[str] = []
     for part, identifier, dimension, mean in low_ratings[:_SHOWN]:
         notes.append(f"rated low: {part} {identifier}, {dimension}, mean {mean:.1f}")
@@ -319,7 +319,7 @@ def _caption_of(rows: Iterable[Row]) -> str:
     return ""
 
 
-def _scales(spec: BenchmarkSpec, part: str) -> list[parts.Part]:
+def _rating_scales(spec: BenchmarkSpec, part: str) -> list[parts.Part]:
     ends_by_dimension = dict(DIMENSIONS[part])
     if spec.people_search and part != "caption":
         ends_by_dimension["answerability"] = review_kind.WORDS[KindName.RATINGS]["searched"]
@@ -330,7 +330,7 @@ def _scales(spec: BenchmarkSpec, part: str) -> list[parts.Part]:
     return scales
 
 
-def _whole(review: Review) -> set[tuple[str, str]]:
+def _fully_rated_parts(review: Review) -> set[tuple[str, str]]:
     """Return the parts, with ids, that a reviewer rated on all their dimensions."""
     whole: set[tuple[str, str]] = set()
     for (part, identifier), by_dimension in review.rated.items():
@@ -353,7 +353,7 @@ def _write_verified(
     """
     whole: set[tuple[str, str]] = set()
     for review in reviews.reviews.values():
-        whole |= _whole(review)
+        whole |= _fully_rated_parts(review)
     dropped: dict[str, str] = {}
     changes: dict[str, dict[str, Any]] = {}
     for name, decision in decisions.items():

@@ -73,7 +73,7 @@ class AnswerSpans(ReviewKind):
         overlaps = [item.pairwise_iou for item in items.values() if item.pairwise_iou is not None]
         overlap = statistics.fmean(overlaps) if overlaps else None
         rejected_share = rejected / (rejected + spans)
-        reasons = _reasons(reviews)
+        reasons = _reasons_item_is_bad(reviews)
         unfinished = sum(item.unfinished for item in items.values())
         figures: dict[str, Any] = {
             "items": {name: item.model_dump(mode="json") for name, item in items.items()},
@@ -87,7 +87,7 @@ class AnswerSpans(ReviewKind):
             ("rejected, share", number(rejected_share, 3), "", str(rejected)),
         ]
         if self.name is KindName.QUESTION_SPANS:
-            certificates = _certificates(reviews, items)
+            certificates = _span_certificates(reviews, items)
             figures |= certificates
             rows += _certificate_rows(certificates)
         notes: list[str] = []
@@ -224,7 +224,7 @@ def _item_spans(all_marks: Sequence[Marks], decision: Marks) -> ItemSpans:
             begun += 1
     overlaps = [iou(a, b) for a, b in combinations(spans, 2)]
     mean_overlap = statistics.fmean(overlaps) if overlaps else None
-    span = _median(spans)
+    span = _median_span(spans)
     is_usable = rejected < len(spans)
     decided_span = span_of(decision)
     if decided_span is not None or is_bad(decision):
@@ -240,7 +240,7 @@ def _item_spans(all_marks: Sequence[Marks], decision: Marks) -> ItemSpans:
     )
 
 
-def _median(spans: Sequence[Sequence[float]]) -> _Span | None:
+def _median_span(spans: Sequence[Sequence[float]]) -> _Span | None:
     """Return the median start and the median end.
 
     None of nothing.
@@ -252,7 +252,7 @@ def _median(spans: Sequence[Sequence[float]]) -> _Span | None:
     return start, end
 
 
-def _reasons(reviews: Reviews) -> dict[str, list[str]]:
+def _reasons_item_is_bad(reviews: Reviews) -> dict[str, list[str]]:
     """Return id -> the reasons of those who called the item bad."""
     reasons: dict[str, list[str]] = {}
     for name, by_reviewer in reviews.marks().items():
@@ -262,7 +262,7 @@ def _reasons(reviews: Reviews) -> dict[str, list[str]]:
     return reasons
 
 
-def _certificates(reviews: Reviews, items: Mapping[str, ItemSpans]) -> dict[str, Any]:
+def _span_certificates(reviews: Reviews, items: Mapping[str, ItemSpans]) -> dict[str, Any]:
     """Return the certificates of question spans with their answers' spans (C.6)."""
     facts_by_item = reviews.items
     triples: list[tuple[_Span, _Span | None, str]] = []
@@ -274,7 +274,7 @@ def _certificates(reviews: Reviews, items: Mapping[str, ItemSpans]) -> dict[str,
             marks["answer_span"] for marks in by_reviewer.values() if marks.get("answer_span")
         ]
         facts = facts_by_item.get(name, {})
-        answer_span = _median(answer_spans) or facts.get("answer_span")
+        answer_span = _median_span(answer_spans) or facts.get("answer_span")
         video = str(facts.get("video", name))
         triples.append((item.span, answer_span, video))
     measured = across_time(triples)

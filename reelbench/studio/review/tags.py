@@ -96,7 +96,7 @@ class CogmeTags(ReviewKind):
             path.parent.mkdir(parents=True, exist_ok=True)
             write_jsonl(path, ({"qid": name, **asdict(tags)} for name, tags in consensus.items()))
             differences_path = path.with_name("disagreements.jsonl")
-            write_jsonl(differences_path, _disagreements(reviews, tags_by_item, open_ids))
+            write_jsonl(differences_path, _open_items_with_tags(reviews, tags_by_item, open_ids))
             written = f"{number_of(len(consensus), 'item')} written to {path}"
             return f"{written}, {len(open_ids)} open to {differences_path}"
 
@@ -158,7 +158,7 @@ def _pairwise_agreement(
     return agreement
 
 
-def _disagreements(
+def _open_items_with_tags(
     reviews: Reviews, tags_by_item: Mapping[str, Mapping[str, Tags]], open_ids: Iterable[str]
 ) -> list[dict[str, Any]]:
     """Return each open item with everyone's tags and notes."""

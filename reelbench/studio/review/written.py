@@ -61,7 +61,7 @@ class WrittenQuestions(ReviewKind):
         for video, rows in drawn.by_video.items():
             rows_by_locale = {row["language"]: row for row in reversed(rows)}
             for locale, row in rows_by_locale.items():
-                slots = [_slot(row, slot) for slot in range(1, SLOTS + 1)]
+                slots = [_new_question_fields(row, slot) for slot in range(1, SLOTS + 1)]
                 places.append(parts.Place(video, f"{video} {locale}", slots))
         return places
 
@@ -80,11 +80,11 @@ class WrittenQuestions(ReviewKind):
 
     def lacking(self, marks: Marks) -> list[str]:
         """Return the requirements of B.1 that a question lacks, as far as its form shows."""
-        lacks = [name for name in _IN_LANGUAGE if not _text(marks, name)]
+        lacks = [name for name in _IN_LANGUAGE if not _field_text(marks, name)]
         skills = set(marks.get("skills", ()))
         # A question that names the entity needs the skill of culture (B.1.1 counts it; Fig. 8 to 10
         # don't list it).
-        if _text(marks, "entity"):
+        if _field_text(marks, "entity"):
             skills.add(CULTURE)
         if CULTURE not in skills:
             lacks.append("cultural entity")
@@ -122,7 +122,7 @@ class WrittenQuestions(ReviewKind):
         steps = 0
         for _, marks in finished:
             skills.update(marks["skills"])
-            steps += len(_steps(marks["steps"]))
+            steps += len(_steps_without_numbers(marks["steps"]))
         mean_steps = steps / len(finished)
         figures = {
             "questions": len(finished),
@@ -148,7 +148,7 @@ class WrittenQuestions(ReviewKind):
             notes.append(f"left out: {question.name} of {question.reviewer} lacks {lacks}")
 
         def write(path: Path) -> str:
-            write_json(path, _entries(finished, facts_by_item))
+            write_json(path, _owners_entries(finished, facts_by_item))
             return (
                 f"{number_of(len(finished), 'question')} written to {path}, "
                 f"{len(unfinished)} left out, unfinished"
@@ -165,11 +165,11 @@ def _is_name(skill: object) -> bool:
     return isinstance(skill, str) and bool(skill.strip())
 
 
-def _text(marks: Marks, name: str) -> str:
+def _field_text(marks: Marks, name: str) -> str:
     return str(marks.get(name, "")).strip()
 
 
-def _entries(
+def _owners_entries(
     questions: Iterable[tuple[str, Marks]], facts_by_item: Mapping[str, Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return questions as the owners' file has them.
@@ -184,7 +184,10 @@ def _entries(
         key = "-".join(name.split())
         if times[name] > 1:
             key += f"-{times[name]}"
-        steps = [f"{place}. {step}" for place, step in enumerate(_steps(marks["steps"]), start=1)]
+        steps = [
+            f"{place}. {step}"
+            for place, step in enumerate(_steps_without_numbers(marks["steps"]), start=1)
+        ]
         entries.append(
             {
                 "key": key,
@@ -203,7 +206,7 @@ def _entries(
     return entries
 
 
-def _slot(row: Row, slot: int) -> parts.Item:
+def _new_question_fields(row: Row, slot: int) -> parts.Item:
     """Return the fields of one new question."""
     locale = row["language"]
     language = language_of(locale)
@@ -224,7 +227,7 @@ def _slot(row: Row, slot: int) -> parts.Item:
     return item
 
 
-def _steps(text: str) -> list[str]:
+def _steps_without_numbers(text: str) -> list[str]:
     """Return steps, without the numbers 1, 2, 3 … of their writer."""
     lines = parts.lines_of(text)
     steps: list[str] = []
