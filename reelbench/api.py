@@ -82,12 +82,12 @@ class Scored:
     reader: "ReaderRecord | None" = None
 
     def __repr__(self) -> str:
-        return self._table().text()
+        return self._metric_table().text()
 
     def _repr_html_(self) -> str:
-        return self._table().html()
+        return self._metric_table().html()
 
-    def _table(self) -> "Table":
+    def _metric_table(self) -> "Table":
         """Return a row a metric. Below it what lacks, and the notes."""
         from reelbench.base.text_tables import Table
         from reelbench.scoring import metric_table
@@ -324,12 +324,12 @@ def score(
     unknown = source.keys() - SourceOptions.__annotations__.keys()
     if unknown:
         raise TypeError(f"score() has no argument {min(unknown)!r}")
-    of_answers, of_model = _about(about)
+    of_answers, of_model = _facts_of_answers(about)
     notes: list[str] = []
     options = Options(
         overlap=overlap,
-        judge=_judge(judge),
-        reader=_reader(source.get("reader")),
+        judge=_judge_options(judge),
+        reader=_reader_options(source.get("reader")),
         note=notes.append,
         bar=line_bar,
         about=of_model,
@@ -348,15 +348,15 @@ def score(
         document = _json_of_table(predictions)
     inputs = Inputs(
         path,
-        _path(references),
+        _path_or_none(references),
         labels,
         source.get("split"),
-        _path(source.get("data")),
+        _path_or_none(source.get("data")),
         document=document,
     )
     columns = Columns(source.get("id_column"), source.get("text_column"))
     evaluation = score_files(name, inputs, options, columns=columns, metadata=metadata)
-    return _scored(evaluation, notes)
+    return _scored_evaluation(evaluation, notes)
 
 
 def _json_of_table(table: Any) -> Any:  # noqa: ANN401 - what a user has
@@ -487,10 +487,10 @@ def compare(
     from reelbench.scoring import comparison
 
     if more:
-        opened = [_opened(source) for source in (a, b, *more)]
+        opened = [_open_source(source) for source in (a, b, *more)]
         return [compare(*pair, anyway=anyway) for pair in combinations(opened, 2)]
-    first = _opened(a)
-    second = _opened(b)
+    first = _open_source(a)
+    second = _open_source(b)
     of_first = f"{first.benchmark} {first.split} (version {first.version})"
     of_second = f"{second.benchmark} {second.split} (version {second.version})"
     if of_first != of_second:
@@ -509,13 +509,13 @@ def compare(
     return replace(compared, names=names)
 
 
-def _opened(source: "Scored | str | Path") -> Scored:
+def _open_source(source: "Scored | str | Path") -> Scored:
     if isinstance(source, Scored):
         return source
     return open_result(source)
 
 
-def _guided(call: Callable[P, Scored]) -> Callable[P, Scored]:
+def _with_usage_in_errors(call: Callable[P, Scored]) -> Callable[P, Scored]:
     """Return `call`, whose error for a wrong argument shows how it is called."""
     parameters = list(signature(call).parameters)
     takes_function = parameters[0] == "fn"
@@ -581,7 +581,7 @@ class AskedOptions(TypedDict, total=False):
     reader: "str | ReaderOptions | None"
 
 
-@_guided
+@_with_usage_in_errors
 def ask(
     model: str,
     name: str,
@@ -627,16 +627,18 @@ def ask(
     where = url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
     whose = read_model_name("model", model, where, settings.LLM_API_KEY, settings.OPENAI_API_KEY)
     notes: list[str] = []
-    questions = asking.questions(name, str(frames), split=split, limit=limit, data=_path(data))
+    questions = asking.questions(
+        name, str(frames), split=split, limit=limit, data=_path_or_none(data)
+    )
     request_options: dict[str, Any] = dict(options)
     model_name = request_options.pop("model_name", None)
-    reader = _reader(request_options.pop("reader", None))
-    scoring = Options(judge=_judge(judge), reader=reader, note=notes.append, bar=line_bar)
+    reader = _reader_options(request_options.pop("reader", None))
+    scoring = Options(judge=_judge_options(judge), reader=reader, note=notes.append, bar=line_bar)
     asked_model = NamedModelOptions(**whose, file_as=model_name, **request_options)
-    return _scored(asking.ask(questions, asked_model, scoring), notes)
+    return _scored_evaluation(asking.ask(questions, asked_model, scoring), notes)
 
 
-@_guided
+@_with_usage_in_errors
 def evaluate(
     fn: Callable[[str, Any, dict[str, Any]], str],
     name: str,
@@ -674,7 +676,7 @@ def evaluate(
     from reelbench.tasks.score import Options
 
     notes: list[str] = []
-    options = Options(judge=_judge(judge), note=notes.append, bar=line_bar)
+    options = Options(judge=_judge_options(judge), note=notes.append, bar=line_bar)
     evaluation = function.evaluate(
         fn,
         name,
@@ -683,9 +685,9 @@ def evaluate(
         frames=str(frames),
         limit=limit,
         model=model,
-        data=_path(data),
+        data=_path_or_none(data),
     )
-    return _scored(evaluation, notes)
+    return _scored_evaluation(evaluation, notes)
 
 
 def results(store: str | Path) -> "pd.DataFrame":
@@ -706,7 +708,7 @@ def results(store: str | Path) -> "pd.DataFrame":
     return pd.DataFrame(of_house("reelbench.results")(Path(store)))
 
 
-def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
+def _scored_evaluation(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
     from reelbench.scoring import panel_agreement
 
     scored = evaluation.scored
@@ -742,7 +744,9 @@ _OF_ANSWERS = ("revision", "frames", "label", "url")
 """Facts that are of the answers, and not of the model."""
 
 
-def _about(about: "str | Path | Mapping[str, Any] | None") -> "tuple[dict[str, Any], About | None]":
+def _facts_of_answers(
+    about: "str | Path | Mapping[str, Any] | None",
+) -> "tuple[dict[str, Any], About | None]":
     """Return the facts of the answers, and those of the model."""
     from reelbench.tasks import about as abouts
 
@@ -766,7 +770,7 @@ def _about(about: "str | Path | Mapping[str, Any] | None") -> "tuple[dict[str, A
     return of_answers, abouts.parse(of_model, "about")
 
 
-def _judge(judge: "str | JudgeOptions | None") -> "JudgeOptions | None":
+def _judge_options(judge: "str | JudgeOptions | None") -> "JudgeOptions | None":
     if not isinstance(judge, str):
         return judge
     from reelbench.judges.judge_options import JudgeOptions
@@ -774,7 +778,7 @@ def _judge(judge: "str | JudgeOptions | None") -> "JudgeOptions | None":
     return JudgeOptions.named(judge)
 
 
-def _reader(reader: "str | ReaderOptions | None") -> "ReaderOptions | None":
+def _reader_options(reader: "str | ReaderOptions | None") -> "ReaderOptions | None":
     if not isinstance(reader, str):
         return reader
     from reelbench.tasks.answer_reader import ReaderOptions
@@ -782,7 +786,7 @@ def _reader(reader: "str | ReaderOptions | None") -> "ReaderOptions | None":
     return ReaderOptions.named(reader)
 
 
-def _path(source: str | Path | None) -> Path | None:
+def _path_or_none(source: str | Path | None) -> Path | None:
     if source is None:
         return None
     return Path(source)
@@ -795,12 +799,12 @@ def _as_json(what: str, value: Any) -> str:  # noqa: ANN401 - a list or a dict
         InputError: It holds what JSON can't: itself, a key that is no text, and the like.
     """
     try:
-        return json.dumps(value, default=_plain)
+        return json.dumps(value, default=_json_value)
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{what} what no file can ({first_line(error)})") from None
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a table holds, of numpy's or pandas'
+def _json_value(value: Any) -> Any:  # noqa: ANN401 - whatever a table holds, of numpy's or pandas'
     """Return a value of numpy's or pandas' as JSON has it."""
     import pandas as pd
 

@@ -40,11 +40,11 @@ OURS: dict[str, str] = {
 """Module and pattern -> why it reads no long text of others."""
 
 MADE: dict[str, str] = {
-    "reelbench.cli.evaluate:_adapter": "names of adapters that we know, searched in a model's type",
+    "reelbench.cli.evaluate:_adapter_of_checkpoint": "names of adapters that we know, searched in a model's type",
     "reelbench.data.fetch:_source_of": "a media source of ours",
     "reelbench.data.row_tables:_rows_of_lines": "a column ends at the first place of what follows",
     "reelbench.judges.parsing:_any_of": "each is an attribute of its module, and run as such",
-    "reelbench.judges.parsing:_claims": "repeats with a bound",
+    "reelbench.judges.parsing:_answer_states_score": "repeats with a bound",
     "reelbench.llm.model_names:takes_completion_limit": "the user's own name of a model",
     "reelbench.llm.model_names:_is_checkpoint": "the user's own name of a model",
     "reelbench.llm.model_names:read_model_name": "the user's own name of a model",

@@ -44,7 +44,7 @@ def _check_scalar(value: object) -> None:
         )
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def _checked_json_value(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return a JSON value unchanged where every reader can hold it.
 
     Raises:
@@ -73,7 +73,7 @@ Amount = Annotated[float, Field(ge=0, le=LARGEST)]
 Name = Annotated[str, Field(max_length=bounds.NAME)]
 """A text that a page or a table shows in one line."""
 
-Plain = Annotated[Any, AfterValidator(_plain)]
+Plain = Annotated[Any, AfterValidator(_checked_json_value)]
 """Any JSON value whose numbers and texts every reader can hold."""
 
 Free = Annotated[

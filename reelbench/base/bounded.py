@@ -78,7 +78,9 @@ def run_bounded(
     context = get_context("forkserver") if _FORKS else get_context("spawn")
     receiving, sending = context.Pipe(duplex=False)
     process = context.Process(
-        target=_work, args=(sending, bounds, dict(os.environ), work, arguments), daemon=True
+        target=_work_within_bounds,
+        args=(sending, bounds, dict(os.environ), work, arguments),
+        daemon=True,
     )
     with starting():
         process.start()
@@ -109,7 +111,7 @@ def run_bounded(
         receiving.close()
 
 
-def _work(
+def _work_within_bounds(
     sending: Connection,
     bounds: Bounds,
     environ: dict[str, str],

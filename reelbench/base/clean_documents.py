@@ -19,7 +19,7 @@ _DECLARATION = "declaration"
 
 def clean_document(document: object) -> object:
     """Return a document without any secret value of the environment."""
-    return _clean(document, traces_of_all())
+    return _clean_value(document, traces_of_all())
 
 
 def clean_row(row: object) -> object:
@@ -27,20 +27,20 @@ def clean_row(row: object) -> object:
 
     A password may be any word, and a model may say it.
     """
-    return _clean(row, traces_of_keys())
+    return _clean_value(row, traces_of_keys())
 
 
-def _clean(value: Any, traces: SecretTraces) -> Any:  # noqa: ANN401 - any JSON value
+def _clean_value(value: Any, traces: SecretTraces) -> Any:  # noqa: ANN401 - any JSON value
     if is_object(value):
         result: dict[str, Any] = {}
         for name, part in value.items():
             traces_of_part = traces
             if name == _DECLARATION:
                 traces_of_part = traces_of_keys()
-            result[name] = _clean(part, traces_of_part)
+            result[name] = _clean_value(part, traces_of_part)
         return result
     if is_array(value):
-        return [_clean(part, traces) for part in value]
+        return [_clean_value(part, traces) for part in value]
     if isinstance(value, str):
         return _clean_text(value, traces)
     return value
@@ -56,23 +56,23 @@ def _clean_text(text: str, traces: SecretTraces) -> str:
 def _format_words() -> set[str]:
     """Return the fixed values of all records."""
     words: set[str] = set()
-    for record in _records(BaseModel):
+    for record in _record_types(BaseModel):
         for field in record.model_fields.values():
-            words.update(_literals(field.annotation))
+            words.update(_literal_texts(field.annotation))
     return words
 
 
-def _records(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
+def _record_types(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
     for record in base.__subclasses__():
         yield record
-        yield from _records(record)
+        yield from _record_types(record)
 
 
-def _literals(annotation: object) -> Iterator[str]:
+def _literal_texts(annotation: object) -> Iterator[str]:
     """Yield the texts of each `Literal` in a type."""
     for part in get_args(annotation):
         if get_origin(annotation) is Literal:
             if isinstance(part, str):
                 yield part
         else:
-            yield from _literals(part)
+            yield from _literal_texts(part)

@@ -44,7 +44,7 @@ def form_of(path: Path, file: IO[bytes]) -> TextForm:
     header = next(lines_of(path, file, encoding), "")
     file.seek(0)
     form = TextForm(encoding, _delimiter_of(path, header))
-    _tell(path, form)
+    _tell_of_other_form(path, form)
     return form
 
 
@@ -125,7 +125,7 @@ def _delimiter_of(path: Path, header: str) -> str:
     return delimiter
 
 
-def _tell(path: Path, form: TextForm) -> None:
+def _tell_of_other_form(path: Path, form: TextForm) -> None:
     if path in _FILES_TOLD_OF:
         return
     _FILES_TOLD_OF.add(path)

@@ -127,7 +127,7 @@ def replacing_folder(folder: Path) -> Generator[Path]:
         yield aside
         if not folder.exists():
             aside.rename(folder)
-        elif not _exchange(aside, folder):
+        elif not _swap_folders(aside, folder):
             folder.rename(old_aside)
             try:
                 aside.rename(folder)
@@ -139,7 +139,7 @@ def replacing_folder(folder: Path) -> Generator[Path]:
         shutil.rmtree(old_aside, ignore_errors=True)
 
 
-def _exchange(first: Path, second: Path) -> bool:
+def _swap_folders(first: Path, second: Path) -> bool:
     """Let two folders change places in one step. False where the system can't."""
     import ctypes
 

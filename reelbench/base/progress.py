@@ -141,14 +141,14 @@ def _log_line(
         parts.append(f"{failed} failed")
     if line.strip():
         parts.append(line.strip())
-    parts.append(f"{_duration(seconds)} so far")
+    parts.append(f"{_two_largest_units(seconds)} so far")
     if total is not None and done:
         seconds_left = max(0.0, total - done) * seconds / done
-        parts.append(f"about {_duration(seconds_left)} left")
+        parts.append(f"about {_two_largest_units(seconds_left)} left")
     return ", ".join(parts)
 
 
-def _duration(seconds: float) -> str:
+def _two_largest_units(seconds: float) -> str:
     """Return a time in its two largest units."""
     minutes, rest = divmod(round(seconds), _MINUTE)
     if not minutes:

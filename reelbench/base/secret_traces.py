@@ -36,7 +36,7 @@ class _Form:
     """A text whose longer parts are traces of a secret.
 
     Attributes:
-        text: Its bare form, as `_bare` has it.
+        text: Its bare form, as `_letters_and_digits_alone` has it.
         least: So many in a row.
         is_of_key: True of a long key, of which letters and digits count.
         chunks: Each place in the text -> the part that begins there. Where none of them is in
@@ -49,24 +49,24 @@ class _Form:
     chunks: tuple[tuple[int, str], ...]
 
 
-def _bare(text: str, *, is_of_key: bool) -> str:
+def _letters_and_digits_alone(text: str, *, is_of_key: bool) -> str:
     """Return a text in small letters, without blanks or all that keys are parted by."""
     if is_of_key:
         return text.translate(_NO_LETTERS).lower()
     return "".join(text.split()).lower()
 
 
-def _forms(secret: str) -> Iterator[_Form]:
-    bare_key = _bare(secret, is_of_key=True)
+def _forms_of_secret(secret: str) -> Iterator[_Form]:
+    bare_key = _letters_and_digits_alone(secret, is_of_key=True)
     if not is_like_a_key(secret) or not LEAST_PART <= len(bare_key) <= _LONGEST_KEY:
-        whole = _bare(secret, is_of_key=False)
+        whole = _letters_and_digits_alone(secret, is_of_key=False)
         yield _Form(whole, len(whole), False, ((0, whole),))
         return
     # Percent-encoding is the hexadecimal digits, once its signs are gone.
     as_bytes = secret.encode("utf-8", "surrogateescape")
     texts = {bare_key, bare_key[::-1], as_bytes.hex()}
-    for encoded in _encodings(as_bytes):
-        texts.add(_bare(encoded, is_of_key=True))
+    for encoded in _base64_at_each_offset(as_bytes):
+        texts.add(_letters_and_digits_alone(encoded, is_of_key=True))
     for text in sorted(texts):
         if len(text) >= LEAST_PART:
             places = range(0, len(text) - _CHUNK + 1, _CHUNK)
@@ -74,7 +74,7 @@ def _forms(secret: str) -> Iterator[_Form]:
             yield _Form(text, LEAST_PART, True, chunks)
 
 
-def _encodings(secret: bytes) -> Iterator[str]:
+def _base64_at_each_offset(secret: bytes) -> Iterator[str]:
     """Yield the base64 of a secret at each place in what is encoded."""
     for offset in _OFFSETS:
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
@@ -89,19 +89,19 @@ class SecretTraces:
     """The traces of some secrets, to be looked for in texts."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        self._forms: dict[bool, list[_Form]] = {True: [], False: []}
+        self._forms_of_secret: dict[bool, list[_Form]] = {True: [], False: []}
         for secret in secrets:
-            for form in _forms(secret):
-                self._forms[form.is_of_key].append(form)
+            for form in _forms_of_secret(secret):
+                self._forms_of_secret[form.is_of_key].append(form)
         self._chunks: dict[bool, list[str]] = {}
-        for is_of_key, forms in self._forms.items():
+        for is_of_key, forms in self._forms_of_secret.items():
             self._chunks[is_of_key] = []
             for form in forms:
                 self._chunks[is_of_key] += [chunk for _, chunk in form.chunks]
 
     def are_in(self, text: str) -> bool:
         """Return True where a trace is in a text."""
-        return bool(self._spans(text))
+        return bool(self._trace_spans(text))
 
     def may_be_in_json(self, text: str) -> bool:
         """Return False where a JSON text has no trace. True is a guess."""
@@ -111,7 +111,7 @@ class SecretTraces:
             plain_text = text
             if "\\" in text:
                 plain_text = _JSON_ESCAPE.sub(r"\1", text)
-            bare_text = _bare(plain_text, is_of_key=is_of_key)
+            bare_text = _letters_and_digits_alone(plain_text, is_of_key=is_of_key)
             if any(chunk in bare_text for chunk in chunks):
                 return True
         return False
@@ -120,29 +120,29 @@ class SecretTraces:
         """Return a text with `mark` in the place of each trace."""
         parts: list[str] = []
         end = 0
-        for first, last in self._spans(text):
+        for first, last in self._trace_spans(text):
             parts += [text[end:first], mark]
             end = last + 1
         parts.append(text[end:])
         return "".join(parts)
 
-    def _spans(self, text: str) -> list[tuple[int, int]]:
+    def _trace_spans(self, text: str) -> list[tuple[int, int]]:
         """Return the places of the first and last characters of all traces, in order."""
         spans: list[tuple[int, int]] = []
-        for is_of_key, forms in self._forms.items():
+        for is_of_key, forms in self._forms_of_secret.items():
             if not forms:
                 continue
-            bare_text = _bare(text, is_of_key=is_of_key)
+            bare_text = _letters_and_digits_alone(text, is_of_key=is_of_key)
             runs: list[tuple[int, int]] = []
             for form in forms:
-                runs += _runs(form, bare_text)
+                runs += _matching_stretches(form, bare_text)
             if runs:
                 places = _places_of_bare(text, is_of_key=is_of_key)
                 spans += [(places[start], places[stop - 1]) for start, stop in runs]
-        return _joined(spans)
+        return _merge_overlapping(spans)
 
 
-def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge_overlapping(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return spans in order, those that overlap as one."""
     joined: list[tuple[int, int]] = []
     for first, last in sorted(spans):
@@ -153,7 +153,7 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def _runs(form: _Form, bare_text: str) -> Iterator[tuple[int, int]]:
+def _matching_stretches(form: _Form, bare_text: str) -> Iterator[tuple[int, int]]:
     """Yield where enough characters in a row of a form stand in a text."""
     for offset, chunk in form.chunks:
         searched = 0
@@ -191,5 +191,5 @@ def _places_of_bare(text: str, *, is_of_key: bool) -> list[int]:
     places: list[int] = []
     for place, character in enumerate(text):
         # A capital letter may have two characters for a small one.
-        places += [place] * len(_bare(character, is_of_key=is_of_key))
+        places += [place] * len(_letters_and_digits_alone(character, is_of_key=is_of_key))
     return places

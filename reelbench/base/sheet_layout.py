@@ -31,14 +31,14 @@ def table_lines(path: Path, lines: Iterator[Line]) -> Iterator[Line]:
     words below its last row are notes, as totals are. Both are left out, with one note.
     """
     first_lines = list(islice(lines, _MOST_TITLES))
-    titles = _titles(first_lines)
-    _tell(path, "above the header", titles)
+    titles = _title_lines(first_lines)
+    _tell_left_out_lines(path, "above the header", titles)
     table = chain(first_lines[len(titles) :], lines)
     header = next(table, None)
     if header is None:
         return
     yield header
-    if _filled(header) < _FEWEST_COLUMNS:
+    if _count_filled_cells(header) < _FEWEST_COLUMNS:
         yield from table
         return
     waiting: list[Line] = []
@@ -49,13 +49,13 @@ def table_lines(path: Path, lines: Iterator[Line]) -> Iterator[Line]:
         yield from waiting
         waiting.clear()
         yield line
-    _tell(path, "below the rows", waiting)
+    _tell_left_out_lines(path, "below the rows", waiting)
 
 
-def _titles(lines: Sequence[Line]) -> Sequence[Line]:
+def _title_lines(lines: Sequence[Line]) -> Sequence[Line]:
     """Return the first lines, where they are titles above a header."""
     for number, line in enumerate(lines):
-        if _filled(line) == 1:
+        if _count_filled_cells(line) == 1:
             continue
         return lines[:number] if _is_header(line) else []
     return []
@@ -84,7 +84,7 @@ def _may_be_note(line: Line) -> bool:
 def _may_be_total(line: Line, header: Line) -> bool:
     """Return True for a line of few cells that begins with a word for totals."""
     texts = [str(cell) for cell in line.cells if cell not in {"", None}]
-    return _plain_word(texts[0]) in _TOTALS and len(texts) <= _filled(header) / 2
+    return _plain_word(texts[0]) in _TOTALS and len(texts) <= _count_filled_cells(header) / 2
 
 
 def _plain_word(text: str) -> str:
@@ -92,12 +92,12 @@ def _plain_word(text: str) -> str:
     return text.strip().lower().removesuffix(":").strip()
 
 
-def _filled(line: Line) -> int:
+def _count_filled_cells(line: Line) -> int:
     """Return the number of a line's cells with something in them."""
     return sum(cell not in {"", None} for cell in line.cells)
 
 
-def _tell(path: Path, where: str, lines: Sequence[Line]) -> None:
+def _tell_left_out_lines(path: Path, where: str, lines: Sequence[Line]) -> None:
     """Say once which lines of a file are left out."""
     if not lines or (path, where) in _FILES_TOLD_OF:
         return

@@ -381,11 +381,11 @@ class _Amount:
         self.cells += cells
         self.size += size
         if self.rows > MOST_ROWS or self.cells > MOST_CELLS:
-            self._refuse(f"more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells")
+            self._refuse_amount(f"more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells")
         if self.size > MOST_BYTES:
-            self._refuse(f"unpacks to more than {MOST_BYTES >> 20} MiB")
+            self._refuse_amount(f"unpacks to more than {MOST_BYTES >> 20} MiB")
 
-    def _refuse(self, what: str) -> None:
+    def _refuse_amount(self, what: str) -> None:
         raise InputError(
             f"{self.path}: {what}; split it, or give CSV or JSON Lines, which have no bound"
         )

@@ -74,7 +74,7 @@ class Table:
         title, *below = map(printable, (self.title, *self.below))
         if not self.rows:
             return "\n".join([title, *below])
-        lines = [list(map(printable, cells)) for cells in (self._headings(), *self.rows)]
+        lines = [list(map(printable, cells)) for cells in (self._column_headings(), *self.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         aligned_lines: list[str] = []
         for line in lines:
@@ -116,7 +116,7 @@ class Table:
 
         parts = [f"<table><caption>{escape(self.title)}</caption>"]
         if self.rows:
-            parts.append(self._html_row("th", self._headings()))
+            parts.append(self._html_row("th", self._column_headings()))
         parts += [self._html_row("td", cells) for cells in self.rows]
         parts.append("</table>")
         parts += [f"<p>{escape(line)}</p>" for line in self.below]
@@ -131,7 +131,7 @@ class Table:
             parts.append(f"<{tag} style='text-align: {side}'>{escape(cell)}</{tag}>")
         return f"<tr>{''.join(parts)}</tr>"
 
-    def _headings(self) -> list[str]:
+    def _column_headings(self) -> list[str]:
         return [column.removeprefix("#") for column in self.columns]
 
 

@@ -98,7 +98,7 @@ class Workers:
             InputError: Ray is not installed.
             ReelbenchError: A worker's process has ended, or the cluster can't be reached.
         """
-        parts = self._parts(items, by)
+        parts = self._parts_for_workers(items, by)
         work_on_part = partial(_results_of_part, work)
         items_by_part = [list(map(items.__getitem__, part)) for part in parts]
         if self.engine == "ray":
@@ -114,7 +114,7 @@ class Workers:
                 yield results.pop(next_index)
                 next_index += 1
 
-    def _parts(
+    def _parts_for_workers(
         self, items: Sequence[ItemT], by: Callable[[ItemT], Hashable] | None
     ) -> list[list[int]]:
         """Return the indices of the items, part by part: several parts for each worker."""

@@ -223,7 +223,7 @@ class _Asking:
         self.candidates: Candidates | None = shared.choice(
             options.candidates, settings.CANDIDATES, Candidates.parse
         )
-        self.frames = self._frames()
+        self.frames = self._asked_frames()
         check_frames(options.about, self.frames)
         self.folder = options.output or _new_folder()
         self._check_places()
@@ -234,7 +234,7 @@ class _Asking:
         """The one budget of all benchmarks, which needs a model."""
         return self._shared_budget or asking_options.shared_budget(self.options.llm)
 
-    def _frames(self) -> str:
+    def _asked_frames(self) -> str:
         """Return the frames that are typed, the preset's, the environment's or the default ones."""
         frames = self.options.frames
         preset = self.options.output_limit.preset
@@ -310,10 +310,12 @@ class _Asking:
             defaults=defaults.applied(),
             errata=options.errata,
         )
-        evaluations = self._evaluations(self.questions(name), scoring)
+        evaluations = self._evaluations_of_runs(self.questions(name), scoring)
         return options.repeats.write(evaluations, place)
 
-    def _evaluations(self, questions: "QuestionSet", scoring: "Options") -> "list[Evaluation]":
+    def _evaluations_of_runs(
+        self, questions: "QuestionSet", scoring: "Options"
+    ) -> "list[Evaluation]":
         from reelbench.methods import asking
         from reelbench.tasks.earlier import OTHER_JUDGE
 
@@ -334,13 +336,13 @@ class _Asking:
         """Print what would be asked of each benchmark, and what it may cost."""
         options = self.options
         model, _ = options.output_limit.of_model(options.llm, options.frames, self.candidates)
-        for plan in self._plans(model):
+        for plan in self._planned_requests(model):
             if options.as_json:
                 console.write(json.dumps(plan, ensure_ascii=False))
             else:
                 console.write(_PLAN.format(**plan))
 
-    def _plans(self, model: "AskOptions") -> "Iterator[dict[str, str | int]]":
+    def _planned_requests(self, model: "AskOptions") -> "Iterator[dict[str, str | int]]":
         for name in self.names:
             questions = self.questions(name)
             number = 0
@@ -359,7 +361,7 @@ class _Asking:
                 "model": model.model,
                 "server": model.host,
                 "requests": requests,
-                "cost": _cost(questions, model, requests),
+                "cost": _most_cost(questions, model, requests),
             }
 
 
@@ -369,7 +371,7 @@ _PLAN = (
 )
 
 
-def _cost(questions: "QuestionSet", model: "AskOptions", requests: int) -> str:
+def _most_cost(questions: "QuestionSet", model: "AskOptions", requests: int) -> str:
     """Return the most that requests to a model cost, or what would tell it."""
     from reelbench.llm.ask_options import THINKING_TOKENS
     from reelbench.llm.messages import TOKENS_PER_ATTACHMENT

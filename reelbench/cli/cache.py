@@ -41,8 +41,8 @@ def info(
             {
                 "model": of_model.model,
                 "replies": of_model.replies,
-                "first": _day(of_model.first),
-                "last": _day(of_model.last),
+                "first": _utc_day(of_model.first),
+                "last": _utc_day(of_model.last),
             }
             for of_model in models
         ]
@@ -53,8 +53,8 @@ def info(
     if models:
         table = console.table("", "model", "#replies", "first", "last")
         for of_model in models:
-            first = _day(of_model.first) or "?"
-            last = _day(of_model.last) or "?"
+            first = _utc_day(of_model.first) or "?"
+            last = _utc_day(of_model.last) or "?"
             table.add_row(of_model.model, f"{of_model.replies:,}", first, last)
         console.show(table)
 
@@ -176,7 +176,7 @@ def _count_in_words(models: "Sequence[ModelReplies]") -> str:
     return f"{number_of(replies, 'reply', 'replies')} of {number_of(len(models), 'model')}"
 
 
-def _day(at: float) -> str | None:
+def _utc_day(at: float) -> str | None:
     """Return a moment's day in UTC.
 
     None where a damaged file has a text for the moment, or a number beyond all years.

@@ -70,14 +70,14 @@ def show_candidates(
     title = f"{subject}: {spec.primary.title} of several answers to {questions}"
     table = console.table(title, "#k", "#pass@k (%)", "#mean@k", "#majority@k")
     for figure in figures:
-        pass_cell = _cell(spec.primary, figure.pass_at)
-        mean_cell = _cell(spec.primary, figure.mean_at)
-        majority_cell = _cell(spec.primary, figure.majority_at)
+        pass_cell = _metric_cell(spec.primary, figure.pass_at)
+        mean_cell = _metric_cell(spec.primary, figure.mean_at)
+        majority_cell = _metric_cell(spec.primary, figure.majority_at)
         table.add_row(str(figure.k), pass_cell, mean_cell, majority_cell)
     console.show(table)
 
 
-def _cell(metric: "Metric", value: "MetricValue | None") -> str:
+def _metric_cell(metric: "Metric", value: "MetricValue | None") -> str:
     if value is None or value.value is None:
         return "–"
     digits = metric.in_unit.long_digits

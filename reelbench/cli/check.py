@@ -64,13 +64,13 @@ def check(
     from reelbench.registry import discovery
 
     if outside or token:
-        _allow(path, outside or (), token=token)
+        _allow_folder_to_read(path, outside or (), token=token)
     spec = discovery.find(path)
     if spec.mapping is None:
         raise InputError(
             f"{path}: no benchmark.yaml declares it; its data: reelbench data check {path}"
         )
-    reports = [_report(spec, split) for split in declared_check.check(spec, media=media)]
+    reports = [_check_split(spec, split) for split in declared_check.check(spec, media=media)]
     splits = [report.split for report in reports]
     asked_rows = _asked_rows(spec, splits, show=show)
     if as_json:
@@ -78,14 +78,14 @@ def check(
             {
                 "benchmark": spec.id,
                 "splits": {report.split.name: report.fields() for report in reports},
-                **_sent(spec, splits),
+                **_what_is_sent(spec, splits),
                 "rows": [asdict(row) for row in asked_rows],
             }
         )
     else:
         for split in splits:
             _show_counts(spec, split)
-        _show_sent(_sent(spec, splits))
+        _show_sent(_what_is_sent(spec, splits))
         _show_rows(asked_rows)
         for report in reports:
             _show_trip(spec, report)
@@ -100,7 +100,7 @@ def check(
         raise typer.Exit(InputError.exit_code)
 
 
-def _allow(path: str, outside: Sequence[Path], *, token: bool) -> None:
+def _allow_folder_to_read(path: str, outside: Sequence[Path], *, token: bool) -> None:
     """Allow a benchmark's folder to read more, from now on."""
     from reelbench.base import containment
     from reelbench.registry import discovery
@@ -138,7 +138,7 @@ class _SplitReport:
         return fields
 
 
-def _report(spec: "BenchmarkSpec", split: "CheckedSplit") -> _SplitReport:
+def _check_split(spec: "BenchmarkSpec", split: "CheckedSplit") -> _SplitReport:
     """Answer a split's questions. Return it with all that is wrong."""
     from reelbench.tasks.round_trip import round_trip
 
@@ -155,8 +155,8 @@ def _report(spec: "BenchmarkSpec", split: "CheckedSplit") -> _SplitReport:
 
 def _unsound_line(spec: "BenchmarkSpec", split: "CheckedSplit", trip: "RoundTrip") -> str:
     line = (
-        f"{spec.id} {split.name}: a perfect answer file scores {_value(trip, trip.perfect)} in "
-        f"{trip.metric.name}, not {_value(trip, trip.metric.bounds[1])}"
+        f"{spec.id} {split.name}: a perfect answer file scores {_rounded(trip, trip.perfect)} in "
+        f"{trip.metric.name}, not {_rounded(trip, trip.metric.bounds[1])}"
     )
     if trip.misread:
         names = first_of([repr(name) for name in trip.misread])
@@ -165,7 +165,7 @@ def _unsound_line(spec: "BenchmarkSpec", split: "CheckedSplit", trip: "RoundTrip
     return line
 
 
-def _value(trip: "RoundTrip", value: float | None) -> str:
+def _rounded(trip: "RoundTrip", value: float | None) -> str:
     if value is None:
         return "nothing"
     return f"{value:.{trip.metric.in_unit.digits}f}"
@@ -178,8 +178,8 @@ def _show_trip(spec: "BenchmarkSpec", report: _SplitReport) -> None:
         return
     split = report.split
     line = (
-        f"{spec.id} {split.name}: a perfect answer file scores {_value(trip, trip.perfect)}, an "
-        f"empty one {_value(trip, trip.empty)} ({trip.metric.name})"
+        f"{spec.id} {split.name}: a perfect answer file scores {_rounded(trip, trip.perfect)}, an "
+        f"empty one {_rounded(trip, trip.empty)} ({trip.metric.name})"
     )
     if trip.scored < split.row_count:
         line += f"; tried on {trip.scored:,} of {split.row_count:,} questions, evenly spread"
@@ -272,7 +272,7 @@ def _show_counts(spec: "BenchmarkSpec", split: "CheckedSplit") -> None:
     console.write(f"{spec.id} {split.name}: {questions} on {videos}")
 
 
-def _sent(spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]") -> dict[str, Any]:
+def _what_is_sent(spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]") -> dict[str, Any]:
     """Return the prompts as they are sent, the servers, and the files that are read.
 
     The servers are those that are asked where no option says.

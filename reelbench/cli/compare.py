@@ -113,7 +113,7 @@ def _compare_two(path_a: Path, path_b: Path, how: How) -> None:
     from reelbench.scoring import side_by_side
 
     a, b = _read_both(path_a, path_b)
-    twin = _twin(a, b)
+    twin = _benchmark_of_twin(a, b)
     if twin is not None and how.items is not None:
         raise InputError(
             "--items: the two results answer different questions, so no item is in both"
@@ -139,7 +139,7 @@ def _compare_two(path_a: Path, path_b: Path, how: How) -> None:
         _compare_by_item(spec, a, b, facts, how)
 
 
-def _twin(a: ResultRead, b: ResultRead) -> "BenchmarkSpec | None":
+def _benchmark_of_twin(a: ResultRead, b: ResultRead) -> "BenchmarkSpec | None":
     """Return the benchmark whose twin the other result is on, or None."""
     from reelbench.registry import discovery
 
@@ -267,7 +267,7 @@ def _compare_by_item(
         facts["labels"] = comparison.compare_labels(a.samples, b.samples, spec)
     if how.picture is not None:
         models = [a.result.model.id, b.result.model.id]
-        write_text(how.picture, _radars(spec, models, facts["labels"]))
+        write_text(how.picture, _draw_by_label(spec, models, facts["labels"]))
     compared = comparison.compare(a.samples, b.samples, spec)
     if how.as_json:
         _write_json(a, b, asdict(compared), facts)
@@ -358,7 +358,9 @@ def _show_labels(spec: "BenchmarkSpec", labels: Sequence[Mapping[str, Any]]) -> 
     console.show(table)
 
 
-def _radars(spec: "BenchmarkSpec", models: list[str], by_label: Sequence[Mapping[str, Any]]) -> str:
+def _draw_by_label(
+    spec: "BenchmarkSpec", models: list[str], by_label: Sequence[Mapping[str, Any]]
+) -> str:
     """Draw both models' primary metric by label (CogME, Figure 3)."""
     from reelbench.pages.figures import radars
     from reelbench.scoring.cognitive_profile import COMPONENTS

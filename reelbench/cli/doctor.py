@@ -106,7 +106,7 @@ def doctor(
     if model is not None:
         report = _served_report(model, base_url)
     elif adapter is None:
-        report = _installation(defaults.known_to(context))
+        report = _installation_facts(defaults.known_to(context))
     else:
         report = _adapter_report(adapter, model_args or ())
     if as_json:
@@ -130,17 +130,17 @@ def _adapter_report(adapter: str, model_args: Sequence[str]) -> dict[str, object
 
     report: dict[str, object] = {adapter: adapters.row(adapter)}
     if model_args:
-        report["tried on one question"] = _attempt(
+        report["tried on one question"] = _finding_or_failure(
             partial(_try_adapter, adapter, ",".join(model_args))
         )
     return report
 
 
-def _installation(all_commands: defaults.Known) -> dict[str, object]:
+def _installation_facts(all_commands: defaults.Known) -> dict[str, object]:
     """Return the facts of this installation, by section."""
     extras: dict[str, dict[str, str | None]] = {}
     for extra, names in _PACKAGES_OF_EXTRA.items():
-        extras[extra] = {name: _version(name) for name in names}
+        extras[extra] = {name: _package_version(name) for name in names}
     return {
         "reelbench": {
             "version": __version__,
@@ -149,12 +149,15 @@ def _installation(all_commands: defaults.Known) -> dict[str, object]:
             "system": platform.platform(),
             "cores": os.cpu_count(),
         },
-        "packages": {name: _version(name) for name in _PACKAGES},
+        "packages": {name: _package_version(name) for name in _PACKAGES},
         "extras": extras,
-        "tools": {"java": _attempt(_java), "decoder": _attempt(_decoder)},
-        "folders": _attempt(_folders),
-        "benchmarks": _attempt(_benchmarks),
-        "settings": _attempt(partial(_settings, all_commands)),
+        "tools": {
+            "java": _finding_or_failure(_java_version),
+            "decoder": _finding_or_failure(_decoder_versions),
+        },
+        "folders": _finding_or_failure(_folder_facts),
+        "benchmarks": _finding_or_failure(_benchmark_facts),
+        "settings": _finding_or_failure(partial(_setting_facts, all_commands)),
     }
 
 
@@ -227,7 +230,7 @@ def _in_words(fact: object) -> str:
     return str(fact)
 
 
-def _attempt(look: Callable[[], object]) -> object:
+def _finding_or_failure(look: Callable[[], object]) -> object:
     """Return the finding of `look`, or why it failed.
 
     Nothing broken here may keep the rest from being shown.
@@ -238,7 +241,7 @@ def _attempt(look: Callable[[], object]) -> object:
         return f"failed: {type(error).__name__}: {first_line(error)}"
 
 
-def _version(name: str) -> str | None:
+def _package_version(name: str) -> str | None:
     """Return a package's version, None where it isn't installed. Nothing is imported."""
     from importlib.metadata import PackageNotFoundError, distribution
 
@@ -248,7 +251,7 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _java() -> str:
+def _java_version() -> str:
     from reelbench.scoring.java import find_java
 
     try:
@@ -257,7 +260,7 @@ def _java() -> str:
         return str(error)
 
 
-def _decoder() -> str:
+def _decoder_versions() -> str:
     import av
 
     libraries = ", ".join(
@@ -266,7 +269,7 @@ def _decoder() -> str:
     return f"FFmpeg in av {av.__version__} ({libraries})"
 
 
-def _folders() -> dict[str, object]:
+def _folder_facts() -> dict[str, object]:
     from reelbench.base.settings import home
     from reelbench.llm.ask_options import cache_place
     from reelbench.llm.store import is_address
@@ -281,7 +284,7 @@ def _folders() -> dict[str, object]:
         file = Path(place)
         size = "none yet"
         if file.is_file():
-            size = _gigabytes(file.stat().st_size)
+            size = _gigabytes_text(file.stat().st_size)
         replies = f"{file} ({size})"
     media: list[str] = []
     for path in settings.MEDIA.paths:
@@ -289,10 +292,10 @@ def _folders() -> dict[str, object]:
         if path.is_dir():
             presence = "here"
         media.append(f"{path} ({presence})")
-    frames_size = f"{_gigabytes(frames.size_bytes)} of {_gigabytes(frames.cap_bytes)}"
+    frames_size = f"{_gigabytes_text(frames.size_bytes)} of {_gigabytes_text(frames.cap_bytes)}"
     return {
         "home": f"{home()} ({_size_text(home())})",
-        "free there": _gigabytes(shutil.disk_usage(existing).free),
+        "free there": _gigabytes_text(shutil.disk_usage(existing).free),
         "frames": f"{frames.root} ({frames_size})",
         "replies": replies,
         "media": ", ".join(media) or "none set",
@@ -303,17 +306,17 @@ def _size_text(folder: Path) -> str:
     total = 0
     for number, path in enumerate(folder.rglob("*")):
         if number == _LOOKED_AT_MOST:
-            return f"over {_gigabytes(total)}"
+            return f"over {_gigabytes_text(total)}"
         if path.is_file() and not path.is_symlink():
             total += path.stat().st_size
-    return _gigabytes(total)
+    return _gigabytes_text(total)
 
 
-def _gigabytes(size: int) -> str:
+def _gigabytes_text(size: int) -> str:
     return f"{size / 1e9:.2f} GB"
 
 
-def _benchmarks() -> dict[str, object]:
+def _benchmark_facts() -> dict[str, object]:
     from importlib.metadata import entry_points
 
     from reelbench.registry import discovery
@@ -331,7 +334,7 @@ def _benchmarks() -> dict[str, object]:
     return lines
 
 
-def _settings(all_commands: defaults.Known) -> dict[str, object]:
+def _setting_facts(all_commands: defaults.Known) -> dict[str, object]:
     def read() -> str:
         for file in defaults.files():
             defaults.entries(file, all_commands)
@@ -339,7 +342,7 @@ def _settings(all_commands: defaults.Known) -> dict[str, object]:
         return ", ".join(map(str, defaults.files())) or f"none here; one may stand in {where}"
 
     variables = {setting.name: setting.shown for setting in settings.ALL if setting.is_set}
-    return {**variables, defaults.NAME: _attempt(read)}
+    return {**variables, defaults.NAME: _finding_or_failure(read)}
 
 
 # Its parts.
@@ -465,14 +468,14 @@ def _status_line(status: Mapping[str, Any]) -> str:
     if status.get("cost") is not None:
         parts.append(f"${status['cost']:.2f}")
     if status.get("eta") is not None:
-        parts.append(f"about {_duration(status['eta'])} left")
+        parts.append(f"about {_seconds_text(status['eta'])} left")
     if status.get("error"):
         parts.append(str(status["error"]))
     parts.append(f"updated {status['updated']}")
     return "; ".join(parts)
 
 
-def _duration(seconds: float) -> str:
+def _seconds_text(seconds: float) -> str:
     if seconds < _MINUTE:
         return f"{seconds:.0f} s"
     if seconds < _HOUR:

@@ -142,14 +142,14 @@ def evaluate(
     models have a folder each in --output.
     """
     base_url = base_url or llm_url
-    checkpoints = _checkpoints(model, adapter, model_args)
+    checkpoints = _models_and_adapter(model, adapter, model_args)
     if base_url:
         # A name is as its server has it: a folder of that name here changes nothing.
         _refuse_checkpoint_options(adapter, model_args)
         checkpoints = _Checkpoints(list(model), None, "")
     if name is not None and len(checkpoints.models) > 1:
         raise InputError("--name: names one model; run several apart")
-    folders = _folders(checkpoints.models, asking.output)
+    folders = _output_folders(checkpoints.models, asking.output)
     asking = replace(asking, frames=frames)
     running = replace(running, frames=frames, name=name)
     same_command = ["reelbench", "eval", *options_given(context)]
@@ -157,7 +157,7 @@ def evaluate(
     for typed_model in checkpoints.models:
         found_adapter = None
         if not base_url:
-            found_adapter = _adapter(typed_model, checkpoints.adapter)
+            found_adapter = _adapter_of_checkpoint(typed_model, checkpoints.adapter)
         try:
             if found_adapter is None:
                 _check_options(context, typed_model, "a served model", _OF_CHECKPOINTS)
@@ -165,16 +165,20 @@ def evaluate(
                 of_model = replace(asking, llm=served, output=folders[typed_model])
                 ask_model(names, of_model, same_command=same_command)
             else:
-                tasks = ",".join(map(_task, names))
+                tasks = ",".join(map(_lmms_eval_task, names))
                 lmms_eval_arguments = ["--tasks", tasks, "--model", found_adapter]
                 lmms_eval_arguments += _model_arguments(
                     typed_model, checkpoints, asking, requests, folders[typed_model]
                 )
-                _run(context, typed_model, lmms_eval_arguments, running, is_plan=asking.plan)
+                _run_checkpoint(
+                    context, typed_model, lmms_eval_arguments, running, is_plan=asking.plan
+                )
         except InputError:
             raise
         except (ReelbenchError, typer.Exit) as error:
-            failures.append(_failure(typed_model, error, of_several=len(checkpoints.models) > 1))
+            failures.append(
+                _failure_line(typed_model, error, of_several=len(checkpoints.models) > 1)
+            )
     if failures:
         raise ReelbenchError("; ".join(failures))
 
@@ -189,7 +193,7 @@ def _refuse_checkpoint_options(adapter: str | None, model_args: Sequence[str] | 
             )
 
 
-def _checkpoints(
+def _models_and_adapter(
     typed_models: Sequence[str], adapter: str | None, model_args: Sequence[str] | None
 ) -> _Checkpoints:
     """Return the models, and the adapter with its arguments.
@@ -212,7 +216,7 @@ def _checkpoints(
     return _Checkpoints([checkpoint], adapter, arguments)
 
 
-def _folders(models: Sequence[str], output: Path | None) -> dict[str, Path | None]:
+def _output_folders(models: Sequence[str], output: Path | None) -> dict[str, Path | None]:
     """Return the output folder of each model; of several each has its own in `output`.
 
     Raises:
@@ -254,7 +258,7 @@ def _model_arguments(
 
     They are its place, its settings and its output folder.
     """
-    model_args = f"pretrained={_plain(name)}"
+    model_args = f"pretrained={_plain_model_name(name)}"
     if checkpoints.model_args:
         model_args = f"{model_args},{checkpoints.model_args}"
     extra = extra_of("--llm-extra", requests.llm_extra)
@@ -272,7 +276,7 @@ def _model_arguments(
     return arguments
 
 
-def _run(
+def _run_checkpoint(
     context: typer.Context,
     model: str,
     lmms_eval_arguments: list[str],
@@ -295,7 +299,7 @@ def _run(
         run_checkpoint(lmms_eval_arguments, running, judging=judging)
 
 
-def _failure(model: str, error: Exception, *, of_several: bool) -> str:
+def _failure_line(model: str, error: Exception, *, of_several: bool) -> str:
     """Return a line on a model that failed."""
     if isinstance(error, typer.Exit):
         return f"{model} failed"
@@ -304,12 +308,12 @@ def _failure(model: str, error: Exception, *, of_several: bool) -> str:
     return str(error)
 
 
-def _plain(model: str) -> str:
+def _plain_model_name(model: str) -> str:
     """Return a model's name without the prefix that says it is the Hub's."""
     return model.removeprefix("hf/").removeprefix("hf:")
 
 
-def _adapter(model: str, adapter: str | None) -> str | None:
+def _adapter_of_checkpoint(model: str, adapter: str | None) -> str | None:
     """Return lmms-eval's adapter of a checkpoint, or None for a model that a server has.
 
     That is where no server was named beside it.
@@ -321,14 +325,14 @@ def _adapter(model: str, adapter: str | None) -> str | None:
         return adapter
     if "@http://" in model or "@https://" in model:
         return None
-    folder = settings.expanded(_plain(model))
+    folder = settings.expanded(_plain_model_name(model))
     is_path = model.startswith((".", "/", "~"))
     url = settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
     if folder.is_dir() and not is_path:
         # A folder's code would run, and its name may be a model's.
         raise InputError(
-            f"--model {model}: a folder of this name lies here, too; write ./{_plain(model)} or "
-            "--base-url URL"
+            f"--model {model}: a folder of this name lies here, too; write "
+            f"./{_plain_model_name(model)} or --base-url URL"
         )
     if model in _ADAPTERS.values() and not url:
         raise InputError(
@@ -340,7 +344,7 @@ def _adapter(model: str, adapter: str | None) -> str | None:
     is_served = url or "://" in model or "/" not in model or _is_of_provider(model)
     if is_served and not is_path and not is_of_the_hub:
         return None
-    model_type = _plain(model).rpartition("/")[2]
+    model_type = _plain_model_name(model).rpartition("/")[2]
     if is_path:
         model_type = _model_type(model, folder / "config.json")
     plain_type = re.sub(r"[-.]", "_", model_type.lower())
@@ -371,7 +375,7 @@ def _model_type(model: str, config: Path) -> str:
     return str(record.get("model_type"))
 
 
-def _task(name: str) -> str:
+def _lmms_eval_task(name: str) -> str:
     """Return lmms-eval's task of a benchmark's name."""
     from reelbench.data import loading
     from reelbench.registry import discovery

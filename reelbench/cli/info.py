@@ -120,7 +120,7 @@ def info(
     from reelbench.data.loading import find_split
 
     spec, split, _ = find_split(name)
-    facts = _facts(spec, split)
+    facts = _benchmark_facts(spec, split)
     if as_json:
         console.write_json(facts, indent=1)
         return
@@ -132,7 +132,7 @@ def info(
                 title = f"{key} here"
             elif key == "judge_successor":
                 title = "  now"
-            console.write(f"{title:<10} {_line(key, value)}")
+            console.write(f"{title:<10} {_fact_line(key, value)}")
     blocks = ["prompt", "citation"]
     if "question" in facts:
         blocks = ["question", "answer", "citation"]
@@ -142,7 +142,7 @@ def info(
             console.write(f"{_TITLES[key]}\n    {indented}")
 
 
-def _facts(spec: "BenchmarkSpec", split: str) -> dict[str, Any]:
+def _benchmark_facts(spec: "BenchmarkSpec", split: str) -> dict[str, Any]:
     """Return the facts of a benchmark's page, as `--json` prints them."""
     from reelbench.registry.parity import parity
     from reelbench.video import media_roots
@@ -189,7 +189,7 @@ def _facts(spec: "BenchmarkSpec", split: str) -> dict[str, Any]:
         "data": data,
         "media": media,
         "citation": citation,
-        **_example(spec),
+        **_first_mini_question(spec),
     }
 
 
@@ -205,7 +205,7 @@ _TITLES = {
 }
 
 
-def _line(key: str, value: Any) -> str:  # noqa: ANN401 - a string, a list, or a mapping
+def _fact_line(key: str, value: Any) -> str:  # noqa: ANN401 - a string, a list, or a mapping
     if key == "splits":
         return "; ".join(_split_line(name, split) for name, split in value.items())
     if key == "metrics":
@@ -232,7 +232,7 @@ def _split_line(name: str, split: "Mapping[str, Any]") -> str:
     return line
 
 
-def _example(spec: "BenchmarkSpec") -> dict[str, str]:
+def _first_mini_question(spec: "BenchmarkSpec") -> dict[str, str]:
     """Return the prompt, and the first mini question with its reference.
 
     A question that can't be read is left out.
@@ -310,7 +310,7 @@ def _show_all_presets(presets: "Mapping[str, PresetRecord]") -> None:
     for name, preset in presets.items():
         values: list[str] = []
         for key, value in preset.values.items():
-            values.append(f"{key} {_shown(value.value)}")
+            values.append(f"{key} {_shown_value(value.value)}")
         table.add_row(name, preset.about or "", ", ".join(values))
     console.show(table)
 
@@ -318,11 +318,11 @@ def _show_all_presets(presets: "Mapping[str, PresetRecord]") -> None:
 def _show_preset(preset: "PresetRecord") -> None:
     table = console.table(preset.about or preset.name, "value", "is", "source")
     for name, value in preset.values.items():
-        table.add_row(name, _shown(value.value), value.source)
+        table.add_row(name, _shown_value(value.value), value.source)
     console.show(table)
 
 
-def _shown(value: object) -> str:
+def _shown_value(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(value)

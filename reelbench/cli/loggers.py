@@ -79,7 +79,7 @@ def to_wandb(result: "Result") -> None:
         run.config.update({benchmark: config}, allow_val_change=True)
         columns = ["facet", "label", "metric", "value", "low", "high", "n"]
         table = wandb.Table(columns, _breakdown_rows(result))
-        run.log({**_numbers(result), f"{benchmark}/breakdowns": table})
+        run.log({**_numbers_by_key(result), f"{benchmark}/breakdowns": table})
         if begins_run:
             run.finish()
     except (wandb.Error, OSError) as error:
@@ -88,7 +88,7 @@ def to_wandb(result: "Result") -> None:
         ) from None
 
 
-def _numbers(result: "Result") -> dict[str, float]:
+def _numbers_by_key(result: "Result") -> dict[str, float]:
     """Return the metrics with their intervals, and the counts, by wandb's keys."""
     benchmark = result.benchmark.id
     numbers: dict[str, float] = {}

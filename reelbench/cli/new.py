@@ -118,7 +118,7 @@ def new(
     if like:
         _copy_from_gallery(new_id, like, folder, rows)
         return
-    further_keys = _keys(keys or ())
+    further_keys = _further_keys(keys or ())
     if twin:
         rows, further_keys = _rows_of_twin(twin, rows, further_keys)
     if rows is None:
@@ -130,7 +130,7 @@ def new(
         rows,
         kind,
         media,
-        _columns(column or ()),
+        _typed_columns(column or ()),
         answer_is,
         span_unit,
         fps,
@@ -180,7 +180,7 @@ def _copy_from_gallery(new_id: str, like: str, folder: Path, rows: Path | None) 
     console.note(f"written to {folder}; then: reelbench data fetch {folder}")
 
 
-def _keys(typed: Sequence[str]) -> dict[str, str]:
+def _further_keys(typed: Sequence[str]) -> dict[str, str]:
     """Return the further keys of a benchmark's file, by name."""
     from reelbench.registry.benchmark_keys import KEYS
 
@@ -196,7 +196,7 @@ def _keys(typed: Sequence[str]) -> dict[str, str]:
     return values
 
 
-def _columns(typed: Sequence[str]) -> "dict[str, Column]":
+def _typed_columns(typed: Sequence[str]) -> "dict[str, Column]":
     """Return the columns of `--column`, by our field's name."""
     columns: dict[str, Column] = {}
     for text in typed:

@@ -124,7 +124,7 @@ def power(
     if as_json:
         console.write_json(document)
     else:
-        _show(spec, pilot, assumed, document)
+        _print_power(spec, pilot, assumed, document)
 
 
 def _pilot_of_results(path: Path, paired: Path | None) -> "tuple[BenchmarkSpec, Pilot]":
@@ -201,7 +201,7 @@ def _published_score(spec: "BenchmarkSpec") -> float | None:
     return median(scores)
 
 
-def _show(
+def _print_power(
     spec: "BenchmarkSpec", pilot: "Pilot", assumed: "Assumed | None", document: dict[str, Any]
 ) -> None:
     from reelbench.stats.power import not_promised

@@ -78,10 +78,10 @@ def _add_command(app: App, name: str, words: str, entry: CommandEntry, *, outlin
     missing_room = houses.missing(entry.place)
     if missing_room is not None:
         options = {"context_settings": _ANY_OPTIONS, "hidden": True, "add_help_option": False}
-        app.command(name, **options)(_refusal(words, missing_room))
+        app.command(name, **options)(_refusing_command(words, missing_room))
         return
     if outline:
-        app.command(name, help=entry.summary, hidden=not entry.is_listed)(_nothing)
+        app.command(name, help=entry.summary, hidden=not entry.is_listed)(_command_without_body)
         return
     context_settings = {}
     if entry.takes_any_options:
@@ -98,20 +98,20 @@ def _add_command(app: App, name: str, words: str, entry: CommandEntry, *, outlin
         context_settings=context_settings,
         options_metavar=entry.usage,
         hidden=not entry.is_listed,
-    )(_function(entry.place))
+    )(_function_at(entry.place))
 
 
-def _function(place: str) -> Callable[..., None]:
+def _function_at(place: str) -> Callable[..., None]:
     module, _, name = place.partition(":")
     function: Callable[..., None] = getattr(import_module(module), name)
     return function
 
 
-def _nothing() -> None:
+def _command_without_body() -> None:
     """Stand for a command of which an outline shows the summary alone."""
 
 
-def _refusal(words: str, room: str) -> Callable[[], None]:
+def _refusing_command(words: str, room: str) -> Callable[[], None]:
     def refuse() -> None:
         raise InputError(houses.not_installed(words, room))
 

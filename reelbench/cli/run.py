@@ -224,9 +224,9 @@ class _Run:
         )
         self.arguments = self._with_limit_and_preset(arguments)
         self.printed = Printed(judging, as_json=options.as_json, quiet=options.quiet)
-        _check(options)
+        _check_options_together(options)
         loggers.check_arguments(self.arguments)
-        self.environ = self._environment()
+        self.environ = self._lmms_eval_environment()
 
     def _with_limit_and_preset(self, arguments: list[str]) -> list[str]:
         """Return lmms-eval's arguments with the longest answer and the preset's settings."""
@@ -247,7 +247,7 @@ class _Run:
             self.frames = self.frames or preset.get("frames")
         return arguments
 
-    def _environment(self) -> dict[str, str]:
+    def _lmms_eval_environment(self) -> dict[str, str]:
         """Return the variables of lmms-eval's process, and open what is named by its path."""
         from reelbench.registry.decoding import Answering, Candidates
         from reelbench.tasks.lmms import process
@@ -276,14 +276,14 @@ class _Run:
         if chosen.frames_sweep is not None:
             process.check_data(self.arguments, None, videos=False)
             steps = sweep_steps.of_frames(self.frames, chosen.frames_sweep)
-            sweep = self._sweep("frames (log scale)", steps, by=chosen.sweep_by)
+            sweep = self._sweep_of_steps("frames (log scale)", steps, by=chosen.sweep_by)
             sweep.run(*process.with_logging(self.arguments))
             return
         sampling = choice(self.frames, settings.FRAMES, FrameSampling.parse)
         questions = process.check_data(self.arguments, sampling, videos=chosen.sweep is None)
         if chosen.sweep is not None:
             key, steps = sweep_steps.of_argument(chosen.sweep, sampling)
-            sweep = self._sweep(key, steps, by=chosen.sweep_by)
+            sweep = self._sweep_of_steps(key, steps, by=chosen.sweep_by)
             sweep.run(*process.with_logging(self.arguments))
             return
         shown_frames = "native"
@@ -300,17 +300,17 @@ class _Run:
                 output,
                 sampling=sampling,
             )
-            self._sweep("language", steps, finish=write_matrix).run(arguments, output)
+            self._sweep_of_steps("language", steps, finish=write_matrix).run(arguments, output)
             return
         self.environ |= _questions_named(self.options.chosen_questions, arguments, output)
         repeats = self.options.repeats
         if repeats.number > 1:
             steps = sweep_steps.of_runs(repeats.number, repeats.seed, arguments, sampling)
-            self._sweep("run", steps, resume=True).repeat(arguments, output)
+            self._sweep_of_steps("run", steps, resume=True).repeat(arguments, output)
             return
         self._run_once(arguments, output, sampling, questions)
 
-    def _sweep(self, axis: str, steps: "list[Step]", **more: Any) -> "Sweep":  # noqa: ANN401 - its fields
+    def _sweep_of_steps(self, axis: str, steps: "list[Step]", **more: Any) -> "Sweep":  # noqa: ANN401 - its fields
         from reelbench.cli.sweep import Sweep
 
         return Sweep(
@@ -352,7 +352,7 @@ class _Run:
         check_judged(outcomes, strict=self.options.strict)
 
 
-def _check(options: RunCommandOptions) -> None:
+def _check_options_together(options: RunCommandOptions) -> None:
     """Raise InputError where options don't go together."""
     several = options.several
     questions = options.chosen_questions

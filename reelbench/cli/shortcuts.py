@@ -81,7 +81,11 @@ def show_shortcuts(
                 **asdict(row.share),
             }
             table.add_row(
-                benchmark_id, row.frames, str(row.runs), str(row.questions), *_percent(row.share)
+                benchmark_id,
+                row.frames,
+                str(row.runs),
+                str(row.questions),
+                *_percent_cells(row.share),
             )
     if as_json:
         console.write_json(shares)
@@ -100,7 +104,7 @@ def _shown_shares(shortcuts: "Shortcuts") -> Iterator[_ShownShare]:
         yield _ShownShare("frames matter", shortcuts.watching, len(frames_matter), share)
 
 
-def _percent(share: "Estimate") -> tuple[str, str]:
+def _percent_cells(share: "Estimate") -> tuple[str, str]:
     """Return a share and its interval in percent, as cells."""
     value = None
     if share.value is not None:

@@ -99,7 +99,7 @@ class Sweep:
         """
         drawing = Drawing(self.axis, self.by)
         points: list[Point] = []
-        for done in self._each(arguments, output):
+        for done in self._run_each_step(arguments, output):
             points += _points_of(done, output)
             drawing.write(output, points)
         if self.finish is None:
@@ -120,7 +120,7 @@ class Sweep:
         from reelbench.methods.runs import write_together
 
         folders: dict[str, list[Path]] = defaultdict(list)
-        for done in self._each(arguments, output):
+        for done in self._run_each_step(arguments, output):
             for outcome in done.outcomes:
                 folders[outcome.folder.name].append(outcome.folder)
         whole_tasks: list[Path] = []
@@ -145,7 +145,7 @@ class Sweep:
             )
         check_judged(self._outcomes)
 
-    def _each(self, arguments: Arguments, output: Path) -> Iterator[StepOutcomes]:
+    def _run_each_step(self, arguments: Arguments, output: Path) -> Iterator[StepOutcomes]:
         """Run each step into its own folder, and yield those with results."""
         from reelbench.tasks.lmms.worker import Worker
 

@@ -62,18 +62,20 @@ class Drawing:
         for task_points in by_metric(points):
             lines = lines_of(task_points, self.by)
             of_all = {"": lines.pop("")}
-            self._draw(output / f"sweep_{task_points.task}.svg", task_points, of_all)
+            self._draw_lines(output / f"sweep_{task_points.task}.svg", task_points, of_all)
             of_labels = output / f"sweep_{task_points.task}_by_{self.by}.svg"
-            self._draw(of_labels, task_points, lines)
+            self._draw_lines(of_labels, task_points, lines)
 
-    def _draw(self, path: Path, task_points: TaskPoints, lines: Mapping[str, MetricLine]) -> None:
+    def _draw_lines(
+        self, path: Path, task_points: TaskPoints, lines: Mapping[str, MetricLine]
+    ) -> None:
         """Draw lines over the setting. Nothing is written where no line has a point."""
         from reelbench.pages import plots
 
         series = {}
         for label, line in lines.items():
             if line:
-                series[label] = [_mark(point, value) for point, value in line]
+                series[label] = [_mark_of_point(point, value) for point, value in line]
         if series:
             unit = task_points.metric.in_unit
             step = (unit.high - unit.low) / 10
@@ -88,7 +90,7 @@ class Drawing:
             title = f"{task_points.task}: {task_points.metric.title}"
             table = console.table(title, self.axis, *columns)
             for point in task_points.points:
-                cells = [_cell(line, point) for line in lines.values()]
+                cells = [_point_cell(line, point) for line in lines.values()]
                 table.add_row(point["label"], *cells)
             yield table
 
@@ -158,7 +160,7 @@ def points_of(
     return points
 
 
-def _mark(point: Point, value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a mark of a plot
+def _mark_of_point(point: Point, value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a mark of a plot
     from reelbench.pages.plots import Mark, frames_mark
 
     if "frames" in point:
@@ -166,7 +168,7 @@ def _mark(point: Point, value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a ma
     return Mark(point["at"], point["label"], value["value"], value["ci95"], value["n"])
 
 
-def _cell(line: MetricLine, wanted_point: Point) -> str:
+def _point_cell(line: MetricLine, wanted_point: Point) -> str:
     """Return a point's value in a line as a cell, empty where it has none."""
     for point, value in line:
         if point is wanted_point:

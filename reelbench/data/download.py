@@ -103,7 +103,7 @@ def place(url: str) -> Path:
 
 def read_remote(path: Path) -> Remote | None:
     """Return the server's statements about a downloaded file. None where it isn't here whole."""
-    record = read_record(_beside(path, _RECORD))
+    record = read_record(_path_beside(path, _RECORD))
     if record is None or not path.is_file() or path.stat().st_size != record.get("bytes"):
         return None
     return Remote.from_record(record)
@@ -112,11 +112,11 @@ def read_remote(path: Path) -> Remote | None:
 def head(url: str) -> Remote:
     """Ask a server for a file's size and marks, without the file."""
     try:
-        with _open(url, method="HEAD") as response:
-            return _statements(response).remote
+        with _open_response(url, method="HEAD") as response:
+            return _read_statements(response).remote
     except _PASSING_ERRORS as error:
         raise DataUnavailableError(
-            f"{url}: could not be reached ({_reason(error)}); check the network"
+            f"{url}: could not be reached ({_why_failed(error)}); check the network"
         ) from error
 
 
@@ -148,12 +148,12 @@ def download(
     from filelock import FileLock
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = _beside(path, ".part")
-    with FileLock(_beside(path, ".lock")):
+    part = _path_beside(path, ".part")
+    with FileLock(_path_beside(path, ".lock")):
         if not again and read_remote(path) is not None:
             return path
         remote = _download_part(url, part, on_bytes or _pass_over, hashed=sha256 is not None)
-        digests = _digests(part)
+        digests = _file_digests(part)
         _check_digest(url, part, "sha256", digests["sha256"], sha256)
         _check_digest(url, part, "md5", digests["md5"], remote.md5)
         record = {
@@ -165,12 +165,12 @@ def download(
         }
         part.replace(path)
         # The record comes last: a file without it is fetched again, never taken for whole.
-        write_text(_beside(path, _RECORD), json.dumps(record, indent=1) + "\n")
-        _beside(part, _PART_RECORD).unlink(missing_ok=True)
+        write_text(_path_beside(path, _RECORD), json.dumps(record, indent=1) + "\n")
+        _path_beside(part, _PART_RECORD).unlink(missing_ok=True)
     return path
 
 
-def _beside(path: Path, suffix: str) -> Path:
+def _path_beside(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
 
@@ -183,12 +183,12 @@ def _download_part(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> 
     attempt = _Attempt(url, part, on_bytes, hashed)
     idle = 0
     while True:
-        size_before = _size(part)
+        size_before = _size_or_zero(part)
         try:
             return attempt.run()
         except _PASSING_ERRORS as error:
             idle += 1
-            if _size(part) > size_before:
+            if _size_or_zero(part) > size_before:
                 idle = 0
             disk_is_full = isinstance(error, OSError) and is_full(error)
             if idle >= TRIES or disk_is_full:
@@ -196,15 +196,15 @@ def _download_part(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> 
                 if disk_is_full:
                     advice = f"the disk of {part.parent} is full; make room"
                 rest = ""
-                if _size(part):
-                    rest = f"; {_size(part)} bytes are kept and continued next time"
+                if _size_or_zero(part):
+                    rest = f"; {_size_or_zero(part)} bytes are kept and continued next time"
                 raise DataUnavailableError(
-                    f"{url}: the download failed ({_reason(error)}); {advice}, try again{rest}"
+                    f"{url}: the download failed ({_why_failed(error)}); {advice}, try again{rest}"
                 ) from error
             time.sleep(PAUSE_S * 2**idle)
 
 
-def _digests(part: Path) -> dict[str, str]:
+def _file_digests(part: Path) -> dict[str, str]:
     """Return a file's sha256 and MD5, read in one pass."""
     hashes = {"sha256": hashlib.sha256(), "md5": hashlib.md5(usedforsecurity=False)}
     with part.open("rb") as file:
@@ -241,15 +241,15 @@ class _Attempt:
 
     def run(self) -> Remote:
         """Download the rest of the file. Return the server's statements about it."""
-        size = _size(self.part)
-        part_remote = Remote.from_record(read_record(_beside(self.part, _PART_RECORD)) or {})
+        size = _size_or_zero(self.part)
+        part_remote = Remote.from_record(read_record(_path_beside(self.part, _PART_RECORD)) or {})
         headers: dict[str, str] = {}
         if size and part_remote.mark:
             headers = {"Range": f"bytes={size}-", "If-Range": part_remote.mark}
-        with _open(self.url, headers=headers) as response:
+        with _open_response(self.url, headers=headers) as response:
             if response.status == _PAST_END:
-                return self._already_whole(part_remote, _statements(response).remote)
-            statements = _statements(response)
+                return self._already_whole(part_remote, _read_statements(response).remote)
+            statements = _read_statements(response)
             remote = statements.remote
             resumed = response.status == http.HTTPStatus.PARTIAL_CONTENT
             if not resumed:
@@ -262,8 +262,8 @@ class _Attempt:
             if not resumed:
                 # Before its marks: another file's beginning must not be continued by them.
                 self.part.unlink(missing_ok=True)
-            write_text(_beside(self.part, _PART_RECORD), json.dumps(asdict(remote)))
-            size = self._append(response, remote, size)
+            write_text(_path_beside(self.part, _PART_RECORD), json.dumps(asdict(remote)))
+            size = self._append_bytes(response, remote, size)
         # `read` ends quietly when a connection is cut.
         if remote.size is not None and size > remote.size:
             self.part.unlink()
@@ -279,7 +279,7 @@ class _Attempt:
 
         Its download was stopped while it was being verified.
         """
-        size = _size(self.part)
+        size = _size_or_zero(self.part)
         expected_size = part_remote.size if current.size is None else current.size
         if size != expected_size or part_remote.differs(replace(current, size=None)):
             self.part.unlink()
@@ -307,7 +307,7 @@ class _Attempt:
                 f"{self.url}: {missing} bytes to come, and {folder} has not that much room"
             )
 
-    def _append(self, response: http.client.HTTPResponse, remote: Remote, size: int) -> int:
+    def _append_bytes(self, response: http.client.HTTPResponse, remote: Remote, size: int) -> int:
         """Append a server's bytes to the partial file of `size` bytes. Return its new size."""
         with self.part.open("ab") as file:
             for block in iter(lambda: response.read(_BLOCK), b""):
@@ -321,7 +321,7 @@ class _Attempt:
         return size
 
 
-def _open(
+def _open_response(
     url: str, *, method: str = "GET", headers: dict[str, str] | None = None
 ) -> http.client.HTTPResponse:
     """Send a request. Raise where the answer is no file."""
@@ -339,11 +339,11 @@ def _open(
         if error.code in {408, 425, 429} or error.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
             raise _BrokeOffError(f"the server answered {error.code}") from error
         raise DataUnavailableError(
-            f"{url}: the server answered {error.code} {_reason(error)}"
+            f"{url}: the server answered {error.code} {_why_failed(error)}"
         ) from error
     except ValueError as error:  # a Location that is not an address
         raise DataUnavailableError(
-            f"{url}: the server's redirection can't be followed ({_reason(error)})"
+            f"{url}: the server's redirection can't be followed ({_why_failed(error)})"
         ) from error
     if response.status not in {http.HTTPStatus.OK, http.HTTPStatus.PARTIAL_CONTENT}:
         response.close()
@@ -363,7 +363,7 @@ class _Statements(NamedTuple):
 _RANGE = re.compile(r"bytes (?:([0-9]{1,18})-[0-9]{1,18}|\*)/(?:([0-9]{1,18})|\*)")
 
 
-def _statements(response: http.client.HTTPResponse) -> _Statements:
+def _read_statements(response: http.client.HTTPResponse) -> _Statements:
     """Read a server's statements. The offset is None where it sends a whole file."""
     headers = response.headers
     first_byte: int | None = None
@@ -371,8 +371,8 @@ def _statements(response: http.client.HTTPResponse) -> _Statements:
     if response.status != http.HTTPStatus.OK:
         content_range = _RANGE.fullmatch(headers.get("Content-Range") or "")
         if content_range is not None:
-            first_byte = _number(content_range[1])
-            size = _number(content_range[2])
+            first_byte = _parse_digits(content_range[1])
+            size = _parse_digits(content_range[2])
     length = headers.get("Content-Length")
     if response.status == _PAST_END:
         length = None  # it is that of the refusal
@@ -382,15 +382,15 @@ def _statements(response: http.client.HTTPResponse) -> _Statements:
         size = (first_byte or 0) + int(length)
     etag = headers.get("ETag")
     last_modified = headers.get("Last-Modified")
-    remote = Remote(size, etag, last_modified, _md5(headers))
+    remote = Remote(size, etag, last_modified, _google_md5(headers))
     return _Statements(remote, first_byte)
 
 
-def _number(digits: str | None) -> int | None:
+def _parse_digits(digits: str | None) -> int | None:
     return None if digits is None else int(digits)
 
 
-def _md5(headers: http.client.HTTPMessage) -> str | None:
+def _google_md5(headers: http.client.HTTPMessage) -> str | None:
     """Return the MD5 in the header of Google Cloud Storage, where CURVE is kept."""
     values = ",".join(headers.get_all("x-goog-hash") or ())
     md5: str | None = None
@@ -402,11 +402,11 @@ def _md5(headers: http.client.HTTPMessage) -> str | None:
     return md5
 
 
-def _size(path: Path) -> int:
+def _size_or_zero(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def _reason(error: Exception) -> str:
+def _why_failed(error: Exception) -> str:
     if isinstance(error, urllib.error.URLError):
         return first_line(error.reason)
     return first_line(error)

@@ -148,7 +148,7 @@ class _Planner:
             self.here.append(title)
             return
         try:
-            transfer = _annotations(self._spec, self._split, title, refresh=self._refresh)
+            transfer = _annotation_transfer(self._spec, self._split, title, refresh=self._refresh)
         except DataUnavailableError as error:
             self.problems.append(Failure(title, str(error)))
         else:
@@ -220,7 +220,7 @@ class _Planner:
                 self.problems.append(part)
 
 
-def _annotations(spec: BenchmarkSpec, split: str, title: str, *, refresh: bool) -> Transfer:
+def _annotation_transfer(spec: BenchmarkSpec, split: str, title: str, *, refresh: bool) -> Transfer:
     """Return the transfer of a split's annotation files.
 
     Raises:
@@ -382,7 +382,7 @@ def run(plan: FetchPlan, show: Show = no_show, *, workers: int = WORKERS) -> Fet
         return FetchReport((), plan.here, plan.problems)
     root.mkdir(parents=True, exist_ok=True)
     progress = _Progress(plan.names, show)
-    with _lock(plan, root), ThreadPoolExecutor(max_workers=workers) as pool:
+    with _lock_fetch(plan, root), ThreadPoolExecutor(max_workers=workers) as pool:
         try:
             list(pool.map(progress.transfer, plan.items))
         finally:
@@ -412,7 +412,7 @@ def _check_room(plan: FetchPlan, root: Path) -> None:
         )
 
 
-def _lock(plan: FetchPlan, root: Path) -> "AcquireReturnProxy[FileLock]":
+def _lock_fetch(plan: FetchPlan, root: Path) -> "AcquireReturnProxy[FileLock]":
     """Take the lock of a benchmark's fetch: two would write the same partial files."""
     from filelock import FileLock, Timeout
 
@@ -439,25 +439,25 @@ class _Progress:
     """Name -> None, or the reason why it could not be had."""
     stop: threading.Event = field(default_factory=threading.Event)
     _transferred: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _lock_fetch: threading.Lock = field(default_factory=threading.Lock)
 
     def transfer(self, item: Transfer) -> None:
         """Run a transfer, and note the outcome of each of its names."""
         failure = "its transfer ended without it; please report this"
         try:
-            for outcome in item.bring(self._advance):
-                self._advance(0, {outcome.name: outcome.failure})
+            for outcome in item.bring(self._count_progress):
+                self._count_progress(0, {outcome.name: outcome.failure})
         except Exception as error:  # noqa: BLE001 - no fault of one must end the others
             failure = _reason_of(error)
         remaining = [name for name in item.names if name not in self.outcomes]
-        self._advance(0, dict.fromkeys(remaining, failure))
+        self._count_progress(0, dict.fromkeys(remaining, failure))
 
-    def _advance(
+    def _count_progress(
         self, size: int, outcomes: Mapping[str, str | None] = MappingProxyType({})
     ) -> None:
         if self.stop.is_set():
             raise _StoppedError
-        with self._lock:
+        with self._lock_fetch:
             self.outcomes.update(outcomes)
             self._transferred += size
             self.show(self._transferred, f"{len(self.outcomes)}/{self.names}")

@@ -41,7 +41,7 @@ def _is_allowed(host: str) -> bool:
     return host.lower() in (*allowed, mirror)
 
 
-def _advice(host: str) -> str:
+def _how_to_allow(host: str) -> str:
     return f"if it is your own, allow it with {settings.ALLOW_HOSTS.name}={host}"
 
 
@@ -66,11 +66,11 @@ def _refuse_private(host: str, address: str) -> None:
     if not _is_public(address):
         raise DataUnavailableError(
             f"{host}: leads to {address}, which is no public address, and data that a file names "
-            f"comes from public ones alone; {_advice(host)}"
+            f"comes from public ones alone; {_how_to_allow(host)}"
         )
 
 
-def _connect(
+def _connect_to_public_address(
     host: str,
     address: tuple[str, int],
     *arguments: Any,  # noqa: ANN401 - as `create_connection` has them
@@ -95,7 +95,7 @@ class _HTTPSConnection(http.client.HTTPSConnection):
         **options: Any,  # noqa: ANN401 - as the connection has them
     ) -> None:
         super().__init__(*arguments, **options)
-        self._create_connection = partial(_connect, checked_host)
+        self._create_connection = partial(_connect_to_public_address, checked_host)
 
 
 def _is_through_proxy(request: urllib.request.Request) -> bool:
@@ -116,7 +116,7 @@ class _HTTPHandler(urllib.request.HTTPHandler):
         if not _is_allowed(host):
             raise DataUnavailableError(
                 f"{req.full_url}: plain http, and data that a file names comes over https alone; "
-                f"{_advice(host)}"
+                f"{_how_to_allow(host)}"
             )
         return self.do_open(http.client.HTTPConnection, req)
 

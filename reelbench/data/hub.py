@@ -209,7 +209,7 @@ def leaderboard(repo_id: str) -> "list[Any] | None":
         except (errors.RepositoryNotFoundError, errors.GatedRepoError):
             raise
         except errors.HfHubHTTPError as error:
-            if _status(error) == HTTPStatus.NOT_FOUND:
+            if _http_status(error) == HTTPStatus.NOT_FOUND:
                 return None
             raise
         except (KeyError, TypeError, AttributeError) as error:
@@ -365,7 +365,7 @@ def _explaining_errors(repo_id: str, filename: str | None = None) -> Generator[N
         where = page(repo_id)
         if filename:
             where += f", {filename}"
-        text = _explanation(_cause_of(error), repo_id)
+        text = _explain_error(_cause_of(error), repo_id)
         raise DataUnavailableError(f"{where}: {text}") from error
 
 
@@ -380,7 +380,7 @@ def _cause_of(error: BaseException) -> BaseException:
     return error
 
 
-def _explanation(error: BaseException, repo_id: str) -> str:
+def _explain_error(error: BaseException, repo_id: str) -> str:
     from huggingface_hub import errors
 
     not_cached = "not in the cache, and the Hub could not be reached"
@@ -400,7 +400,7 @@ def _explanation(error: BaseException, repo_id: str) -> str:
     for kind, text in texts.items():
         if isinstance(error, kind):
             return text
-    status = _status(error)
+    status = _http_status(error)
     if status == HTTPStatus.UNAUTHORIZED:
         return "the Hub refused the token; check HF_TOKEN, or run `hf auth login`"
     if status is not None:
@@ -410,7 +410,7 @@ def _explanation(error: BaseException, repo_id: str) -> str:
     return f"could not be reached or broke off ({first_line(error)}); check the network, try again"
 
 
-def _status(error: BaseException) -> int | None:
+def _http_status(error: BaseException) -> int | None:
     """Return the status of the Hub's answer, where an error has one."""
     response = getattr(error, "response", None)
     return getattr(response, "status_code", None)

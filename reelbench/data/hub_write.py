@@ -149,7 +149,7 @@ class Repository:
 
         parent = head.commit
         if parent is None:
-            parent = self._created(create)
+            parent = self._create_repository(create)
         last_request: int | None = None
         if create_pr:
             last_request = self.open_request(title)
@@ -191,7 +191,7 @@ class Repository:
             ) from lost_reply
         return address
 
-    def _created(self, create: Mapping[str, Any]) -> str | None:
+    def _create_repository(self, create: Mapping[str, Any]) -> str | None:
         """Create the repository. Return its first commit."""
         try:
             patiently(lambda: self.api.create_repo(self.id, repo_type=self.kind, **create))
@@ -232,7 +232,7 @@ class Repository:
                 f"{self.page}: it is gated; accept its terms there, with the token's account"
             ) from error
         except (*hub.client_errors(), RuntimeError) as error:
-            raise ReelbenchError(f"{self.page}: {_explanation(_cause_of(error))}") from error
+            raise ReelbenchError(f"{self.page}: {_explain_error(_cause_of(error))}") from error
 
 
 # --- errors
@@ -279,7 +279,7 @@ def _cause_of(error: Exception) -> _Cause:
     return _Cause(error, getattr(response, "status_code", None))
 
 
-def _explanation(cause: _Cause) -> str:
+def _explain_error(cause: _Cause) -> str:
     """Return a line on what is wrong, and what to do."""
     error, status = cause
     reason = " ".join(str(getattr(error, "server_message", None) or error).split())
@@ -293,7 +293,7 @@ def _explanation(cause: _Cause) -> str:
             f"the Hub asks for a paid plan (it says: {reason}), as for Spaces that run a program; "
             "without one run `reelbench leaderboard webhook` on a machine of your own"
         ),
-        HTTPStatus.FORBIDDEN: f"{_forbidden(error)} {hub_says}",
+        HTTPStatus.FORBIDDEN: f"{_explain_forbidden(error)} {hub_says}",
         HTTPStatus.CONFLICT: (
             f"the repository was being changed; nothing was committed, run it again {hub_says}"
         ),
@@ -307,7 +307,7 @@ def _explanation(cause: _Cause) -> str:
     return texts.get(status or 0, f"the Hub could not do it now, run it again ({reason})")
 
 
-def _forbidden(error: Exception) -> str:
+def _explain_forbidden(error: Exception) -> str:
     request = getattr(getattr(error, "response", None), "request", None)
     if re.search("/(commit|preupload|create)", str(getattr(request, "url", ""))):
         return (

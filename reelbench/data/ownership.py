@@ -97,8 +97,8 @@ def _are_owners_rows(
 
 def _are_mini_rows(spec: BenchmarkSpec, split: str, entries: Iterable[Entry]) -> bool:
     mini_rows = locate(spec.id, split, fetch=False).read()
-    mini_hashes = {_sha256(*entry_of(spec, row)) for row in mini_rows}
-    return all(_sha256(*entry) in mini_hashes for entry in entries)
+    mini_hashes = {_entry_hash(*entry_of(spec, row)) for row in mini_rows}
+    return all(_entry_hash(*entry) in mini_hashes for entry in entries)
 
 
 def _is_declared_file(spec: BenchmarkSpec, split: str, fingerprint_start: str) -> bool:
@@ -157,7 +157,7 @@ def rows_sha256(entries: Iterable[Entry]) -> str:
 
     Case, spaces and Unicode's forms of a text don't matter.
     """
-    return _sorted_sha256(_sha256(*entry) for entry in entries)
+    return _sorted_sha256(_entry_hash(*entry) for entry in entries)
 
 
 def questions_sha256(
@@ -196,7 +196,7 @@ def questions_sha256(
         hashed_target: dict[str, Any] = {}
         if target is not None and not is_secret:
             hashed_target = target
-        digests.append(_sha256(name, None, question, hashed_target, options))
+        digests.append(_entry_hash(name, None, question, hashed_target, options))
     return _sorted_sha256(digests) if digests else None
 
 
@@ -209,7 +209,7 @@ def rows_questions_sha256(spec: BenchmarkSpec, split: str, table: Iterable[rows.
         if not is_secret:
             target = rows.target(spec, row)
         options = row.get("options", ())
-        digests.append(_sha256(row["id"], None, row["question"], target, options))
+        digests.append(_entry_hash(row["id"], None, row["question"], target, options))
     return _sorted_sha256(digests)
 
 
@@ -225,7 +225,7 @@ def _sorted_sha256(digests: Iterable[bytes]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _sha256(
+def _entry_hash(
     name: str,
     video: str | None,
     question: str,
@@ -238,20 +238,20 @@ def _sha256(
         if key == "spans":
             answer[key] = [list(map(float, span)) for span in value]
         else:
-            answer[key] = _plain(value)
+            answer[key] = _normalised_text(value)
     parts: list[Any] = [name]
     if video is not None:
         parts.append(video)
-    parts.append(_plain(question))
+    parts.append(_normalised_text(question))
     if options is not None:
-        parts.append(_plain(options))
+        parts.append(_normalised_text(options))
     parts.append(answer)
     text = json.dumps(parts, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def _plain(text: Any) -> Any:  # noqa: ANN401 - a text, or a list of them
+def _normalised_text(text: Any) -> Any:  # noqa: ANN401 - a text, or a list of them
     """Return a text in small letters, one Unicode form and with single spaces."""
     if is_array(text):
-        return [_plain(part) for part in text]
+        return [_normalised_text(part) for part in text]
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -55,7 +55,7 @@ def read_windows(
             it starts.
     """
     ends: list[float] = []
-    for pair in _pairs(value, where):
+    for pair in _starts_and_ends(value, where):
         if len(pair) != _PAIR:
             raise _no_windows(value, where)
         start = seconds(pair[0], where)
@@ -79,7 +79,7 @@ def read_windows(
     return ends
 
 
-def _pairs(value: Any, where: str) -> list[Sequence[Any]]:  # noqa: ANN401 - any cell
+def _starts_and_ends(value: Any, where: str) -> list[Sequence[Any]]:  # noqa: ANN401 - any cell
     """Return the start and end of each window as they stand in a cell."""
     parts = parse_literal(value)
     if isinstance(parts, str):

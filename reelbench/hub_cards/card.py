@@ -51,10 +51,10 @@ def render(material: Material) -> Card:
     title = inert(spec.title)
     if material.own_rows:
         title = f"{OWN_ROWS} {title}"
-    words = _words(material)
+    words = _words_of_template(material)
     words["title"] = title
     words["statistics"] = statistics_section.text
-    sections = _sections(words)
+    sections = _card_sections(words)
     own_rows_text = sections.pop("own")
     if not material.own_rows:
         evaluation = to_yaml(eval_yaml(spec, material.config, material.framework))
@@ -74,7 +74,7 @@ def render(material: Material) -> Card:
     )
 
 
-def _sections(words: dict[str, object]) -> dict[str, str]:
+def _card_sections(words: dict[str, object]) -> dict[str, str]:
     """Return the sections of `card.md` with the words filled in."""
     text = page_asset("card.md", "hub_cards")
     _, *parts = re.split(r"^<!-- ([a-z]+) -->\n", text, flags=re.MULTILINE)
@@ -89,21 +89,21 @@ def _sections(words: dict[str, object]) -> dict[str, str]:
     return sections
 
 
-def _words(material: Material) -> dict[str, object]:
+def _words_of_template(material: Material) -> dict[str, object]:
     """Return the words of `card.md`, None where there is no such thing."""
     spec = material.spec
     return {
         "owners": inert(spec.title),
         "summary": inert(spec.summary) or None,
-        "links": _links(spec),
-        "numbers": _numbers(material),
-        "columns": _columns(spec),
-        "example": _example(material),
+        "links": _links_of_benchmark(spec),
+        "numbers": _origin_of_numbers(material),
+        "columns": _column_table(spec),
+        "example": _example_row(material),
         "published": card_scores.results(spec),
         "limitations": prose(material.sheet.limitations),
         "lint": card_lint.lint(material),
-        "citation": _citation(spec),
-        "datasheet": _datasheet(material),
+        "citation": _citation_block(spec),
+        "datasheet": _datasheet_section(material),
         **card_loading.loading(material),
         **card_loading.splits(material),
         **card_scores.scoring(spec),
@@ -112,7 +112,7 @@ def _words(material: Material) -> dict[str, object]:
     }
 
 
-def _links(spec: BenchmarkSpec) -> str | None:
+def _links_of_benchmark(spec: BenchmarkSpec) -> str | None:
     links = [f"[{paper.title}, {paper.venue} {paper.year}]({paper.url})" for paper in spec.papers]
     if re.fullmatch(r"https?://[^\s<>()`\\]+", spec.homepage):
         links.insert(0, f"[Home]({spec.homepage})")
@@ -121,7 +121,7 @@ def _links(spec: BenchmarkSpec) -> str | None:
     return " · ".join(links) or None
 
 
-def _numbers(material: Material) -> str:
+def _origin_of_numbers(material: Material) -> str:
     """Return the sentence on where the numbers of the card are from."""
     uncounted = [f"`{split.name}`" for split in material.splits if not split.counted]
     if len(uncounted) == len(material.splits):
@@ -137,7 +137,7 @@ def _numbers(material: Material) -> str:
     return "Numbers of the dataset are counted from the data."
 
 
-def _columns(spec: BenchmarkSpec) -> str:
+def _column_table(spec: BenchmarkSpec) -> str:
     lines: list[list[str]] = []
     for column in rows.columns(spec):
         name = f"`{column.name}`"
@@ -146,7 +146,7 @@ def _columns(spec: BenchmarkSpec) -> str:
     return table(["Column", "Type", "Unit", "What it is"], lines)
 
 
-def _example(material: Material) -> str | None:
+def _example_row(material: Material) -> str | None:
     if not material.example:
         return None
     text = json.dumps(material.example, ensure_ascii=False, indent=2)
@@ -156,7 +156,7 @@ def _example(material: Material) -> str | None:
     )
 
 
-def _citation(spec: BenchmarkSpec) -> str:
+def _citation_block(spec: BenchmarkSpec) -> str:
     if spec.papers:
         return code("\n\n".join(paper.bibtex for paper in spec.papers), "bibtex")
     if spec.citation:
@@ -164,7 +164,7 @@ def _citation(spec: BenchmarkSpec) -> str:
     return "Nothing to cite is stated."
 
 
-def _datasheet(material: Material) -> str:
+def _datasheet_section(material: Material) -> str:
     if not material.sheet.sections:
         return "Its authors wrote none."
     source = (

@@ -22,14 +22,14 @@ def loading(material: Material) -> dict[str, object]:
         "install": code(installing(), "bash"),
         "load": code(_load_snippet(spec), "python"),
         "run": code(_run_command(spec), "bash"),
-        "tasks": _tasks(spec),
+        "tasks": _task_table(spec),
     }
     if material.data_splits:
         words["here"] = "; `ORG/NAME` is the repository that this card lies in"
         if material.repo_id:
             words["here"] = ""
         words["load_dataset"] = code(_dataset_snippet(material), "python")
-        words["croissant"] = _repository(material)
+        words["croissant"] = _repository_name(material)
     else:
         reason = why_withheld(spec)
         words["card_only"] = "This repository has the card only. "
@@ -38,7 +38,7 @@ def loading(material: Material) -> dict[str, object]:
     return words
 
 
-def _repository(material: Material) -> str:
+def _repository_name(material: Material) -> str:
     return material.repo_id or "ORG/NAME"
 
 
@@ -49,7 +49,7 @@ def _dataset_snippet(material: Material) -> str:
     config = ""
     if material.config != CONFIG:
         config = f', "{material.config}"'
-    call = f'load_dataset("{_repository(material)}"{config}, split="{split}")'
+    call = f'load_dataset("{_repository_name(material)}"{config}, split="{split}")'
     return f"from datasets import load_dataset\n\nrows = {call}"
 
 
@@ -85,7 +85,7 @@ def _run_command(spec: BenchmarkSpec) -> str:
     )
 
 
-def _tasks(spec: BenchmarkSpec) -> str:
+def _task_table(spec: BenchmarkSpec) -> str:
     """Return the tasks' table. Those on a part of a split share a line."""
     lines: list[list[str]] = []
     for task in spec.tasks:
@@ -120,17 +120,17 @@ def splits(material: Material) -> dict[str, object]:
             title += " (default)"
         sizes = split.counted.statistics if split.counted else split.declared
         numbers = [count(sizes.rows), count(sizes.videos)]
-        lines.append([title, *numbers, _answers(split), _origin_of_counts(split)])
-        differences += _differences(split)
+        lines.append([title, *numbers, _where_answers_are(split), _origin_of_counts(split)])
+        differences += _differing_counts(split)
     heads = ["Split", "#Questions", "#Videos", "Answers", "Counts"]
     return {
         "splits": table(heads, lines),
         "differences": "\n\n".join(differences) or None,
-        "languages": _languages(material),
+        "languages": _language_list(material),
     }
 
 
-def _answers(split: SplitMaterial) -> str:
+def _where_answers_are(split: SplitMaterial) -> str:
     if split.declared.hidden_answers:
         return "hidden, scored by the owners' server"
     if split.declared.answers_kept:
@@ -150,7 +150,7 @@ def _origin_of_counts(split: SplitMaterial) -> str:
     return origin
 
 
-def _differences(split: SplitMaterial) -> list[str]:
+def _differing_counts(split: SplitMaterial) -> list[str]:
     """Return a line for each count that differs from the published one."""
     if not split.counted:
         return []
@@ -170,7 +170,7 @@ def _differences(split: SplitMaterial) -> list[str]:
     return lines
 
 
-def _languages(material: Material) -> str:
+def _language_list(material: Material) -> str:
     tags = ", ".join(f"`{tag}`" for tag in material.languages)
     if len(material.languages) == 1:
         return f"Language: {tags}."

@@ -212,7 +212,7 @@ def gather(
     located = locate_splits(spec, data)
     splits: list[SplitMaterial] = []
     for name, declared in spec.splits.items():
-        counted = _count(spec, located[name], labels) if name in located else None
+        counted = _count_rows(spec, located[name], labels) if name in located else None
         splits.append(SplitMaterial(name, declared, counted))
     if data_splits is None:
         data_splits = [name for name in spec.splits if why_withheld(spec, name) is None]
@@ -231,7 +231,7 @@ def gather(
     )
 
 
-def _count(
+def _count_rows(
     spec: BenchmarkSpec, split: loading.SplitData, labels: split_counts.Labels | None
 ) -> Counted:
     """Count the rows of a split."""

@@ -35,8 +35,8 @@ def card_metadata(material: Material) -> dict[str, Any]:
         "language_creators": list(declared.language_creators),
         "source_datasets": list(declared.source_datasets),
         "size_categories": _size_categories(material),
-        "tags": _tags(material),
-        "configs": _configs(material),
+        "tags": _card_tags(material),
+        "configs": _dataset_configs(material),
     }
     return {key: value for key, value in metadata.items() if value}
 
@@ -67,14 +67,14 @@ def _size_categories(material: Material) -> list[str]:
     return [_LARGEST]
 
 
-def _tags(material: Material) -> list[str]:
+def _card_tags(material: Material) -> list[str]:
     tags = ["benchmark", "video", "video-question-answering", "lmms-eval", "reelbench"]
     tags += material.sheet.declared.tags
     tags += [f"arxiv:{paper.arxiv}" for paper in material.spec.papers if paper.arxiv]
     return list(dict.fromkeys(tags))
 
 
-def _configs(material: Material) -> list[dict[str, Any]]:
+def _dataset_configs(material: Material) -> list[dict[str, Any]]:
     """Return the configuration whose files lie in the card's repository."""
     if not material.data_splits:
         return []

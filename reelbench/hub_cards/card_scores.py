@@ -17,11 +17,11 @@ def scoring(spec: BenchmarkSpec) -> dict[str, object]:
     """Return the metrics, the judge, the facets, and the rows that can't be scored."""
     sources = Sources()
     lines: list[list[str]] = []
-    for metric, scope in _metrics(spec):
+    for metric, scope in _all_metrics(spec):
         name = f"`{metric.name}`"
         if metric is spec.primary:
             name += " (primary)"
-        origin = _origin(metric) + scope
+        origin = _metric_origin(metric) + scope
         source = sources.number(metric.cite)
         lines.append([name, metric.title, metric.in_unit.label, origin, source])
     judge = spec.judge
@@ -40,11 +40,11 @@ def scoring(spec: BenchmarkSpec) -> dict[str, object]:
         "judge_asked": judge_calls,
         "facets": "; ".join(facets) or None,
         "parity": inert(parity(spec) or "") or None,
-        "unreadable": _unreadable(spec),
+        "unreadable": _unreadable_rows_note(spec),
     }
 
 
-def _unreadable(spec: BenchmarkSpec) -> str | None:
+def _unreadable_rows_note(spec: BenchmarkSpec) -> str | None:
     """Return the numbers of rows that can't be read, where these are left out."""
     if not spec.mapping or not spec.mapping.skip:
         return None
@@ -67,7 +67,7 @@ class _ScopedMetric(NamedTuple):
     scope: str = ""
 
 
-def _metrics(spec: BenchmarkSpec) -> list[_ScopedMetric]:
+def _all_metrics(spec: BenchmarkSpec) -> list[_ScopedMetric]:
     """Return the metrics, then those that facets have of their own."""
     metrics = [_ScopedMetric(metric) for metric in spec.metrics]
     facet_metrics: list[Metric] = []
@@ -79,7 +79,7 @@ def _metrics(spec: BenchmarkSpec) -> list[_ScopedMetric]:
     return metrics
 
 
-def _origin(metric: Metric) -> str:
+def _metric_origin(metric: Metric) -> str:
     """Say from what a metric is computed."""
     how = metric.aggregate
     if isinstance(how, specs.MeanOf):
@@ -115,7 +115,7 @@ def results(spec: BenchmarkSpec) -> str:
     groups: dict[str, list[PublishedResult]] = {}
     for result in spec.published:
         groups.setdefault(_group_title(result), []).append(result)
-    declared = [metric.name for metric, _ in _metrics(spec)]
+    declared = [metric.name for metric, _ in _all_metrics(spec)]
     parts = ["As published, not run for this card. Compare only within a table and a setting."]
     for title, group in groups.items():
         parts.append(f"**{title}**\n\n{_results_table(group, declared, sources)}")
@@ -141,23 +141,23 @@ def _results_table(group: list[PublishedResult], declared: list[str], sources: S
         names_in_group.update(result.metrics)
     names = [name for name in declared if name in names_in_group]
     names += sorted(names_in_group - set(declared))
-    decimals = _decimals(group)
+    decimals = _decimals_of_metrics(group)
     lines: list[list[str]] = []
     for result in group:
         model = result.model
         if result.label:
             model += f" ({result.label})"
         frames = result.frames or ""
-        source = sources.number(_citation(result))
+        source = sources.number(_cite_result(result))
         line = [model, result.setting]
-        line += _numbers(result, names, decimals)
+        line += _result_cells(result, names, decimals)
         line += [frames, source]
         lines.append(line)
     metric_heads = [f"#`{name}`" for name in names]
     return table(["Model", "Setting", *metric_heads, "Frames", "#Source"], lines)
 
 
-def _numbers(
+def _result_cells(
     result: PublishedResult, names: list[str], decimals: Mapping[tuple[str, str], int]
 ) -> list[str]:
     """Return a result's numbers, with a dash where it has none."""
@@ -172,7 +172,7 @@ def _numbers(
     return numbers
 
 
-def _decimals(group: list[PublishedResult]) -> Mapping[tuple[str, str], int]:
+def _decimals_of_metrics(group: list[PublishedResult]) -> Mapping[tuple[str, str], int]:
     """Return the decimals of each source's metrics.
 
     A source's table has one precision: what it printed as 4.00 is not to stand as 4, nor 42.2 as
@@ -187,7 +187,7 @@ def _decimals(group: list[PublishedResult]) -> Mapping[tuple[str, str], int]:
     return decimals
 
 
-def _citation(result: PublishedResult) -> str:
+def _cite_result(result: PublishedResult) -> str:
     citation = result.cite
     if result.verified != "V":
         citation += " (from a third party, not seen in the source)"

@@ -85,7 +85,7 @@ def licences(spec: BenchmarkSpec) -> dict[str, object]:
             names = ", ".join(withheld_splits)
             exception = f", but for those of {names}, whose answers are hidden"
         passing_on = f"They may be passed on under it{exception}."
-    terms = [f"{media.title}: {_terms(spec, media)}" for media in spec.media]
+    terms = [f"{media.title}: {_terms_of_videos(spec, media)}" for media in spec.media]
     return {
         "licence": f"`{licence}`" if licence else "no licence is stated",
         "licence_note": f" {inert(spec.license_note)}" if spec.license_note else "",
@@ -94,7 +94,7 @@ def licences(spec: BenchmarkSpec) -> dict[str, object]:
     }
 
 
-def _terms(spec: BenchmarkSpec, media: MediaSource) -> str:
+def _terms_of_videos(spec: BenchmarkSpec, media: MediaSource) -> str:
     """Return the terms under which videos may be used."""
     if media.kind == "youtube":
         return "YouTube's terms of service"

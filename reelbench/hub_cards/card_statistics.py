@@ -142,19 +142,19 @@ def _add_quantity(section: _Section, title: str, by_split: Mapping[str, Distribu
 
 
 def _add_facet(section: _Section, title: str, by_split: Mapping[str, LabelCounts]) -> None:
-    labels = _labels(by_split)
+    labels = _labels_in_order(by_split)
     listed = labels[:MOST_LABELS]
     shares: dict[str, dict[str, float]] = {}
     sizes: dict[str, int] = {}
     for name, facet in by_split.items():
-        shares[name] = {label: _share(facet, label) for label in listed}
+        shares[name] = {label: _percent_with_label(facet, label) for label in listed}
         sizes[name] = facet.rows
     plot = plots.bars(title, shares, n=sizes)
     text = _facet_table(by_split, listed, labels[MOST_LABELS:])
     section.add(title, text, plot, _facet_note(by_split))
 
 
-def _labels(by_split: Mapping[str, LabelCounts]) -> list[str]:
+def _labels_in_order(by_split: Mapping[str, LabelCounts]) -> list[str]:
     """Return a facet's labels in their order; of many the most frequent first."""
     totals: Counter[str] = Counter()
     for facet in by_split.values():
@@ -164,7 +164,7 @@ def _labels(by_split: Mapping[str, LabelCounts]) -> list[str]:
     return sorted(totals, key=lambda label: (-totals[label], label))
 
 
-def _share(facet: LabelCounts, label: str) -> float:
+def _percent_with_label(facet: LabelCounts, label: str) -> float:
     """Return the share of questions with a label, in percent."""
     return 100 * facet.counts.get(label, 0) / facet.rows
 
@@ -179,7 +179,7 @@ def _facet_table(
     for label in listed:
         line = [inert(label)]
         for facet in by_split.values():
-            line += [f"{facet.counts.get(label, 0):,}", f"{_share(facet, label):.1f}"]
+            line += [f"{facet.counts.get(label, 0):,}", f"{_percent_with_label(facet, label):.1f}"]
         lines.append(line)
     if rest:
         line = [f"{len(rest)} more labels"]

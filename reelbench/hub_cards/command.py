@@ -79,7 +79,7 @@ def render(
         data,
         repo_id=repo,
         data_splits=data_splits,
-        labels=_labels(tags),
+        labels=_labels_of_tags(tags),
         framework=framework,
     )
     for note in merge.write(material, out):
@@ -153,7 +153,7 @@ def push(
             repo,
             options,
             data=data,
-            labels=_labels(tags),
+            labels=_labels_of_tags(tags),
             show=console.write,
             note=console.note,
         )
@@ -166,7 +166,7 @@ def push(
     console.note(f"{_OUTCOMES[outcome.done]}: {outcome.url}")
 
 
-def _labels(tags: Path | None) -> "Labels | None":
+def _labels_of_tags(tags: Path | None) -> "Labels | None":
     if tags is None:
         return None
     from reelbench.scoring.cognitive_profile import read_tags

@@ -146,7 +146,7 @@ def changed_front_matter(front_matter: str, values: Mapping[str, Any], where: st
         return front_matter
     text = front_matter
     if existing:
-        edits = _edits(front_matter, existing, values)
+        edits = _edits_of_existing_keys(front_matter, existing, values)
         for edit in sorted(edits, reverse=True):
             text = text[: edit.start] + edit.text + text[edit.end :]
         if not text.endswith("\n"):
@@ -162,7 +162,7 @@ def changed_front_matter(front_matter: str, values: Mapping[str, Any], where: st
     return to_yaml(all_values)
 
 
-def _edits(
+def _edits_of_existing_keys(
     front_matter: str, existing: Mapping[str, Any], values: Mapping[str, Any]
 ) -> list[_Edit]:
     """Return the edit for each key that is there already."""
@@ -178,14 +178,14 @@ def _edits(
             if new[:old_count] == old:
                 added = new[old_count:]
         if old and added and isinstance(node, yaml.SequenceNode):
-            edits.append(_appended(front_matter, node, added))
+            edits.append(_append_to_list(front_matter, node, added))
         else:
             line = to_yaml({key.value: new}).rstrip("\n")
             edits.append(_Edit(key.start_mark.index, _end_of(node), line))
     return edits
 
 
-def _appended(front_matter: str, node: yaml.SequenceNode, added: list[Any]) -> _Edit:
+def _append_to_list(front_matter: str, node: yaml.SequenceNode, added: list[Any]) -> _Edit:
     """Return the edit that appends values to a list, in its own style."""
     end = _end_of(node.value[-1])
     if node.flow_style:

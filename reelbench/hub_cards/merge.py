@@ -76,7 +76,9 @@ def merge_card(card: Card, existing: str | None, where: str = README) -> Merged:
     sections = dict(card.sections)
     if "heading" not in existing_sections and re.search(r"^# ", rest, re.MULTILINE):
         del sections["heading"]  # the page has a title of its own
-    marked_sections = {name: _marked(name, body) for name, body in sections.items()}
+    marked_sections = {
+        name: _section_between_markers(name, body) for name, body in sections.items()
+    }
 
     def renew(section: re.Match[str]) -> str:
         """Return the new text of a section that is in the README."""
@@ -86,7 +88,7 @@ def merge_card(card: Card, existing: str | None, where: str = README) -> Merged:
                 f"{where}: its statistics were counted, and the data is not on this machine to "
                 "count again; fetch it, give it with --data, or delete that section"
             )
-        if _hash(body) != digest:
+        if _section_hash(body) != digest:
             notes.append(
                 f"{where}: section {name!r} was edited by hand and is kept; delete it to have it "
                 "rewritten"
@@ -97,7 +99,7 @@ def merge_card(card: Card, existing: str | None, where: str = README) -> Merged:
     body = _SECTION.sub(renew, rest)
     for name in sections:
         if name not in existing_sections:
-            body = _insert(body, name, marked_sections)
+            body = _insert_section(body, name, marked_sections)
     if front_matter is None:
         body = "\n" + body.lstrip("\n")
     text = f"---\n{metadata}---\n{body}"
@@ -128,7 +130,7 @@ def _refuse_another_card(
             continue
         _, digest, body = section.groups()
         existing_subject = pattern.search(body)
-        if existing_subject is None or _hash(body) != digest:
+        if existing_subject is None or _section_hash(body) != digest:
             continue  # people's own words
         subject = pattern.search(card.sections.get(name, ""))
         if subject is None or existing_subject[1] != subject[1]:
@@ -168,35 +170,35 @@ def own_config(existing: str | None) -> OwnConfig:
 # ----------------------------------------------------------------------------------------------
 
 
-def _hash(body: str) -> str:
+def _section_hash(body: str) -> str:
     return hashlib.sha256(body.strip().encode()).hexdigest()[:12]
 
 
-def _begin(name: str) -> str:
+def _begin_marker(name: str) -> str:
     return f"<!-- reelbench:begin {name} "
 
 
-def _end(name: str) -> str:
+def _end_marker(name: str) -> str:
     return f"<!-- reelbench:end {name} -->"
 
 
-def _marked(name: str, body: str) -> str:
+def _section_between_markers(name: str, body: str) -> str:
     """Return a section between its markers."""
     # Blank lines inside: not every Markdown reader ends a table at a comment.
-    return f"{_begin(name)}{_hash(body)} -->\n\n{body}\n\n{_end(name)}"
+    return f"{_begin_marker(name)}{_section_hash(body)} -->\n\n{body}\n\n{_end_marker(name)}"
 
 
-def _insert(body: str, name: str, marked_sections: Mapping[str, str]) -> str:
+def _insert_section(body: str, name: str, marked_sections: Mapping[str, str]) -> str:
     """Insert a section behind the one before it, else before the next."""
     section = marked_sections[name]
     names = list(marked_sections)
     place = names.index(name)
     for before in reversed(names[:place]):
-        end = _end(before)
+        end = _end_marker(before)
         if end in body:
             return body.replace(end, f"{end}\n\n{section}", 1)
     for after in names[place + 1 :]:
-        begin = _begin(after)
+        begin = _begin_marker(after)
         if begin in body:
             return body.replace(begin, f"{section}\n\n{begin}", 1)
     return f"{body.rstrip()}\n\n{section}\n"

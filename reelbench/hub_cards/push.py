@@ -85,10 +85,10 @@ def push(
         )
     repository = Repository(repo_id, "dataset")
     with repository.errors_in_one_line():
-        target = _target(repository, options)
+        target = _target_branch(repository, options)
     rows: dict[str, loading.SplitData] = {}
     if options.with_data:
-        rows = _rows(spec, data)
+        rows = _publishable_splits(spec, data)
     existing = _existing_texts(repo_id, target.head)
     card = _card_texts(
         spec, repo_id, options, target.head, existing=existing, rows=rows, data=data, labels=labels
@@ -106,7 +106,7 @@ def push(
         changed = [path for path in paths if differs(staged / path, files.get(path))]
         if not changed:
             return PushOutcome("unchanged", target.url)
-        show(_difference(staged, changed, existing, target.head))
+        show(_difference_text(staged, changed, existing, target.head))
         if options.dry_run:
             return PushOutcome("shown", target.url)
         with repository.errors_in_one_line():
@@ -146,11 +146,11 @@ class _Account(NamedTuple):
     namespaces: set[str]
 
 
-def _target(repository: Repository, options: PushOptions) -> _Target:
+def _target_branch(repository: Repository, options: PushOptions) -> _Target:
     """Find the branch to compare with: `main`, or our open pull request."""
     page = repository.page
     owner = repository.id.partition("/")[0]
-    account = _account(repository, options)
+    account = _token_account(repository, options)
     is_owner = account is not None and owner in account.namespaces
     create_pr = not is_owner if options.create_pr is None else options.create_pr
     head = repository.head()
@@ -171,7 +171,7 @@ def _target(repository: Repository, options: PushOptions) -> _Target:
     return _Target(_MAIN, head, create_pr=create_pr, url=page)
 
 
-def _account(repository: Repository, options: PushOptions) -> _Account | None:
+def _token_account(repository: Repository, options: PushOptions) -> _Account | None:
     """Return the token's account. None without a token, which a dry run doesn't need."""
     from huggingface_hub.errors import LocalTokenNotFoundError
 
@@ -203,7 +203,7 @@ def _refuse_withheld(spec: BenchmarkSpec) -> None:
     raise InputError(f"{reason} Push the card without --with-data.{way}")
 
 
-def _rows(spec: BenchmarkSpec, data: Path | None) -> dict[str, loading.SplitData]:
+def _publishable_splits(spec: BenchmarkSpec, data: Path | None) -> dict[str, loading.SplitData]:
     """Return the splits that may be passed on.
 
     They are those of the user's copy, else all, fetched where they are not here.
@@ -273,7 +273,7 @@ def _card_texts(
     return card
 
 
-def _difference(
+def _difference_text(
     staged: Path, changed: Sequence[str], existing: Mapping[str, str], head: Head
 ) -> str:
     """Return the difference of the texts, then a line for each other file."""

@@ -71,7 +71,7 @@ def of_split(
         videos=len({row["video"] for row in rows}),
         answered=len(answered),
         languages=tuple(sorted({row["language"] for row in rows})),
-        distributions=_distributions(spec, rows),
+        distributions=_known_distributions(spec, rows),
         labels=tuple(counts for counts in label_counts if counts.labelled),
     )
 
@@ -85,7 +85,7 @@ def facet_title(facet: Facet) -> str:
 # ----------------------------------------------------------------------------------------------
 
 
-def _distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> tuple[Distribution, ...]:
+def _known_distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> tuple[Distribution, ...]:
     """Return the distributions of the quantities that any row has."""
     text_name = "answer" if spec.row_kind == "open" else "option"
     texts_of = _answer_texts if spec.row_kind == "open" else _option_texts
@@ -99,11 +99,11 @@ def _distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> tuple[Distributi
     video_lengths: dict[str, float] = {}
     for row in rows:
         if language_of(row["language"]) in UNSPACED:
-            question_characters.append(_characters(row["question"]))
-            text_characters += map(_characters, texts_of(row))
+            question_characters.append(_count_characters(row["question"]))
+            text_characters += map(_count_characters, texts_of(row))
         else:
-            question_words.append(_words(row["question"]))
-            text_words += map(_words, texts_of(row))
+            question_words.append(_count_words(row["question"]))
+            text_words += map(_count_words, texts_of(row))
         if "options" in row:
             option_counts.append(len(row["options"]))
         duration = row.get("duration")
@@ -116,28 +116,28 @@ def _distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> tuple[Distributi
                 span_shares.append(100 * span_length / duration)
     questions_per_video = Counter(row["video"] for row in rows).values()
     distributions = (
-        _distribution("Questions per video", "questions", questions_per_video),
-        _distribution("Words per question", "words", question_words),
-        _distribution("Characters per question", "characters", question_characters),
-        _distribution(f"Words per {text_name}", "words", text_words),
-        _distribution(f"Characters per {text_name}", "characters", text_characters),
-        _distribution("Options per question", "options", option_counts),
-        _distribution("Length of the answer's span", "s", span_lengths),
-        _distribution("Share of the video that the span takes", "%", span_shares),
-        _distribution("Length of the video", "s", video_lengths.values()),
+        _distribution_of("Questions per video", "questions", questions_per_video),
+        _distribution_of("Words per question", "words", question_words),
+        _distribution_of("Characters per question", "characters", question_characters),
+        _distribution_of(f"Words per {text_name}", "words", text_words),
+        _distribution_of(f"Characters per {text_name}", "characters", text_characters),
+        _distribution_of("Options per question", "options", option_counts),
+        _distribution_of("Length of the answer's span", "s", span_lengths),
+        _distribution_of("Share of the video that the span takes", "%", span_shares),
+        _distribution_of("Length of the video", "s", video_lengths.values()),
     )
     return tuple(distribution for distribution in distributions if distribution.values)
 
 
-def _distribution(title: str, unit: str, values: Iterable[float]) -> Distribution:
+def _distribution_of(title: str, unit: str, values: Iterable[float]) -> Distribution:
     return Distribution(title, unit, tuple(sorted(map(float, values))))
 
 
-def _words(text: str) -> int:
+def _count_words(text: str) -> int:
     return len(words(text))
 
 
-def _characters(text: str) -> int:
+def _count_characters(text: str) -> int:
     return len("".join(text.split()))
 
 

@@ -72,10 +72,10 @@ def estimate_cost(
         return []
     answered = [item for item in items if item.reason is None and is_judged(item)]
     with closing(Panel(spec.judge, load_prompts(spec, options.prompts), options)) as panel:
-        return [_estimate(member, answered) for member in panel.members]
+        return [_estimate_member_cost(member, answered) for member in panel.members]
 
 
-def _estimate(member: Member, items: Sequence[Item]) -> CostEstimate:
+def _estimate_member_cost(member: Member, items: Sequence[Item]) -> CostEstimate:
     options = member.options
     replies = _look_up(member, items)
     counted = replies.counted

@@ -79,11 +79,11 @@ def judge_items(
     """
     prompts = load_prompts(spec, options.prompts)
     return JudgeRun(
-        _scale(spec), prompts, items, options, show=show, on_note=on_note, budget=budget
+        _judge_declaration(spec), prompts, items, options, show=show, on_note=on_note, budget=budget
     )
 
 
-def _scale(spec: BenchmarkSpec) -> JudgeSpec:
+def _judge_declaration(spec: BenchmarkSpec) -> JudgeSpec:
     if spec.judge is None:  # which `load_prompts` refuses before
         raise InputError(f"{spec.id}: has no judged metric; leave --judge out")
     return spec.judge

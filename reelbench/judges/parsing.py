@@ -79,7 +79,7 @@ def parse_score(
         return None
     score = _score_of_whole(reply, bare_integer=bare_integer)
     if score is None:
-        verdict = _verdict(reply)
+        verdict = _without_reasoning(reply)
         if verdict is not None:
             score = _score_of_whole(verdict, bare_integer=bare_integer)
             if score is None:
@@ -89,7 +89,7 @@ def parse_score(
     return None
 
 
-def _verdict(reply: str) -> str | None:
+def _without_reasoning(reply: str) -> str | None:
     """Return a reply without its block of reasoning. None where that can't be told apart."""
     verdict = reply
     if _OPENING.search(reply) or _CLOSING.search(reply):
@@ -112,7 +112,7 @@ def _score_of_whole(text: str, *, bare_integer: bool) -> int | None:
     value = dictionary(text)
     if value is None:
         return None
-    return _agreed(list(_scores_in(value)))
+    return _agreed_score(list(_scores_in(value)))
 
 
 def _score_among_words(text: str, answer: str) -> int | None:
@@ -133,8 +133,8 @@ def _score_among_words(text: str, answer: str) -> int | None:
             scores.extend(_scores_in(place.value))
         elif _KEY_WORD.search(text, place.start, place.end):
             return None  # a score that can't be read
-    score = _agreed(scores)
-    if score is not None and _claims(answer, score):
+    score = _agreed_score(scores)
+    if score is not None and _answer_states_score(answer, score):
         return None
     return score
 
@@ -152,7 +152,7 @@ def _scores_in(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any literal
             yield from _scores_in(inner)
 
 
-def _agreed(scores: list[Any]) -> int | None:
+def _agreed_score(scores: list[Any]) -> int | None:
     """Return the whole number that all scores are. None where there is none."""
     numbers = [_whole_number(score) for score in scores]
     if len(set(numbers)) != 1:
@@ -200,7 +200,7 @@ class _Quotations:
         )
 
 
-def _claims(answer: str, score: int) -> bool:
+def _answer_states_score(answer: str, score: int) -> bool:
     """Return True where an answer speaks of a score of its own."""
     return re.search(rf"score\D{{0,20}}{score}(?!\d)", answer, re.IGNORECASE) is not None
 

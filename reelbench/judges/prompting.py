@@ -102,7 +102,7 @@ class PromptSet:
             }
             if "{mark}" in template:
                 named_texts = [values[name] for name in _FURTHER if f"{{{name}}}" in template]
-                values["mark"] = _mark([*texts, *named_texts])
+                values["mark"] = _mark_in_no_text([*texts, *named_texts])
             # One pass over the template alone, so that text put in is never read for places.
             text = _PLACE.sub(lambda place: values[place[1]], template)
         user_message: Message = {"role": "user", "content": valid_text(text)}
@@ -117,7 +117,7 @@ class PromptSet:
         return {int(score): meaning for score, meaning in lines}
 
 
-def _mark(texts: Sequence[str]) -> str:
+def _mark_in_no_text(texts: Sequence[str]) -> str:
     """Return a mark made of texts, which none of them holds."""
     digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
     # Eight digits can be had by trying, so a text that holds them gets more; the others keep their

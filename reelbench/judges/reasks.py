@@ -27,13 +27,13 @@ def score_again(scale: JudgeSpec) -> Again:
     def again(messages: Sequence[Message], reply: str | None, error: str) -> list[Message]:
         if reply is not None and len(reply) > _LONGEST_REPLY:
             reply = f"{reply[:_LONGEST_REPLY]} …"
-        return _prompts().retry(messages, reply, f"{error}; {form}")
+        return _reask_prompts().retry(messages, reply, f"{error}; {form}")
 
     return again
 
 
 @cache
-def _prompts() -> PromptFiles:
+def _reask_prompts() -> PromptFiles:
     """Return the files with the prompt of a re-ask, which is read once."""
     return PromptFiles(resources.files("reelbench.llm"))
 
@@ -78,7 +78,7 @@ class PossibleRequests:
         self._sampling_with_schema = with_schema(sampling, score_schema(scale.low, scale.high))
         if structured and FIELD not in sampling:
             self._sampling = self._sampling_with_schema
-        self._first = self._request(messages, self._sampling)
+        self._first = self._request_of(messages, self._sampling)
         self._requests = [self._first]
 
     def advance(self, reply: JudgeReply) -> bool:
@@ -90,15 +90,19 @@ class PossibleRequests:
                 makers.append(request)
         self._requests = [self._first]
         for request in makers:
-            self._requests += self._reasks(request.messages, reply.raw)
+            self._requests += self._possible_reasks(request.messages, reply.raw)
         return bool(makers)
 
-    def _reasks(self, messages: Sequence[Message], raw: str | None) -> Iterator[PossibleRequest]:
+    def _possible_reasks(
+        self, messages: Sequence[Message], raw: str | None
+    ) -> Iterator[PossibleRequest]:
         """Yield the re-asks that may follow a reply."""
         for error in (NOT_READ, EMPTY_OR_CUT):
             longer = self._again(messages, raw, error)
-            yield self._request(longer, self._sampling)
-            yield self._request(longer, self._sampling_with_schema)
+            yield self._request_of(longer, self._sampling)
+            yield self._request_of(longer, self._sampling_with_schema)
 
-    def _request(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> PossibleRequest:
+    def _request_of(
+        self, messages: Sequence[Message], sampling: Mapping[str, Any]
+    ) -> PossibleRequest:
         return PossibleRequest(messages, request_shape(self._model, messages, sampling))

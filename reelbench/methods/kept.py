@@ -140,7 +140,7 @@ class KeptAnswers:
         if cursor.key is not None and foreign_replies and not self._keeping.fresh:
             stored, difference = foreign_replies[-1]
             raise ReelbenchError(
-                f"{self._what}: kept answers of {self._giver['name']} ({_date_text(stored.at)}) are not "
+                f"{self._what}: kept answers of {self._giver['name']} ({_date(stored.at)}) are not "
                 f"by who is asked now: {difference}; --fresh asks all again and keeps both, "
                 "--kept takes the kept answers"
             )
@@ -180,9 +180,7 @@ class KeptAnswers:
         if self._keeping.as_they_are or tally.kept_from is None:
             return
         answers = number_of(max(0, tally.replies - tally.calls), "kept answer")
-        whose = (
-            f"{self._what}: {answers} of {self._giver['name']} from {_date_text(tally.kept_from)}"
-        )
+        whose = f"{self._what}: {answers} of {self._giver['name']} from {_date(tally.kept_from)}"
         if self._why_away is not None:
             raise ReelbenchError(
                 f"{whose}, and who gave them can't be asked ({self._why_away}); --kept takes them"
@@ -288,5 +286,5 @@ def _are_alike(before: _Reading, after: _Reading) -> bool:
     return before.value == after.value
 
 
-def _date_text(at: float) -> str:
+def _date(at: float) -> str:
     return str(moment(at))[:16].replace("T", " ")

@@ -164,7 +164,7 @@ def _video_sums(scores: Array, labels: Array, videos: Sequence[str]) -> Array:
 
 
 def _resampled_moments(sums: Array) -> tuple[Array, Array]:
-    """Return for each resample of the videos what `_prediction_powered_means` takes: totals and moments."""
+    """Return the totals and moments of each resample of the videos."""
     columns = sums.shape[1]
     products = (sums[:, :, None] * sums[:, None, :]).reshape(len(sums), -1)
     table = np.concatenate([sums, products], axis=1)

@@ -140,21 +140,21 @@ def _as_recorded(name: str, value: Any) -> Any:  # noqa: ANN401 - the record's o
     """Return a field's value as the record has it, from what people write."""
     match name:
         case "parameters":
-            return _parameters(value)
+            return _parse_parameters(value)
         case "released" if isinstance(value, int | date):
             return str(value)
         case "trained_on" if isinstance(value, str):
             return [value]
         case "links" if isinstance(value, str) or is_array(value):
             urls = [value] if isinstance(value, str) else value
-            return {_host(str(url)): url for url in urls}
+            return {_host_of_url(str(url)): url for url in urls}
         case "frames":
             return str(FrameSampling.parse(str(value)))
         case _:
             return value
 
 
-def _parameters(value: object) -> float:
+def _parse_parameters(value: object) -> float:
     match = _COUNT.fullmatch(str(value).strip())
     number = math.inf
     if match:
@@ -165,5 +165,5 @@ def _parameters(value: object) -> float:
     return float(round(number))
 
 
-def _host(url: str) -> str:
+def _host_of_url(url: str) -> str:
     return re.sub(r"^https?://(www\.)?", "", url).partition("/")[0]

@@ -94,7 +94,7 @@ def read_unread(
     unread = [item for item in items if _is_unread(spec, item)]
     asker = Asker(options, {"temperature": 0}, on_note=note)
     with bar(f"reading {spec.id}", len(unread)) as show:
-        results = _ask(asker, unread, show)
+        results = _ask_reader(asker, unread, show)
     _note_rejected(results, note)
     replies: dict[str, AskResult[str]] = {}
     for item, result in zip(unread, results, strict=True):
@@ -115,13 +115,13 @@ def read_unread(
     return ReadItems(read_items, frozenset(replies), record)
 
 
-def _ask(asker: Asker, items: Sequence[Item], show: Show) -> list[AskResult[str]]:
+def _ask_reader(asker: Asker, items: Sequence[Item], show: Show) -> list[AskResult[str]]:
     """Ask the reader about each answer. ReelbenchError where replies are lacking."""
     runner = Runner([asker], show)
 
     async def read(item: Item) -> AskResult[str]:
         read_reply = partial(_read_reply, options=len(item.options))
-        result = await asker.ask(_messages(item), read_reply, again=_PROMPTS.retry)
+        result = await asker.ask(_reader_question(item), read_reply, again=_PROMPTS.retry)
         if result.reason not in {None, UNPARSABLE, REJECTED}:
             runner.note_lacking(result)
         return result
@@ -166,7 +166,7 @@ def _answer_text(item: Item) -> str:
     return tail((answers.strip_reasoning(item.prediction) or "").strip())
 
 
-def _messages(item: Item) -> list[Message]:
+def _reader_question(item: Item) -> list[Message]:
     """Return the question about an answer.
 
     Tokens of the answer that would open a turn are broken.

@@ -281,7 +281,9 @@ def _write_folder(
             shutil.copyfile(request.rows, new_folder / rows_file)
         for file in source.files[1:]:
             shutil.copyfile(file, new_folder / file.name)
-        write_text(new_folder / benchmark_file.NAME, _yaml(request, result, rows_file, layouts))
+        write_text(
+            new_folder / benchmark_file.NAME, _benchmark_yaml(request, result, rows_file, layouts)
+        )
         write_text(
             new_folder / "README.md",
             readme.format(name=request.name, file=benchmark_file.NAME, copied=rows_file),
@@ -432,7 +434,7 @@ def _parsed_keys(request: NewBenchmark) -> benchmark_block.Block:
         return benchmark_block.parse(file)
 
 
-def _yaml(
+def _benchmark_yaml(
     request: NewBenchmark,
     result: Guess,
     rows_file: str,
@@ -450,7 +452,7 @@ def _yaml(
     if request.kind is None:
         lines[2] += "  # guessed from the columns"
     for name, column in result.columns.items():
-        text = _quoted(column) if isinstance(column, str) else _listed(column)
+        text = _quoted(column) if isinstance(column, str) else _listed_in_words(column)
         line = f"  {name}: {text}"
         if name not in request.columns:
             line += f"  # guessed: {result.why.get(name, 'name')}"
@@ -467,7 +469,7 @@ def _yaml(
     if request.fps:
         lines.append(f"fps: {_quoted(request.fps)}")
     if result.facets:
-        facets = _listed(result.facets)
+        facets = _listed_in_words(result.facets)
         lines.append(f"facets: {facets}  # guessed: usual names, with few labels")
     if result.kind == "open":
         lines.append(
@@ -475,7 +477,7 @@ def _yaml(
             "or a folder of prompts"
         )
     if layouts is not None:
-        lines.append(f"media: {{layouts: {_listed(layouts.layouts)}}}")
+        lines.append(f"media: {{layouts: {_listed_in_words(layouts.layouts)}}}")
     lines += [
         "languages: [en]",
         "# licence: cc-by-4.0",
@@ -485,7 +487,7 @@ def _yaml(
     return "\n".join([*lines, *request.further_lines(), ""])
 
 
-def _listed(texts: Sequence[str]) -> str:
+def _listed_in_words(texts: Sequence[str]) -> str:
     return f"[{', '.join(map(_quoted, texts))}]"
 
 

@@ -16,7 +16,7 @@ def of_package(package: str, file: str) -> BenchmarkSpec:
     `benchmark.yaml`. A `formats.py` beside it reads the owners' result files.
     """
     folder = Path(file).parent
-    published = _published(folder)
+    published = _published_results(folder)
     fields_file = folder / "spec.yaml"
     if fields_file.is_file():
         import yaml
@@ -55,7 +55,7 @@ def _with_tag(task: TaskSpec) -> TaskSpec:
     return replace(task, tags=("reelbench",))
 
 
-def _published(folder: Path) -> tuple[PublishedResult, ...]:
+def _published_results(folder: Path) -> tuple[PublishedResult, ...]:
     """Return the published numbers in a package's `published.json`, if it has one.
 
     It is a list of tables: each has the fields that its rows share, `metrics` in the order of their

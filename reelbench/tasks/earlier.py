@@ -90,7 +90,7 @@ class EarlierResult:
         if second_folder is not None:
             second = _read_second(second_folder, result, samples)
             compared_with = second.sha256
-            ids = _disagreements(samples, second.samples)
+            ids = _differing_questions(samples, second.samples)
         else:
             usual_models = most_returned(samples)
             ids = [
@@ -249,7 +249,7 @@ def _read_second(folder: Path, first: Result, samples: Samples) -> _OtherResult:
     return _OtherResult(second.provenance.samples_sha256 or "", second_samples)
 
 
-def _disagreements(samples: Samples, second_samples: Samples) -> list[str]:
+def _differing_questions(samples: Samples, second_samples: Samples) -> list[str]:
     """Return the ids of the questions on which two results differ."""
     ids: list[str] = []
     for name, sample in samples.items():

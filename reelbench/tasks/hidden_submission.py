@@ -132,13 +132,13 @@ def _with_predictions(record: Submission, file: Path) -> HandedIn:
         if question_id in predictions or question_id in unanswered:
             raise InputError(f"{where}: the id {question_id[:80]!r} occurs twice")
         if "reason" in line:
-            unanswered[question_id] = _reason(line, where)
+            unanswered[question_id] = _reason_of_no_answer(line, where)
         else:
-            predictions[question_id] = _prediction(line, where)
+            predictions[question_id] = _checked_prediction(line, where)
     return HandedIn(record, predictions, unanswered)
 
 
-def _prediction(line: Mapping[str, Any], where: str) -> str:
+def _checked_prediction(line: Mapping[str, Any], where: str) -> str:
     prediction = line["prediction"]
     if not isinstance(prediction, str):
         raise InputError(f"{where}: `id` and `prediction` are texts")
@@ -146,7 +146,7 @@ def _prediction(line: Mapping[str, Any], where: str) -> str:
     return prediction
 
 
-def _reason(line: Mapping[str, Any], where: str) -> Reason:
+def _reason_of_no_answer(line: Mapping[str, Any], where: str) -> Reason:
     """Return the reason why there is no answer."""
     if line["prediction"] is not None or line["reason"] not in NO_ANSWER:
         expected = ", ".join(sorted(NO_ANSWER))

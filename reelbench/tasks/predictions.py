@@ -215,7 +215,7 @@ def of_table(questions: Questions, path: Path, cells: Iterable[Cells]) -> Predic
     advice = (
         "; --id-column names the column of the ids, and --template writes a table of the right ones"
     )
-    notes = _notes(questions, references, predictions.values())
+    notes = _unreadable_notes(questions, references, predictions.values())
     return join(questions, predictions, references, path, notes=notes, advice=advice)
 
 
@@ -263,7 +263,7 @@ def _read_texts(
     return predictions
 
 
-def _notes(
+def _unreadable_notes(
     questions: Questions, references: Sequence[Reference], predictions: Iterable[Prediction]
 ) -> list[str]:
     """Return notes on answers that can't be read as the benchmark asks for them."""
@@ -375,17 +375,17 @@ def _id_template(names: Sequence[str], columns: Columns) -> str | None:
     if columns.owners_id is None:
         return None
     parts = PLACE.findall(columns.owners_id)
-    plain_names = {_plain(name) for name in names}
+    plain_names = {_plain_name(name) for name in names}
     if (
         not parts
         or not plain_names.isdisjoint(IDS)
-        or not plain_names.issuperset(map(_plain, parts))
+        or not plain_names.issuperset(map(_plain_name, parts))
     ):
         return None
     return columns.owners_id
 
 
-def _plain(name: str) -> str:
+def _plain_name(name: str) -> str:
     return name.strip().lower()
 
 
@@ -395,7 +395,7 @@ class _Header:
     def __init__(self, path: Path, names: Sequence[str]) -> None:
         self._path = path
         self._names = names
-        self._by_plain_name = {_plain(name): name for name in reversed(names)}
+        self._by_plain_name = {_plain_name(name): name for name in reversed(names)}
         self._listed = f"it has {first_of(names, 12)}" if names else "it has no columns"
 
     def text(self, user_name: str | None) -> str:
@@ -420,11 +420,11 @@ class _Header:
 
     def part(self, name: str) -> str:
         """Return a column that a template of ids names."""
-        if _plain(name) not in self._by_plain_name:
+        if _plain_name(name) not in self._by_plain_name:
             raise InputError(
                 f"{self._path}: no column {name!r}, which makes the ids; {self._listed}"
             )
-        return self._by_plain_name[_plain(name)]
+        return self._by_plain_name[_plain_name(name)]
 
 
 # --- in a data set on the Hugging Face Hub

@@ -57,8 +57,8 @@ def round_trip(spec: BenchmarkSpec, split: str, rows: Sequence[Row]) -> RoundTri
         given_answers.append(answers.Given(right_answer(spec, reference), *row))
         given_answers.append(answers.Given("", *row))
     predictions = list(all_answered(spec, given_answers))
-    perfect = _samples(spec, references, predictions[::2])
-    empty = _samples(spec, references, predictions[1::2])
+    perfect = _scored_samples(spec, references, predictions[::2])
+    empty = _scored_samples(spec, references, predictions[1::2])
     _, top = metric.bounds
     misread: list[str] = []
     for sample in perfect:
@@ -74,7 +74,7 @@ def round_trip(spec: BenchmarkSpec, split: str, rows: Sequence[Row]) -> RoundTri
     )
 
 
-def _samples(
+def _scored_samples(
     spec: BenchmarkSpec, references: Sequence[Reference], predictions: Sequence[Prediction]
 ) -> Sequence[Sample]:
     """Return the scored samples of references and their predictions."""

@@ -81,7 +81,7 @@ def run_evaluations(
             task_options = replace(options, place=place)
         task_tags = tags if logged.task in tagged_tasks else None
         try:
-            task_evaluation = _evaluated(logged, place, task_options, tags=task_tags)
+            task_evaluation = _evaluate_logged_task(logged, place, task_options, tags=task_tags)
         except ReelbenchError as error:
             if failed is None or isinstance(error, PendingError):
                 raise
@@ -140,10 +140,10 @@ def score_logged(
 
     `questions` are the task's own, where they were found before the run.
     """
-    return _evaluated(logged, folder, options, questions=questions).write(folder)
+    return _evaluate_logged_task(logged, folder, options, questions=questions).write(folder)
 
 
-def _evaluated(
+def _evaluate_logged_task(
     logged: LoggedTask,
     folder: Path,
     options: Options,

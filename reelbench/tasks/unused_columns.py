@@ -204,7 +204,10 @@ class _Accounting:
     def _is_copy(self, name: str) -> bool:
         """Return True where a column repeats one that is in use, and note which."""
         for used in sorted(self._settled.used & self._table.values.keys()):
-            if all(_cell(row, name) == _cell(row, used) for row in self._table.rows):
+            if all(
+                _value_in_column(row, name) == _value_in_column(row, used)
+                for row in self._table.rows
+            ):
                 self._again[name] = f"{used} again"
                 return True
         return False
@@ -706,8 +709,8 @@ class _Accounting:
         outside = 0
         for row in self._table.rows:
             with suppress(InputError):
-                clip_start, clip_end = _window(row, parts_of(clip))
-                start, end = _window(row, columns)
+                clip_start, clip_end = _window_of_row(row, parts_of(clip))
+                start, end = _window_of_row(row, columns)
                 outside += start < clip_start - _SLACK or end > clip_end + _SLACK
         if outside < _TELLING_ROWS:
             return {}
@@ -840,14 +843,14 @@ class _Accounting:
 # --------------------------------------------------------------------------------------------
 
 
-def _window(row: Cells, columns: Sequence[str]) -> Sequence[float]:
+def _window_of_row(row: Cells, columns: Sequence[str]) -> Sequence[float]:
     """Return the first part of a video that a row's columns hold. InputError without one."""
     cells = [row_cells.cell(row, column, "") for column in columns]
     value = cells if len(cells) > 1 else cells[0]
     return video_windows.read_windows(value, "")[:2]
 
 
-def _cell(row: Cells, name: str) -> object:
+def _value_in_column(row: Cells, name: str) -> object:
     """Return a row's value in a column, or within one. Null where it has none."""
     with suppress(InputError):
         return row_cells.cell(row, name, "")

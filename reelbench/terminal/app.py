@@ -77,7 +77,7 @@ class _Parsed:
         for part in self.get_params(ctx):
             if part.param_type_name == "option" and not getattr(part, "hidden", False):
                 own_options += part.opts
-        line = _TypedLine(_words(ctx), [*args], own_options, self.examples)
+        line = _TypedLine(_command_words(ctx), [*args], own_options, self.examples)
         with _usage_errors(line):
             return super().parse_args(ctx, args)  # type: ignore[misc] - of the class beside it
 
@@ -105,7 +105,7 @@ class Group(_Parsed, TyperGroup):
         both_words = " ".join(args[:2])
         if len(args) > 1 and both_words in self.commands:
             return super().resolve_command(ctx, [both_words, *args[2:]])
-        with _usage_errors(_TypedLine(_words(ctx), args, self.commands, ())):
+        with _usage_errors(_TypedLine(_command_words(ctx), args, self.commands, ())):
             return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: "_click.Context", formatter: "_click.HelpFormatter") -> None:  # noqa: ARG002 - click's
@@ -187,7 +187,7 @@ class Command(_Parsed, TyperCommand):
         is_completing = extra.get("resilient_parsing")
         if parent is None or is_completing or info_name in _WITHOUT_DEFAULTS:
             return super().make_context(info_name, args, parent, **extra)
-        words = " ".join([*_words(parent).split(), info_name or ""])
+        words = " ".join([*_command_words(parent).split(), info_name or ""])
         from_files = defaults.defaults_of(words, self, defaults.known_to(parent))
         values = {name: default.value for name, default in from_files.of_parameter.items()}
         try:
@@ -247,7 +247,7 @@ class Command(_Parsed, TyperCommand):
         self, ctx: "_click.Context", typed_names: Sequence[str], own_options: Collection[str]
     ) -> None:
         """Raise InputError for an option before `--` that is not ours: lmms-eval's stand behind."""
-        words = _words(ctx)
+        words = _command_words(ctx)
         for name in typed_names:
             if not name.startswith("-") or name in own_options or name in ctx.help_option_names:
                 continue
@@ -270,7 +270,7 @@ class Command(_Parsed, TyperCommand):
         try:
             if status_path is None:
                 return super().invoke(ctx)
-            with _status_file(status_path, _words(ctx)):
+            with _status_file(status_path, _command_words(ctx)):
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             if self.on_stop:
@@ -347,7 +347,7 @@ class Command(_Parsed, TyperCommand):
         Each has a line of its own, however long it is.
         """
         formatter.write_paragraph()
-        words = _words(ctx)
+        words = _command_words(ctx)
         formatter.write("Examples:\n")
         for example in self.examples:
             line = f"reelbench {words} {example}".strip()
@@ -381,7 +381,7 @@ class _TypedLine:
         if message.startswith("No such"):
             close = synonyms.near(wrong_word, self.known_words)
             if close:
-                return f"did you mean `{shell_line(self._with(close, wrong_word))}`?"
+                return f"did you mean `{shell_line(self._corrected_line(close, wrong_word))}`?"
         if message.startswith(("No such option", "No such command")):
             answer = synonyms.ANSWERS.get(synonyms.with_dashes(wrong_word))
             if answer:
@@ -394,7 +394,7 @@ class _TypedLine:
         command = f"reelbench {self.words}".strip()
         return f"see `{command} --help`"
 
-    def _with(self, right_word: str, wrong_word: str) -> list[str]:
+    def _corrected_line(self, right_word: str, wrong_word: str) -> list[str]:
         """Return the line with one word in the place of another."""
         corrected: list[str] = []
         for word in self.line:
@@ -488,5 +488,5 @@ def _shown_type(typers: re.Match[str]) -> str:
     return f" {_METAVARS.get(typers[1], 'TEXT')}"
 
 
-def _words(ctx: "_click.Context") -> str:
+def _command_words(ctx: "_click.Context") -> str:
     return ctx.command_path.partition(" ")[2]

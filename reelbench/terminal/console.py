@@ -129,7 +129,7 @@ def progress(title: str, total: float | None, *, in_bytes: bool = False) -> Iter
     one. The bar is done at `total`, None where that is not known; with `in_bytes` bytes are
     counted, and not things.
     """
-    with _told(title, total) as tell_status:
+    with _show_in_status_file(title, total) as tell_status:
         if sys.stderr is None:
             yield tell_status
         elif sys.stderr.isatty():
@@ -158,12 +158,12 @@ def progress(title: str, total: float | None, *, in_bytes: bool = False) -> Iter
 def progress_unless(*, quiet: bool) -> Bar:
     """Return `progress`, or what tells the status file alone."""
     if quiet:
-        return _told
+        return _show_in_status_file
     return progress
 
 
 @contextmanager
-def _told(title: str, total: float | None) -> Iterator[Show]:
+def _show_in_status_file(title: str, total: float | None) -> Iterator[Show]:
     """Tell the status file of progress, if there is one."""
     telling = nullcontext(no_show)
     if status is not None:

@@ -103,7 +103,11 @@ def defaults_of(words: str, command: "_click.Command", all_commands: Known) -> D
     of_parameter: dict[str, Entry] = {}
     untrusted: list[str] = []
     own_table = words.replace(" ", ".")
-    options = {_option(part): part for part in command.params if part.param_type_name == "option"}
+    options = {
+        _option_without_dashes(part): part
+        for part in command.params
+        if part.param_type_name == "option"
+    }
     for file in files():
         file_entries = entries(file, all_commands)
         for entry in sorted(file_entries, key=lambda entry: entry.table != own_table):
@@ -137,7 +141,7 @@ def entries(file: Path, all_commands: Known) -> list[Entry]:
     file_entries: list[Entry] = []
     document = _read_document(file)
     commands = all_commands()
-    for table, name, value in _lines("", document):
+    for table, name, value in _setting_lines("", document):
         parameter = _option_of_line(file, table, name, commands)
         file_entries.append(Entry(file, table, name, value, _why_ignored(file, parameter)))
     return file_entries
@@ -157,11 +161,11 @@ def _read_document(file: Path) -> dict[str, Any]:
         raise InputError(f"{file}: not valid TOML: {error}") from None
 
 
-def _lines(table: str, content: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+def _setting_lines(table: str, content: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """Yield the table, name and value of each line."""
     for name, value in content.items():
         if isinstance(value, dict) and table.count(".") < _DEEPEST:
-            yield from _lines(f"{table}.{name}".lstrip("."), value)
+            yield from _setting_lines(f"{table}.{name}".lstrip("."), value)
         else:
             yield table, name, value
 
@@ -182,14 +186,14 @@ def _option_of_line(
     if command is not None:
         parameters = [*command.params, *of_family]
     for parameter in parameters:
-        if _option(parameter) == name:
+        if _option_without_dashes(parameter) == name:
             return parameter
     why = "no such command or family of options; `reelbench help` lists them"
     if command is not None:
         why = f"`reelbench {words}` has no such option"
     elif of_family:
         why = f"no such option; see `reelbench help {table}`"
-    close = get_close_matches(name.replace("_", "-"), map(_option, parameters), n=1)
+    close = get_close_matches(name.replace("_", "-"), map(_option_without_dashes, parameters), n=1)
     if not parameters and table:
         close = get_close_matches(words, [*commands, *FAMILIES], n=1)
     line = name
@@ -223,7 +227,7 @@ def _why_ignored(file: Path, parameter: "_click.Parameter") -> str:
     return ""
 
 
-def _option(parameter: "_click.Parameter") -> str:
+def _option_without_dashes(parameter: "_click.Parameter") -> str:
     return option_name(parameter).removeprefix("--")
 
 

@@ -36,10 +36,10 @@ def report(
         for outcome in outcomes:
             _tell_notes(outcome)
     if as_json:
-        _write_json([_document(outcome.result) for outcome in outcomes])
+        _write_json([_result_document(outcome.result) for outcome in outcomes])
     elif not quiet:
         for outcome in outcomes:
-            _show(outcome)
+            _print_outcome(outcome)
     if not quiet:
         _tell_unjudged(outcomes, again)
 
@@ -57,7 +57,7 @@ def _tell_notes(outcome: "Outcome") -> None:
             console.note(f"{number_of(len(ids), f'{what} id')}: {first_of(ids, _SHOWN)}")
 
 
-def _document(result: "Result") -> dict[str, Any]:
+def _result_document(result: "Result") -> dict[str, Any]:
     numbers = result.model_dump(mode="json", include={"counts", "metrics", "breakdowns"})
     return {"benchmark": result.benchmark.id, "version": result.benchmark.version, **numbers}
 
@@ -248,7 +248,7 @@ def _show_asked(result: "Result") -> None:
         console.write(f"{name}: answered as {', '.join(other_models)}")
 
 
-def _show(outcome: "Outcome") -> None:
+def _print_outcome(outcome: "Outcome") -> None:
     """Print a result: its metrics, unreadable answers, calls and folder."""
     from reelbench.registry import discovery
     from reelbench.scoring import metric_table

@@ -95,7 +95,7 @@ class VideoFile:
         except OSError as error:
             raise MediaError(self.path, f"can't be read ({error.strerror})") from None
         deadline = Deadline(self.path, time_limit, 60 + megabytes / 10)
-        self.info = _abandonable(lambda: read_index(self.path, deadline), deadline)
+        self.info = _work_until_deadline(lambda: read_index(self.path, deadline), deadline)
         """The index of the file."""
         self.timeline = self.info.timeline
         """Times and keyframes of all frames."""
@@ -108,7 +108,7 @@ class VideoFile:
         Raises:
             MediaError: The time limit is reached, or not one frame comes out.
         """
-        picked = self._pick(sampling)
+        picked = self._pick_frames(sampling)
         size = sampling.scaled_size(self.info.width, self.info.height)
         runs = plan_runs(self.info, picked)
         threads = self._most_threads()
@@ -145,7 +145,7 @@ class VideoFile:
                 self.path, "not one of the frames asked for can be decoded; the file may be damaged"
             )
 
-    def _pick(self, sampling: FrameSampling) -> np.ndarray:
+    def _pick_frames(self, sampling: FrameSampling) -> np.ndarray:
         try:
             picked = sampling.pick(self.timeline)
         except InputError as error:
@@ -200,7 +200,7 @@ def decode_pictures(
     picked: list[int] = sampling.pick(timeline).tolist()
     for frame in picked:
         path = paths[frame]
-        picture = _abandonable(partial(_decode_picture, path), Deadline(path, time_limit))
+        picture = _work_until_deadline(partial(_decode_picture, path), Deadline(path, time_limit))
         if size is None:
             size = sampling.scaled_size(picture.width, picture.height)
         yield Frame(frame, float(timeline.timestamps[frame]), turn_and_scale(picture, size, 0))
@@ -221,7 +221,7 @@ def _decode_picture(path: Path) -> VideoFrame:
 # ----------------------------------------------------------------------------------------------
 
 
-def _abandonable(work: Callable[[], T], deadline: Deadline) -> T:
+def _work_until_deadline(work: Callable[[], T], deadline: Deadline) -> T:
     """Run `work` in a thread until the deadline. A decoder that hangs is left behind."""
     done: queue.Queue[Future[T]] = queue.Queue()
 
@@ -234,10 +234,10 @@ def _abandonable(work: Callable[[], T], deadline: Deadline) -> T:
         done.put(result)
 
     threading.Thread(target=run, name="reelbench-frames", daemon=True).start()
-    return _next(done, deadline).result()
+    return _next_in_queue(done, deadline).result()
 
 
-def _next(items: "queue.Queue[T]", deadline: Deadline) -> T:
+def _next_in_queue(items: "queue.Queue[T]", deadline: Deadline) -> T:
     """Take the next item from a queue.
 
     Raises:
@@ -279,7 +279,7 @@ class _Job:
     def results(self) -> Iterator[Frame]:
         """Yield the frames of the next run."""
         while True:
-            item = _next(self._queue, self._deadline)
+            item = _next_in_queue(self._queue, self._deadline)
             if item is None:
                 return
             if isinstance(item, BaseException):

@@ -100,7 +100,7 @@ class EntryWriter:
 
         path = self._folder / f"{self._key}.mp4"
         rate = self._sampling.rate(self._timeline, self._sampling.pick(self._timeline))
-        pictures = (frame.picture for frame in self._noted(frames))
+        pictures = (frame.picture for frame in self._note_frames(frames))
         write_clip(path, pictures, rate, sound.path)
         if sound.path is not None:
             sound.path.unlink()
@@ -110,13 +110,13 @@ class EntryWriter:
         from PIL import Image
 
         paths: list[Path] = []
-        for number, frame in enumerate(self._noted(frames)):
+        for number, frame in enumerate(self._note_frames(frames)):
             path = self._folder / f"{number:05d}.jpg"
             Image.fromarray(frame.rgb).save(path, format="JPEG", quality=95, subsampling=0)
             paths.append(path)
         return paths
 
-    def _noted(self, frames: Iterable["Frame"]) -> Iterator[Any]:
+    def _note_frames(self, frames: Iterable["Frame"]) -> Iterator[Any]:
         """Yield the frames. Note the time and size of each."""
         longest = _LONGEST_SIDE[self._sampling.form]
         for frame in frames:

@@ -82,7 +82,7 @@ def write_excerpt(
         last_tick = round((end - start) * CLOCK)
         write_film(
             target,
-            _timed(source.frames(sampling), start),
+            _timed_from_start(source.frames(sampling), start),
             FPS,
             lambda ticks: max(1, last_tick - ticks),
             clip_sound,
@@ -94,7 +94,7 @@ def write_excerpt(
     return Excerpt(start, end, fps)
 
 
-def _timed(frames: Iterable[Frame], start: float) -> Iterator[TimedPicture]:
+def _timed_from_start(frames: Iterable[Frame], start: float) -> Iterator[TimedPicture]:
     """Yield the pictures with their times from the start of a window, in ticks.
 
     The first on screen may be a little older than the window.

@@ -169,8 +169,8 @@ class FileMatch:
         """
         for end in ends_of(video):
             for way in _WAYS:
-                for root, root_name, layout in self._places():
-                    path = self._path(video, root_name, fill(layout, end.path), way)
+                for root, root_name, layout in self._search_places():
+                    path = self._match_file(video, root_name, fill(layout, end.path), way)
                     if path is None:
                         continue
                     if not end.is_whole or ("{name}" in layout and "/" in end.path):
@@ -181,20 +181,20 @@ class FileMatch:
     def in_other_case(self, video: str) -> str | None:
         """Return the name of a file that differs in nothing but the case, or None."""
         for end in ends_of(video):
-            for _, root_name, layout in self._places():
+            for _, root_name, layout in self._search_places():
                 below, name = os.path.split(fill(layout, end.path))
                 names = self._in_any_case(f"{root_name}/{below}", name)
                 if names:
                     return names[0]
         return None
 
-    def _places(self) -> Iterator[tuple[Path, str, str]]:
+    def _search_places(self) -> Iterator[tuple[Path, str, str]]:
         """Yield each root, its name and each layout, all of one root first."""
         for root, root_name in self._roots:
             for layout in self._layouts:
                 yield root, root_name, layout
 
-    def _path(self, video: str, root: str, place: str, way: Way) -> Path | None:
+    def _match_file(self, video: str, root: str, place: str, way: Way) -> Path | None:
         """Return the file at a place below a root, looked for in one way.
 
         Raises:

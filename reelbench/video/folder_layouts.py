@@ -68,7 +68,7 @@ class VideoFolder:
                 "name; a column with the folder does: --column 'video={folder}/{file}.mp4'"
             )
         layouts[_WHOLE] = None
-        return self._checked(list(layouts), distinct_videos)
+        return self._check_layouts(list(layouts), distinct_videos)
 
     def _layout_of(self, video: str) -> str:
         """Return the layout of a video in a folder that the row doesn't name.
@@ -93,7 +93,7 @@ class VideoFolder:
                 return "/".join([*outer_steps, last_step])
         return _WHOLE
 
-    def _checked(self, layouts: list[str], videos: Iterable[str]) -> "FolderLayouts":
+    def _check_layouts(self, layouts: list[str], videos: Iterable[str]) -> "FolderLayouts":
         """Hold layouts to the rule that finds the videos of a run."""
         match = FileMatch([self._folder], layouts, self._listings)
         files = {video: match.find(video) for video in videos if self.has(video)}

@@ -97,7 +97,7 @@ class FolderListings:
     def of(self, folder: str) -> Listing:
         """Return the names in a folder."""
         if folder not in self._listings:
-            self._listings[folder] = _list(folder)
+            self._listings[folder] = _list_folder(folder)
         return self._listings[folder]
 
     def folder_like(self, root: str, below: str) -> str | None:
@@ -111,7 +111,7 @@ class FolderListings:
         return folder
 
 
-def _list(folder: str) -> Listing:
+def _list_folder(folder: str) -> Listing:
     files: list[str] = []
     folders: list[str] = []
     try:

@@ -221,7 +221,7 @@ def video_stream(container: InputContainer, path: Path) -> VideoStream:
     cover = Disposition.attached_pic
     films = [stream for stream in container.streams.video if cover not in stream.disposition]
     if films:
-        return _decodable(_film_of(container, films), path)
+        return _require_decodable(_film_of(container, films), path)
     # Counted by kind: asking a stream of unknown kind for its type crashes PyAV 15.
     kinds: list[str] = []
     if container.streams.audio:
@@ -249,7 +249,7 @@ def _film_of(container: InputContainer, films: Sequence[VideoStream]) -> VideoSt
     return films[0]
 
 
-def _decodable(stream: VideoStream, path: Path) -> VideoStream:
+def _require_decodable(stream: VideoStream, path: Path) -> VideoStream:
     """Return a stream that FFmpeg can decode within our bounds. MediaError where it can't."""
     # Whatever PyAV's types say, there may be no codec.
     if cast("VideoCodecContext | None", stream.codec_context) is None:
@@ -306,7 +306,7 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
         # AVI stores no times of presentation: what FFmpeg gives as such is wrong where frames are
         # reordered.
         is_reordered = container.format.name == "avi" and stream.codec_context.has_b_frames
-        if columns.tell_times(_tick(stream)) and not is_reordered:
+        if columns.tell_times(_tick_of_stream(stream)) and not is_reordered:
             return _index_of_packets(index, columns, stream)
     deadline.seconds += 0.05 * len(columns.keys)
     return _index_of_frames(index, deadline)
@@ -341,11 +341,11 @@ class _PacketColumns:
         return not (steps < -1).any()
 
 
-def _tick(stream: VideoStream) -> Fraction:
+def _tick_of_stream(stream: VideoStream) -> Fraction:
     return stream.time_base or Fraction(1)
 
 
-def _rate(stream: VideoStream) -> float:
+def _average_rate(stream: VideoStream) -> float:
     return float(stream.average_rate or stream.guessed_rate or _DEFAULT_FPS)
 
 
@@ -399,21 +399,21 @@ def _index_of_packets(
         order = np.arange(len(pts))
     order = order[np.argsort(pts[order], kind="stable")]
     first_pts = pts[order[0]]
-    times = (pts[order] - first_pts) * float(_tick(stream))
+    times = (pts[order] - first_pts) * float(_tick_of_stream(stream))
     notes: tuple[str, ...] = ()
     frames_in_header = int(stream.frames or 0)
     if frames_in_header > len(pts) + 1:
         notes = (f"truncated: {len(pts)} of {frames_in_header} frames are in the file",)
     return replace(
         index,
-        timeline=_timeline(times, keys[order], _rate(stream)),
+        timeline=_make_timeline(times, keys[order], _average_rate(stream)),
         droppable=_is_droppable(stream),
         pts=pts,
         seek=np.where(dts == _NO_TIME, pts, np.minimum(dts, pts)),
         keys=np.flatnonzero(keys),
         order=order,
         ordinal=False,
-        begins=int(first_pts) * _tick(stream),
+        begins=int(first_pts) * _tick_of_stream(stream),
         notes=notes,
     )
 
@@ -443,9 +443,9 @@ def _index_of_frames(index: FrameIndex, deadline: Deadline) -> FrameIndex:
             with suppress(FFmpegError, ValueError):
                 for frame in stream.decode(packet):
                     keys.append(frame.key_frame)
-        fps = _rate(stream)
+        fps = _average_rate(stream)
         start_ticks = stream.start_time or 0
-        begins = start_ticks * _tick(stream)
+        begins = start_ticks * _tick_of_stream(stream)
     if not keys:
         # What comes out alone may not do so beside others, in a decoder of several threads.
         raise MediaError(index.path, _NO_FRAME)
@@ -454,14 +454,14 @@ def _index_of_frames(index: FrameIndex, deadline: Deadline) -> FrameIndex:
     order = np.arange(len(keys))
     return replace(
         index,
-        timeline=_timeline(order / fps, np.array(keys, bool), fps),
+        timeline=_make_timeline(order / fps, np.array(keys, bool), fps),
         order=order,
         begins=begins,
         notes=("the file does not say when its frames are shown: even steps are assumed",),
     )
 
 
-def _timeline(times: np.ndarray, keys: np.ndarray, fps: float) -> Timeline:
+def _make_timeline(times: np.ndarray, keys: np.ndarray, fps: float) -> Timeline:
     """Return a timeline whose last frame lasts as long as most of the last ones."""
     last_step = 1 / fps
     if len(times) > 1:

@@ -222,7 +222,7 @@ class Library:
             places.append(place)
         return places
 
-    def _first(self, names: Iterable[str]) -> Path | None:
+    def _first_existing_file(self, names: Iterable[str]) -> Path | None:
         """Return the first of some files below a root.
 
         All names are looked for below one root before the next.
@@ -281,7 +281,7 @@ class Library:
         for stem in stems:
             for tag in tags:
                 names += [f"{stem}{tag}{suffix}" for suffix in subtitle_files.SUFFIXES]
-        return self._first(names)
+        return self._first_existing_file(names)
 
     def cues(self, row: Row, sampling: "FrameSampling") -> list[Cue] | None:
         """Return the subtitles that go with a row's frames.
@@ -331,7 +331,7 @@ class Library:
         for row in rows:
             row_videos += [self._row_video({**row, "video": video}) for video in videos(row)]
         if not is_mini(self.split):
-            self._probe(dict.fromkeys(row_video.files for row_video in row_videos))
+            self._note_faults(dict.fromkeys(row_video.files for row_video in row_videos))
         files = {row_video.video: self._matched.get(row_video.video) for row_video in row_videos}
         shared_files = faults_of_shared_files(files)
         looked_in = tuple(map(str, self.roots))
@@ -363,7 +363,7 @@ class Library:
         """Return a line on videos that were found by another name, or None."""
         return note_on_names(self._matched)
 
-    def _probe(self, videos_files: Iterable[tuple[Path, ...]]) -> None:
+    def _note_faults(self, videos_files: Iterable[tuple[Path, ...]]) -> None:
         """Note the fault of each video that can't be read."""
         from reelbench.video import playable
 

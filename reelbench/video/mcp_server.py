@@ -120,7 +120,7 @@ class Served:
     def _describe_pictures(self, name: str) -> str:
         from PIL import Image
 
-        stored = self._stored(name, FrameSampling.parse("all,as=images"))
+        stored = self._stored_frames(name, FrameSampling.parse("all,as=images"))
         fps = stored.given / stored.duration
         with Image.open(stored.images[0]) as picture:
             size = f"{picture.width} x {picture.height}"
@@ -140,7 +140,7 @@ class Served:
         spec = f"window:{window.start:.6f}-{window.end:.6f},{window.n},as=images"
         if self.size:
             spec += f",size={self.size}"
-        stored = self._stored(window.video, FrameSampling.parse(spec))
+        stored = self._stored_frames(window.video, FrameSampling.parse(spec))
         look = look_log.Look(
             question=self.question,
             video=window.video,
@@ -168,7 +168,7 @@ class Served:
             names += f", … ({len(self.videos)} in all)"
         return names
 
-    def _stored(self, name: str, sampling: FrameSampling) -> StoredFrames:
+    def _stored_frames(self, name: str, sampling: FrameSampling) -> StoredFrames:
         if name not in self.videos:
             raise InputError(f"no video {name!r}; there are {self.names}")
         video = self.videos[name]
@@ -209,7 +209,7 @@ def serve(served: Served) -> None:
 
     async def call_tool(_: object, call: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            content = await _answer(served, call)
+            content = await _answer_call(served, call)
         except (ReelbenchError, ValidationError, OSError) as error:
             text = types.TextContent(text=_line_of(error))
             return types.CallToolResult(content=[text], is_error=True)
@@ -224,7 +224,7 @@ def serve(served: Served) -> None:
     )
 
     async def run() -> None:
-        async with stdio_server(stdin=_readable(sys.stdin.buffer)) as (requests, replies):  # type: ignore[arg-type]
+        async with stdio_server(stdin=_read_client_lines(sys.stdin.buffer)) as (requests, replies):  # type: ignore[arg-type]
             await server.run(requests, replies, server.create_initialization_options())
 
     # A Ctrl-C would else wait for the thread that reads stdin; each look is whole in the log by
@@ -233,7 +233,7 @@ def serve(served: Served) -> None:
     asyncio.run(run())
 
 
-async def _answer(
+async def _answer_call(
     served: Served, call: "types.CallToolRequestParams"
 ) -> "list[types.ContentBlock]":
     if call.name not in _TOOLS:
@@ -253,7 +253,7 @@ def _line_of(error: Exception) -> str:
     return first_line(error)
 
 
-async def _readable(stdin: BinaryIO) -> AsyncIterator[str]:
+async def _read_client_lines(stdin: BinaryIO) -> AsyncIterator[str]:
     """Yield a client's lines, with a mark for each half of a character.
 
     The SDK answers no line that has such a half.

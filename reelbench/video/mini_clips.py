@@ -76,7 +76,7 @@ def _draw_pictures(path: Path, name: str) -> None:
     with written_aside(path) as aside:
         aside.mkdir(parents=True)
         for number in range(PICTURES):
-            picture = _draw(name, number, PICTURES)
+            picture = _draw_crossing(name, number, PICTURES)
             file = aside / f"IMAGE_{first + number * NUMBER_STEP:010d}.jpg"
             file.write_bytes(_as_jpeg(picture))
 
@@ -110,14 +110,14 @@ def draw_clip(path: Path, key: str, seconds: float) -> None:
         stream.pix_fmt = "yuv420p"
         stream.time_base = Fraction(1, FPS)
         for number in range(frame_count):
-            frame = _draw(key, number, frame_count)
+            frame = _draw_crossing(key, number, frame_count)
             frame.pts = number
             frame.time_base = Fraction(1, FPS)
             container.mux(stream.encode(frame))
         container.mux(stream.encode())
 
 
-def _draw(key: str, number: int, frame_count: int) -> "VideoFrame":
+def _draw_crossing(key: str, number: int, frame_count: int) -> "VideoFrame":
     """Draw one picture of the crossing."""
     import numpy as np
     from av import VideoFrame

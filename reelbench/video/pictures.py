@@ -53,12 +53,12 @@ def turn_and_scale(picture: VideoFrame, size: tuple[int, int], rotation: int) ->
             dst_color_range=ColorRange.MPEG,
         )
     if squeezes and picture.color_range == ColorRange.JPEG:
-        planes = _planes(picture)
+        planes = _stacked_planes(picture)
         planes[:height] = _LUMA[planes[:height]]
         planes[height:] = _CHROMA[planes[height:]]
         picture = VideoFrame.from_ndarray(planes, format="yuv420p")
     if rotation:
-        picture = _turned(picture, rotation)
+        picture = _turn_picture(picture, rotation)
     picture.colorspace = matrix
     picture.color_range = ColorRange.MPEG
     return picture
@@ -73,10 +73,10 @@ def _needs_squeezing(pixel_format: str) -> bool:
     return pixel_format.startswith(("yuv", "nv")) and not pixel_format.startswith("yuvj")
 
 
-def _turned(picture: VideoFrame, rotation: int) -> VideoFrame:
+def _turn_picture(picture: VideoFrame, rotation: int) -> VideoFrame:
     """Return a picture turned by a multiple of 90 degrees counter-clockwise."""
     quarters = rotation // 90
-    planes = _planes(picture)
+    planes = _stacked_planes(picture)
     luma = np.rot90(planes[: picture.height], quarters)
     chroma_shape = (2, picture.height // 2, picture.width // 2)
     chroma = planes[picture.height :].reshape(chroma_shape)
@@ -88,6 +88,6 @@ def _turned(picture: VideoFrame, rotation: int) -> VideoFrame:
     return VideoFrame.from_ndarray(turned_planes, format="yuv420p")
 
 
-def _planes(picture: VideoFrame) -> np.ndarray:
+def _stacked_planes(picture: VideoFrame) -> np.ndarray:
     """Return a picture's planes, one below the other: (height * 3 / 2, width)."""
     return picture.to_ndarray().astype(np.uint8, copy=False)

@@ -45,11 +45,11 @@ def seconds(path: Path) -> float | None:
     from reelbench.video.frame_index import open_container, video_stream
 
     with open_container(path) as container:
-        length = _length(container, video_stream(container, path))
+        length = _stream_length(container, video_stream(container, path))
         return None if length is None else float(length)
 
 
-def _length(container: "InputContainer", stream: "VideoStream") -> Fraction | None:
+def _stream_length(container: "InputContainer", stream: "VideoStream") -> Fraction | None:
     import av
 
     if not stream.time_base:
@@ -64,7 +64,7 @@ def _length(container: "InputContainer", stream: "VideoStream") -> Fraction | No
 
 def _is_cut_off(container: "InputContainer", stream: "VideoStream") -> bool:
     """Return True where the packets end well before the length that a file states."""
-    length = _length(container, stream)
+    length = _stream_length(container, stream)
     if length is None:
         return False
     tick = stream.time_base or Fraction(1)

@@ -78,9 +78,9 @@ class RunReader:
         self._index = index
         self._threads = threads
         self._check = check
-        self._open()
+        self._open_container()
 
-    def _open(self) -> None:
+    def _open_container(self) -> None:
         self.container = open_container(self._index.path)
         self._stream = video_stream(self.container, self._index.path)
         self._context = self._stream.codec_context
@@ -112,14 +112,14 @@ class RunReader:
         count = 0
         for packet in itertools.chain(packets(self.container, self._stream), (None,)):
             self._check()
-            for picture in self._decode(packet):
+            for picture in self._decode_packet(packet):
                 if count in frames:
                     yield Picture(count, picture)
                 count += 1
             if count > run.frames[-1]:
                 return
 
-    def _decode(self, packet: av.Packet | None) -> Sequence[VideoFrame]:
+    def _decode_packet(self, packet: av.Packet | None) -> Sequence[VideoFrame]:
         try:
             return self._stream.decode(packet)
         except (FFmpegError, ValueError):
@@ -133,13 +133,13 @@ class RunReader:
         # one before is tried.
         for earlier in range(2):
             start = self._index.earlier_start(run.start, earlier)
-            for frame, picture in self._from(start, sorted(missing)):
+            for frame, picture in self._frames_from_packet(start, sorted(missing)):
                 missing.discard(frame)
                 yield Picture(frame, picture)
             if not missing or start == 0:
                 return
 
-    def _from(self, start: int, frames: Sequence[int]) -> Iterator[Picture]:
+    def _frames_from_packet(self, start: int, frames: Sequence[int]) -> Iterator[Picture]:
         """Yield frames as they are decoded from a packet on."""
         frame_at: dict[int, int] = {}  # time of presentation -> frame
         for frame in frames:
@@ -151,16 +151,16 @@ class RunReader:
                 continue
             if self._index.droppable:
                 self._context.skip_frame = "DEFAULT" if packet.pts in frame_at else "NONREF"
-            yield from self._taken(packet, frame_at)
+            yield from self._take_frames(packet, frame_at)
             if not frame_at:
                 return
             if position >= last_packet:
                 break
-        yield from self._taken(None, frame_at)
+        yield from self._take_frames(None, frame_at)
 
-    def _taken(self, packet: av.Packet | None, frame_at: dict[int, int]) -> Iterator[Picture]:
+    def _take_frames(self, packet: av.Packet | None, frame_at: dict[int, int]) -> Iterator[Picture]:
         """Yield the frames that a packet gives, and take them out of `frame_at`."""
-        for picture in self._decode(packet):
+        for picture in self._decode_packet(packet):
             if picture.pts in frame_at:
                 yield Picture(frame_at.pop(picture.pts), picture)
 
@@ -168,16 +168,16 @@ class RunReader:
         """Return the packets from somewhere at or before packet `start`."""
         if start:
             for earlier in (0, 1, 4, 16):
-                following = self._seek(self._index.earlier_start(start, earlier))
+                following = self._seek_to_packet(self._index.earlier_start(start, earlier))
                 first = next(following, None)
                 if first is not None and first.position <= start:
                     return itertools.chain([first], following)
         if self._used:
             self.container.close()
-            self._open()
+            self._open_container()
         return self._numbered_from_start()
 
-    def _seek(self, packet: int) -> "Iterator[_NumberedPacket]":
+    def _seek_to_packet(self, packet: int) -> "Iterator[_NumberedPacket]":
         """Yield the packets behind a seek to one of them. None where it fails."""
         with suppress(FFmpegError):
             target = int(self._index.seek[packet])

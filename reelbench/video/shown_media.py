@@ -107,8 +107,8 @@ class Shown:
     def media(self) -> list[Attachment]:
         """The video or the pictures, by themselves."""
         if self.video is not None:
-            return [_attachment("video_url", self.video, "video/mp4")]
-        return [_attachment("image_url", image, "image/jpeg") for image in self.images]
+            return [_attachment_of("video_url", self.video, "video/mp4")]
+        return [_attachment_of("image_url", image, "image/jpeg") for image in self.images]
 
     def attachments(self, language: str) -> list[str | Attachment]:
         """Return the parts before the question in a message.
@@ -142,7 +142,7 @@ class Shown:
         return visuals
 
 
-def _attachment(
+def _attachment_of(
     kind: Literal["video_url", "image_url"], path: Path, default_type: str
 ) -> Attachment:
     return Attachment(kind, guess_type(path.name)[0] or default_type, path)
@@ -185,10 +185,10 @@ def show(library: "Library", row: Row, sampling: FrameSampling, *, even: bool = 
         )
     sampling = sampling.as_images()
     each_video = [_show_video(library, {**row, "video": video}, sampling) for video in videos(row)]
-    return _joined(each_video)
+    return _join_videos(each_video)
 
 
-def _joined(each_video: Sequence[Shown]) -> Shown:
+def _join_videos(each_video: Sequence[Shown]) -> Shown:
     """Return the pictures of several videos as those of one."""
     images: list[Path] = []
     timestamps: list[float] = []
@@ -218,17 +218,17 @@ def _show_video(
     if sampling.kind == "native":
         video = clip_of_row(library, row)
         if video is None:
-            raise _absent(row)
+            raise _video_absent_error(row)
         return Shown(video=video, subtitles=subtitles)
     stored = frames_of_row(library, row, sampling, even=even)
     if stored is None:
-        raise _absent(row)
+        raise _video_absent_error(row)
     if library.in_pictures:
         _check_pictures(stored.images)
     return Shown.of(stored, timed=sampling.times == "text", subtitles=subtitles)
 
 
-def _absent(row: Row) -> ReelbenchError:
+def _video_absent_error(row: Row) -> ReelbenchError:
     return ReelbenchError(f"the video {row['video']!r} is not here any more")
 
 

@@ -38,7 +38,7 @@ def read(path: Path) -> list[Cue]:
         MediaError: The file has no cue, or is not UTF-8.
     """
     text = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
-    cues = _parse(text)
+    cues = _parse_cues(text)
     if not cues:
         raise MediaError(
             path, "no subtitles in it; expected SubRip or WebVTT (00:00:01,000 --> 00:00:02,500)"
@@ -53,7 +53,7 @@ def read(path: Path) -> list[Cue]:
     return sorted(spoken_cues, key=lambda cue: (cue.start, cue.end))
 
 
-def _parse(text: str) -> list[Cue]:
+def _parse_cues(text: str) -> list[Cue]:
     """Return a cue for each line of times.
 
     Its text is what stands between it and the next blank line, or line of times.
@@ -64,7 +64,7 @@ def _parse(text: str) -> list[Cue]:
     for line in [*text.split("\n"), ""]:
         next_times = _TIMES.fullmatch(line)
         if times is not None and (next_times is not None or not line.strip()):
-            cues.append(_cue(times, lines))
+            cues.append(_make_cue(times, lines))
             times = None
         if next_times is not None:
             times = next_times
@@ -74,9 +74,9 @@ def _parse(text: str) -> list[Cue]:
     return cues
 
 
-def _cue(times: re.Match[str], lines: Sequence[str]) -> Cue:
+def _make_cue(times: re.Match[str], lines: Sequence[str]) -> Cue:
     text = _MARKUP.sub("", "\n".join(lines))
-    return Cue(_seconds(times, 1), _seconds(times, 2), html.unescape(text))
+    return Cue(_parse_cue_time(times, 1), _parse_cue_time(times, 2), html.unescape(text))
 
 
 def _without_repeats(cues: Sequence[Cue]) -> list[Cue]:
@@ -102,7 +102,7 @@ def within(cues: Sequence[Cue], start: float, end: float) -> list[Cue]:
     return cues_on_screen
 
 
-def _seconds(times: re.Match[str], which: int) -> float:
+def _parse_cue_time(times: re.Match[str], which: int) -> float:
     """Return the first or the second time of a line of times."""
     parts = times.groupdict(default="0")
     hours = int(parts[f"h{which}"])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reelbench.base.errors import InputError
-from reelbench.cli.evaluate import _adapter
+from reelbench.cli.evaluate import _adapter_of_checkpoint
 from tests.servers.judge import Answer, JudgeServer
 from tools.write_docs import commands
 
@@ -316,16 +316,16 @@ def test_a_path_that_names_no_model_asks_for_a_name_before_a_call(model, reelben
 def test_who_serves_a_model_is_told_by_its_name(model, adapter, monkeypatch):
     for variable in ("OPENAI_BASE_URL", "REELBENCH_LLM_URL"):
         monkeypatch.delenv(variable, raising=False)
-    assert _adapter(model, None) == adapter
-    assert _adapter(f"{model}@http://127.0.0.1:1/v1", None) is None
+    assert _adapter_of_checkpoint(model, None) == adapter
+    assert _adapter_of_checkpoint(f"{model}@http://127.0.0.1:1/v1", None) is None
 
 
 def test_a_folder_is_a_checkpoint_by_its_config(tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "qwen2_5_vl"}')
-    assert _adapter(str(tmp_path), None) == "qwen2_5_vl"
+    assert _adapter_of_checkpoint(str(tmp_path), None) == "qwen2_5_vl"
     (tmp_path / "config.json").write_text('{"model_type": "unheard_of"}')
     with pytest.raises(InputError, match="--adapter"):
-        _adapter(str(tmp_path), None)
+        _adapter_of_checkpoint(str(tmp_path), None)
 
 
 def test_a_folder_of_a_served_models_name_is_not_loaded(tmp_path, monkeypatch):
@@ -333,7 +333,7 @@ def test_a_folder_of_a_served_models_name_is_not_loaded(tmp_path, monkeypatch):
     (tmp_path / "gpt-6-luna" / "config.json").write_text('{"model_type": "internvl_chat"}')
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=r"write \./gpt-6-luna or --base-url URL"):
-        _adapter("gpt-6-luna", None)
+        _adapter_of_checkpoint("gpt-6-luna", None)
 
 
 @pytest.mark.parametrize(
@@ -409,7 +409,7 @@ def test_a_checkpoint_s_config_that_is_none_is_said_in_a_line(config, tmp_path):
     with pytest.raises(
         InputError, match="which adapter of lmms-eval runs this checkpoint isn't known"
     ):
-        _adapter(str(tmp_path), None)
+        _adapter_of_checkpoint(str(tmp_path), None)
 
 
 def test_what_is_quiet_does_not_tell_what_it_was_taken_for(reelbench, tmp_path):

@@ -37,7 +37,7 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     unlisted: set[str] = set()
     for path in paths:
         for where, entry in questions_of(path, "key", f"a question of CURVE; expected {EXPECTED}"):
-            locale = _locale(entry.get("locale"), where)
+            locale = _checked_locale(entry.get("locale"), where)
             if locale not in SPEC.languages:
                 unlisted.add(locale)
             yield {
@@ -47,11 +47,11 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
                 "language": locale,
                 "answer": text_of(entry, "answer", where, EXPECTED),
                 "locale": [locale],
-                "category": _texts(str(entry.get("category") or "").strip()),
+                "category": _nonempty_texts(str(entry.get("category") or "").strip()),
                 "subcategory": str(entry.get("subcategory") or "").strip(),
-                "skills": _texts(entry.get("skills"), commas=True),
-                "reasoning_steps": _texts(entry.get("reasoning_steps")),
-                "external_links": _texts(entry.get("external_links")),
+                "skills": _nonempty_texts(entry.get("skills"), commas=True),
+                "reasoning_steps": _nonempty_texts(entry.get("reasoning_steps")),
+                "external_links": _nonempty_texts(entry.get("external_links")),
             }
     if unlisted:
         log.warning(
@@ -59,7 +59,7 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
         )
 
 
-def _locale(value: object, where: str) -> str:
+def _checked_locale(value: object, where: str) -> str:
     match = _LOCALE.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
         raise InputError(
@@ -80,7 +80,7 @@ def _video_id(value: object, where: str) -> str:
     return match[1]
 
 
-def _texts(value: Any, *, commas: bool = False) -> list[str]:  # noqa: ANN401 - any JSON value
+def _nonempty_texts(value: Any, *, commas: bool = False) -> list[str]:  # noqa: ANN401 - any JSON value
     if isinstance(value, list):
         return [as_text(part) for part in value]
     text = "" if value is None else as_text(value)

@@ -39,7 +39,7 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
         vid = entry["vid"]
         level = entry.get("q_level_logic")
         question = text_of(entry, "que", where, EXPECTED)
-        options = _options(entry, where)
+        options = _five_options(entry, where)
         answer = "" if split == "test" else _right_letter(entry, where)
         usual_type = "scene" if vid.endswith(_SCENE) else "shot"
         yield {
@@ -64,7 +64,7 @@ def _has_video(entry: Mapping[str, Any]) -> bool:
     return _VID.fullmatch(str(entry.get("vid"))) is not None
 
 
-def _options(entry: Mapping[str, Any], where: str) -> list[Any]:
+def _five_options(entry: Mapping[str, Any], where: str) -> list[Any]:
     options = entry.get("answers")
     if isinstance(options, list) and len(options) == OPTIONS:
         return options

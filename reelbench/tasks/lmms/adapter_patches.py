@@ -52,7 +52,7 @@ def patched_adapter(adapter: type) -> type:
     wraps(adapter.__init__)(__init__)
     names = {
         "__init__": __init__,
-        "generate_until": partialmethod(_answers, ask=ask),
+        "generate_until": partialmethod(_answers_in_order, ask=ask),
         "__module__": adapter.__module__,
         "__qualname__": adapter.__qualname__,
     }
@@ -84,7 +84,7 @@ class _Groups:
     by_task: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
 
 
-def _grouped(adapter: Any, requests: "Sequence[Instance]") -> _Groups:  # noqa: ANN401
+def _group_requests(adapter: Any, requests: "Sequence[Instance]") -> _Groups:  # noqa: ANN401
     groups = _Groups()
     candidates = settings.CANDIDATES.read(Candidates.parse)
     for place, request in enumerate(requests):
@@ -109,12 +109,12 @@ def _grouped(adapter: Any, requests: "Sequence[Instance]") -> _Groups:  # noqa: 
     return groups
 
 
-def _answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]:  # noqa: ANN401
+def _answers_in_order(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]:  # noqa: ANN401
     """Return an answer to each request.
 
     A failure of one of ours is never taken for an answer.
     """
-    groups = _grouped(adapter, requests)
+    groups = _group_requests(adapter, requests)
     ask_ours = partial(swallowed.answers, ask=ask)
     answers: dict[int, Any] = {}
     rows_in_order = (groups.rows[place] for place in groups.order)
@@ -170,11 +170,11 @@ def _answers_one_by_one(
                 answers |= dict.fromkeys(places, swallowed.failure_mark(str(error)))
             else:
                 remaining += places[1:]
-        _spread(answer, remaining, at_once(adapter))
+        _spread_over_workers(answer, remaining, at_once(adapter))
     return answers
 
 
-def _spread(work: Callable[[int], None], numbers: Sequence[int], workers: int) -> None:
+def _spread_over_workers(work: Callable[[int], None], numbers: Sequence[int], workers: int) -> None:
     if workers == 1:  # in this thread: which device is current is a thread's own matter
         for number in numbers:
             work(number)

@@ -90,7 +90,7 @@ def forget(split: str) -> None:
                 del counts[key]
 
 
-def _group() -> list[Key]:
+def _rows_of_this_call() -> list[Key]:
     """Return the rows for which something arrives now.
 
     They are those handed over since the last time, else those of the last time.
@@ -103,7 +103,7 @@ def _group() -> list[Key]:
 
 def clips_arrived(counts: Sequence[int]) -> None:
     """Note the frames of clips that reach a model's processor, in order."""
-    group = _group()
+    group = _rows_of_this_call()
     if len(counts) == len(group):
         _arrived.update(zip(group, counts, strict=True))
     else:
@@ -115,7 +115,7 @@ def pictures_arrived(count: int) -> None:
 
     They are one question's, all at once or one by one, or a batch's.
     """
-    group = _group()
+    group = _rows_of_this_call()
     handed = [_handed[key] for key in group]
     if count == sum(handed):
         _arrived.update(zip(group, handed, strict=True))
@@ -194,7 +194,7 @@ def _pictures_made(original: Callable[..., Any], *args: Any, **kwargs: Any) -> A
     return pictures
 
 
-def _sent(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+def _send_and_record(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
     messages: Any = kwargs.get("messages")
     if "messages" not in kwargs and args:
         messages = args[0]
@@ -206,7 +206,13 @@ def _sent(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) ->
     return original(self, *args, **kwargs)
 
 
-def _stored(original: Callable[..., str], self: Any, image: Any, *args: Any, **kwargs: Any) -> str:  # noqa: ANN401
+def _image_url(
+    original: Callable[..., str],
+    self: Any,
+    image: Any,
+    *args: Any,
+    **kwargs: Any,  # noqa: ANN401
+) -> str:
     if isinstance(image, StoredPicture):
         return image.attachment.data_url()
     return original(self, image, *args, **kwargs)
@@ -233,11 +239,11 @@ _COMPLETIONS = "openai.resources.chat.completions.completions"
 _IMAGE_PROCESSOR = "transformers.image_processing_utils.BaseImageProcessor"
 
 _PLACES = {
-    "lmms_eval.protocol.ChatMessages.encode_image": _stored,
+    "lmms_eval.protocol.ChatMessages.encode_image": _image_url,
     "lmms_eval.protocol.ChatMessages.to_openai_messages": _with_stored,
     "transformers.video_processing_utils.BaseVideoProcessor._prepare_input_videos": _clips_made,
     f"{_IMAGE_PROCESSOR}._prepare_image_like_inputs": _pictures_made,
-    f"{_COMPLETIONS}.Completions.create": _sent,
-    f"{_COMPLETIONS}.AsyncCompletions.create": _sent,
-    "vllm.entrypoints.llm.LLM.chat": _sent,
+    f"{_COMPLETIONS}.Completions.create": _send_and_record,
+    f"{_COMPLETIONS}.AsyncCompletions.create": _send_and_record,
+    "vllm.entrypoints.llm.LLM.chat": _send_and_record,
 }

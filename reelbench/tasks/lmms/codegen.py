@@ -48,7 +48,7 @@ _Dumper.add_representer(
 )
 
 
-def _config(spec: BenchmarkSpec, task: TaskSpec) -> dict[str, Any]:
+def _task_configuration(spec: BenchmarkSpec, task: TaskSpec) -> dict[str, Any]:
     """Return a task's configuration, whole.
 
     lmms-eval would look for a file that it includes in the current folder first.
@@ -98,7 +98,11 @@ def files_of(spec: BenchmarkSpec) -> dict[str, str]:
     files: dict[str, str] = {}
     for task in spec.tasks:
         text = yaml.dump(
-            _config(spec, task), Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True
+            _task_configuration(spec, task),
+            Dumper=_Dumper,
+            sort_keys=False,
+            width=1000,
+            allow_unicode=True,
         )
         text = re.sub(r"!function '([\w.-]+)'", r"!function \1", text)
         files[f"{task.name}.yaml"] = f"# {_ORIGIN}.\n{text}"
@@ -159,17 +163,17 @@ def config(name: str) -> dict[str, Any] | None:
     if entry is None:
         return None
     spec, task = entry
-    return _resolved(_config(spec, task)) if spec.file else None
+    return _resolve_functions(_task_configuration(spec, task)) if spec.file else None
 
 
-def _resolved(value: Any) -> Any:  # noqa: ANN401 - as YAML has it
+def _resolve_functions(value: Any) -> Any:  # noqa: ANN401 - as YAML has it
     """Return a value with the functions themselves in place of their names."""
     if isinstance(value, Function):
         return import_object(":".join(value.rsplit(".", 1)))
     if isinstance(value, dict):
-        return {key: _resolved(part) for key, part in value.items()}
+        return {key: _resolve_functions(part) for key, part in value.items()}
     if isinstance(value, list):
-        return list(map(_resolved, value))
+        return list(map(_resolve_functions, value))
     return value
 
 

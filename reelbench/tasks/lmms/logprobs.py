@@ -239,7 +239,9 @@ def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> 
             return SentenceLogprobs(tokens, by_cache)
         by_forwards = _by_whole_forwards(model, inputs, tokens)
         rounding = max(1e-4, 10 * torch.finfo(next(model.parameters()).dtype).eps)
-        reads_once[model] = by_cache is not None and _agree(by_cache, by_forwards, rounding)
+        reads_once[model] = by_cache is not None and _logprobs_agree(
+            by_cache, by_forwards, rounding
+        )
         return SentenceLogprobs(tokens, by_forwards)
 
 
@@ -259,7 +261,9 @@ def _without_pads(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
     return shorter
 
 
-def _agree(by_cache: list[list[float]], by_forwards: list[list[float]], rounding: float) -> bool:
+def _logprobs_agree(
+    by_cache: list[list[float]], by_forwards: list[list[float]], rounding: float
+) -> bool:
     for first, second in zip(by_cache, by_forwards, strict=True):
         for a, b in zip(first, second, strict=True):
             if not abs(a - b) <= rounding:
@@ -275,7 +279,7 @@ def _by_shared_cache(
     """Read the prompt once, and each continuation after a copy of its cache."""
     import torch
 
-    prompt = model(**inputs, use_cache=True, **_last(model, 1))
+    prompt = model(**inputs, use_cache=True, **_last_logits_argument(model, 1))
     prompt_inputs = {"input_ids": inputs["input_ids"]}
     mask = inputs.get("attention_mask")
     # A mask that hides nothing says nothing, and Qwen2.5-VL takes its length for that of the new
@@ -284,7 +288,7 @@ def _by_shared_cache(
         prompt_inputs["attention_mask"] = mask
     logprobs: list[list[float]] = []
     for ids in tokens:
-        new_inputs = _longer(prompt_inputs, ids)
+        new_inputs = _append_continuation(prompt_inputs, ids)
         new_inputs["input_ids"] = inputs["input_ids"].new_tensor([ids])
         out = model(
             **new_inputs, past_key_values=copy.deepcopy(prompt.past_key_values), use_cache=True
@@ -302,12 +306,14 @@ def _by_whole_forwards(
     """Read the prompt anew for each continuation."""
     logprobs: list[list[float]] = []
     for ids in tokens:
-        out = model(**_longer(inputs, ids), **_last(model, len(ids) + 1))
+        out = model(
+            **_append_continuation(inputs, ids), **_last_logits_argument(model, len(ids) + 1)
+        )
         logprobs.append(_logprobs_of(out.logits[0, -len(ids) - 1 : -1], ids))
     return logprobs
 
 
-def _longer(inputs: Mapping[str, Any], ids: Sequence[int]) -> dict[str, Any]:
+def _append_continuation(inputs: Mapping[str, Any], ids: Sequence[int]) -> dict[str, Any]:
     """Return a prompt's inputs with a continuation.
 
     All that has a value for each token gets more of them.
@@ -331,7 +337,7 @@ def _longer(inputs: Mapping[str, Any], ids: Sequence[int]) -> dict[str, Any]:
     return longer
 
 
-def _last(model: Any, logits: int) -> dict[str, int]:  # noqa: ANN401
+def _last_logits_argument(model: Any, logits: int) -> dict[str, int]:  # noqa: ANN401
     """Return the argument for only the last logits, where the model knows it."""
     if "logits_to_keep" in inspect.signature(model.forward).parameters:
         return {"logits_to_keep": logits}

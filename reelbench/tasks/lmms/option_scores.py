@@ -70,7 +70,7 @@ def ask_options(
     span = None
     if answering.span == "predicted":
         prompt = prompt_of(spec, row, words.locate)
-        [answer] = ask(adapter, [_reworded(adapter, request, prompt)])
+        [answer] = ask(adapter, [_reword_request(adapter, request, prompt)])
         located = text_of(answer)
         if aggregation.is_failure(located):
             return located
@@ -78,7 +78,7 @@ def ask_options(
     elif answering.span == "truth":
         span = rows.target(spec, row)["spans"][0]
     sentences = words.sentences(row["options"], span)
-    likely = logprobs.sentence_logprobs(adapter, _copied(request), ask, sentences)
+    likely = logprobs.sentence_logprobs(adapter, _copy_request(request), ask, sentences)
     if isinstance(likely, str):
         return likely
     try:
@@ -123,7 +123,7 @@ def compared_anew(
     return ComparedAnew(replace(data, answering=str(chosen)), new_items)
 
 
-def _copied(request: "Instance", *first_arguments: object) -> "Instance":
+def _copy_request(request: "Instance", *first_arguments: object) -> "Instance":
     """Return a request that can be asked once more, with other first arguments.
 
     It is a copy, as some adapters take its settings apart.
@@ -140,10 +140,10 @@ def _copied(request: "Instance", *first_arguments: object) -> "Instance":
     return copied
 
 
-def _reworded(adapter: Any, request: "Instance", prompt: str) -> "Instance":  # noqa: ANN401
+def _reword_request(adapter: Any, request: "Instance", prompt: str) -> "Instance":  # noqa: ANN401
     """Return a request that shows the same and asks something else."""
     if adapter.is_simple:
-        return _copied(request, prompt)
+        return _copy_request(request, prompt)
     arguments: tuple[Any, ...] = request.args
     messages: Callable[[Row], list[dict[str, Any]]] = arguments[1]
 
@@ -152,4 +152,4 @@ def _reworded(adapter: Any, request: "Instance", prompt: str) -> "Instance":  # 
         copied[-1]["content"][-1]["text"] = prompt  # the parts before it show the video
         return copied
 
-    return _copied(request, prompt, reworded)
+    return _copy_request(request, prompt, reworded)

@@ -183,7 +183,7 @@ def followed(
     ended = threading.Event()
     with tempfile.TemporaryDirectory(prefix="reelbench-") as folder, status.bar("lmms-eval", None):
         environ[settings.PROGRESS.name] = folder
-        follow = partial(_follow, Path(folder), status.bar, ended)
+        follow = partial(_show_questions_begun, Path(folder), status.bar, ended)
         following = threading.Thread(target=follow, daemon=True)
         following.start()
         try:
@@ -193,7 +193,7 @@ def followed(
             following.join()
 
 
-def _follow(folder: Path, bar: Bar, ended: threading.Event) -> None:
+def _show_questions_begun(folder: Path, bar: Bar, ended: threading.Event) -> None:
     """Show the questions that the processes have begun, until the end, from their files."""
     total = 0
     show = no_show
@@ -237,7 +237,7 @@ def check_data(
             if located.rows and not any(map(library.find, located.rows)):
                 where = where_looked(located.spec, library.missing(located.rows[:1]))
                 lacking[name] = f"none of its videos is here {where}"
-    if ours and len(lacking) == len(ours) and not any(map(_is_foreign, _tasks(arguments))):
+    if ours and len(lacking) == len(ours) and not any(map(_is_foreign, _typed_tasks(arguments))):
         reasons = "; ".join(f"{name}: {why}" for name, why in lacking.items())
         raise DataUnavailableError(f"nothing to run: {reasons}")
     return questions
@@ -245,7 +245,7 @@ def check_data(
 
 def _is_foreign(name: str) -> bool:
     """Return True for the name of a task, or a tag, that is not ours."""
-    return name != "" and discovery.find_task(name) is None and not _tagged(name)
+    return name != "" and discovery.find_task(name) is None and not _tasks_with_tag(name)
 
 
 def way_variables(
@@ -361,7 +361,7 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> ArgumentsWithPres
     names["max_tokens"] = _MAX_NEW_TOKENS
     generation = adapters.values_in(option_value(arguments, "--gen_kwargs"))
     model = option_value(arguments, "--model")
-    dropped = _dropped(preset, model, names)
+    dropped = _dropped_sampling_values(preset, model, names)
     overridden: dict[str, bool | None] = {}
     for name, gen_name in names.items():
         overridden[name] = name in dropped or gen_name in generation or None
@@ -393,7 +393,9 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> ArgumentsWithPres
     return ArgumentsWithPreset(arguments, preset)
 
 
-def _dropped(preset: PresetRecord, model: str | None, names: Mapping[str, str]) -> set[str]:
+def _dropped_sampling_values(
+    preset: PresetRecord, model: str | None, names: Mapping[str, str]
+) -> set[str]:
     """Return the preset's sampling values that an adapter does not pass on to its model."""
     dropped: set[str] = set()
     for name, gen_name in names.items():
@@ -410,7 +412,7 @@ def named_by_path(arguments: Sequence[str]) -> dict[str, BenchmarkSpec]:
         InputError: Such a file is wrong.
     """
     specs: dict[str, BenchmarkSpec] = {}
-    for name in _tasks(arguments):
+    for name in _typed_tasks(arguments):
         if name and not discovery.find_task(name):
             path = settings.expanded(name)
             if path.name == NAME or (path / NAME).is_file():
@@ -430,7 +432,7 @@ def opened_by_path(arguments: list[str]) -> ArgumentsOfTasks:
     _check_names(arguments)
     if not specs:
         return ArgumentsOfTasks(by_name(arguments), {})
-    names = _tasks(arguments)
+    names = _typed_tasks(arguments)
     for place, name in enumerate(names):
         if name in specs:
             names[place] = specs[name].tasks[0].name
@@ -448,7 +450,7 @@ def by_name(arguments: list[str]) -> list[str]:
     """
     tasks = option_value(arguments, "--tasks") or ""
     while os.path.isdir(tasks) and wanted_tasks(arguments):  # noqa: PTH112 - Path has errors for a long list of tasks
-        tasks = f"{tasks},{_tasks(arguments)[0]}"
+        tasks = f"{tasks},{_typed_tasks(arguments)[0]}"
         arguments = set_option(arguments, "--tasks", tasks)
     return arguments
 
@@ -469,7 +471,7 @@ def _check_names(arguments: list[str]) -> None:
             ours |= {task.name, *task.tags}
     if option_value(arguments, "--include_path"):
         return
-    for name in _tasks(arguments):
+    for name in _typed_tasks(arguments):
         is_ours = name in ours or name in discovery.specs() or Path(name).exists()
         is_list = name == "list" or name.startswith("list_")
         if is_ours or is_list or not re.fullmatch(r"\w[\w.-]*", name):
@@ -477,7 +479,7 @@ def _check_names(arguments: list[str]) -> None:
         if not _is_task_of(package / "tasks", name):
             raise InputError(
                 f"--tasks {name}: neither Reelbench nor lmms-eval has such a task"
-                f"{_close(name, ours)}"
+                f"{_closest_name(name, ours)}"
             )
 
 
@@ -493,7 +495,9 @@ def _check_model(model: str | None, folder: Path) -> None:
     # Another package's adapters have names that are not known here.
     entries = entry_points(group="lmms_eval.models")
     if all(entry.module.partition(".")[0] == "reelbench" for entry in entries):
-        raise InputError(f"--model {model}: lmms-eval has no such adapter{_close(model, names)}")
+        raise InputError(
+            f"--model {model}: lmms-eval has no such adapter{_closest_name(model, names)}"
+        )
 
 
 def _is_task_of(folder: Path, name: str) -> bool:
@@ -502,7 +506,7 @@ def _is_task_of(folder: Path, name: str) -> bool:
     return any(word.search(file.read_bytes()) for file in folder.rglob("*.y*ml"))
 
 
-def _close(name: str, names: Collection[str]) -> str:
+def _closest_name(name: str, names: Collection[str]) -> str:
     close = get_close_matches(name, names, n=1, cutoff=0.5)
     return f"; did you mean {close[0]!r}?" if close else "; `reelbench list` shows ours"
 
@@ -600,19 +604,19 @@ def wanted_tasks(arguments: list[str]) -> set[str]:
     Other people's are lmms-eval's.
     """
     tasks: set[str] = set()
-    for name in _tasks(arguments):
+    for name in _typed_tasks(arguments):
         if discovery.find_task(name) is not None:
             tasks.add(name)
         else:
-            tasks |= _tagged(name)
+            tasks |= _tasks_with_tag(name)
     return tasks
 
 
-def _tasks(arguments: Sequence[str]) -> list[str]:
+def _typed_tasks(arguments: Sequence[str]) -> list[str]:
     return [part.strip() for part in (option_value(arguments, "--tasks") or "").split(",")]
 
 
-def _tagged(tag: str) -> set[str]:
+def _tasks_with_tag(tag: str) -> set[str]:
     names: set[str] = set()
     for spec in discovery.specs().values():
         names.update(task.name for task in spec.tasks if tag in task.tags)

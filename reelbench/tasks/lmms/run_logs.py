@@ -184,7 +184,7 @@ def logged_items(path: Path, words: Mapping[str, Words] = MappingProxyType({})) 
             verdicts[sample.id] = Verdict(sample.id, sample.scores, reasons, sample.judge_replies)
             process = str((logged.detail.judge or {}).get("process"))
             before = judges.get(process, logged.judge)
-            judges[process] = max(before, logged.judge, key=_progress)
+            judges[process] = max(before, logged.judge, key=_judge_record_order)
     judged = None
     if judges:
         judged = (verdicts, merge_records(list(judges.values())))
@@ -197,7 +197,7 @@ def _doc_id(numbered_line: tuple[int, Any]) -> int:
     return doc_id if isinstance(doc_id, int) else 0
 
 
-def _progress(judge: JudgeRecord) -> tuple[int, int]:
+def _judge_record_order(judge: JudgeRecord) -> tuple[int, int]:
     """Return the key by which a judge's records are in order.
 
     Each counts on from the one before. Replies come first: a call is counted when it is made, so an
@@ -229,7 +229,7 @@ def _item_of(logged: _Detail, line: Any, words: Mapping[str, Words]) -> Item:  #
     A fault of the judge or of the scorer may be gone now. A fault of the model stays.
     """
     sample = logged.sample
-    changes: dict[str, Any] = {"tokens": _tokens(line, sample)}
+    changes: dict[str, Any] = {"tokens": _token_counts(line, sample)}
     reason = None
     if sample.reason in UNANSWERED - {Reason.CUT_OFF}:
         reason = sample.reason
@@ -253,7 +253,7 @@ _COUNTS = {"input_tokens": "prompt", "output_tokens": "completion", "reasoning_t
 """lmms-eval's name for tokens of an answer -> a sample's name."""
 
 
-def _tokens(line: Mapping[str, Any], sample: Sample) -> dict[str, int] | None:
+def _token_counts(line: Mapping[str, Any], sample: Sample) -> dict[str, int] | None:
     """Return the adapter's token counts for an answer.
 
     None where it didn't count, as of an answer from lmms-eval's cache. An adapter that wasn't told
@@ -424,7 +424,7 @@ def settings_of(
     """Return the settings that shaped a run's answers. `run` has its logged items."""
     config = document.get("config", {})
     task_config = document.get("configs", {}).get(task.name, {})
-    generation = _generation(document, task.name)
+    generation = _generation_arguments(document, task.name)
     delivered = run.delivered if run is not None else None
     heard = run.heard if run is not None else []
     in_yaml = _frames_in_yaml(task_config, config.get("model"))
@@ -482,14 +482,14 @@ def settings_of_twin(document: Mapping[str, Any], name: str) -> SettingsRecord:
     config = document.get("config", {})
     return SettingsRecord(
         label=f"lmms-eval's task {name}",
-        generation=_generation(document, name),
+        generation=_generation_arguments(document, name),
         seed=config.get("random_seed"),
         limit=config.get("limit"),
         offset=config.get("offset") or None,
     )
 
 
-def _generation(document: Mapping[str, Any], task: str) -> dict[str, Any]:
+def _generation_arguments(document: Mapping[str, Any], task: str) -> dict[str, Any]:
     generation = dict(document.get("configs", {}).get(task, {}).get("generation_kwargs") or {})
     arguments = document.get("config", {}).get("gen_kwargs")
     if arguments:

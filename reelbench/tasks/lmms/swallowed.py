@@ -109,13 +109,13 @@ class _HandlerVisitor(ast.NodeVisitor):
             return
         swallowing = Swallowing(place, _tries_again(self._loop))
         for call in ast.walk(handler):
-            if isinstance(call, ast.Call) and _logs(call):
+            if isinstance(call, ast.Call) and _writes_to_log(call):
                 last_line = call.end_lineno or call.lineno
                 for line in range(call.lineno, last_line + 1):
                     self.lines[line] = swallowing
 
 
-def _logs(call: ast.Call) -> bool:
+def _writes_to_log(call: ast.Call) -> bool:
     """Return True where a call writes to a log."""
     function = call.func
     if not isinstance(function, ast.Attribute) or function.attr not in _LEVELS:
@@ -225,7 +225,7 @@ def answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]
         return []
     adapter_name = type(adapter).__module__.rpartition(".")[2]
     if adapters.of(adapter_name).miscounts:  # each is asked by itself, and paid for once
-        return [_alone(adapter, request, ask) for request in requests]
+        return [_ask_alone(adapter, request, ask) for request in requests]
     with noticing(adapter) as noticed:
         replies = list(ask(adapter, list(requests)))
     if len(replies) != len(requests):
@@ -236,11 +236,11 @@ def answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]
             len(replies),
             len(requests),
         )
-        return [_alone(adapter, request, ask) for request in requests]
+        return [_ask_alone(adapter, request, ask) for request in requests]
     if noticed:
         _replace_failed(adapter, requests, replies, noticed, ask)
     pairs = zip(requests, replies, strict=True)
-    return [_read(adapter, request, reply) for request, reply in pairs]
+    return [_mark_failures_in_answer(adapter, request, reply) for request, reply in pairs]
 
 
 def _replace_failed(
@@ -267,14 +267,14 @@ def _replace_failed(
         empty = not text_of(replies[place]).strip()
         key = arrivals.key_of(row_of(adapter, request))
         if key in of_several or (some_unknown and empty):
-            replies[place] = _alone(adapter, request, ask)
+            replies[place] = _ask_alone(adapter, request, ask)
         elif key in of_one_row:
-            words = _failure(of_one_row[key], empty=empty)
+            words = _words_of_failure(of_one_row[key], empty=empty)
             if words:
                 replies[place] = failure_mark(words)
 
 
-def _read(adapter: Any, request: "Instance", answer: Any) -> Any:  # noqa: ANN401 - a text or lmms-eval's own
+def _mark_failures_in_answer(adapter: Any, request: "Instance", answer: Any) -> Any:  # noqa: ANN401 - a text or lmms-eval's own
     """Return an answer. An error is marked, and so is a thought cut off.
 
     An adapter whose model thinks cuts at `</think>`; where the tokens ended before that, nothing
@@ -301,7 +301,7 @@ def _token_limit(request: "Instance") -> int:
     return 0
 
 
-def _failure(noticed: Sequence[Noticed], *, empty: bool) -> str | None:
+def _words_of_failure(noticed: Sequence[Noticed], *, empty: bool) -> str | None:
     """Return the words of a failure for good.
 
     Where something was tried again, and then gave an answer, it didn't fail.
@@ -312,7 +312,7 @@ def _failure(noticed: Sequence[Noticed], *, empty: bool) -> str | None:
     return None
 
 
-def _alone(adapter: Any, request: "Instance", ask: Ask) -> Any:  # noqa: ANN401 - a text or lmms-eval's own
+def _ask_alone(adapter: Any, request: "Instance", ask: Ask) -> Any:  # noqa: ANN401 - a text or lmms-eval's own
     noticed: list[Noticed] = []
     try:
         with noticing(adapter) as noticed:
@@ -323,7 +323,7 @@ def _alone(adapter: Any, request: "Instance", ask: Ask) -> Any:  # noqa: ANN401 
         log.debug("%s: %s", type(adapter).__name__, error)
         replies = []
     answer = replies[0] if len(replies) == 1 else ""
-    words = _failure(noticed, empty=not text_of(answer).strip())
+    words = _words_of_failure(noticed, empty=not text_of(answer).strip())
     if words is None and len(replies) != 1:
         words = f"it gave {len(replies)} answers to one question"
     return failure_mark(words) if words is not None else answer

@@ -314,7 +314,9 @@ class LmmsTask:
         if submissions.hides(self.spec, doc["split"]):
             detail = {"metric": SUBMISSION, "sample": sample.model_dump(), "split": doc["split"]}
             return {SUBMISSION: detail}
-        details = {metric.name: _detail(self.spec, metric, sample) for metric in self.spec.metrics}
+        details = {
+            metric.name: _metric_detail(self.spec, metric, sample) for metric in self.spec.metrics
+        }
         first = details[self.spec.primary.name]
         first["sample"] = sample.model_dump()
         first["question"] = item.question
@@ -452,7 +454,7 @@ def _with_cues(dataset: "Dataset") -> "Dataset":
     return cued_rows.add_column(CUE, [cues.by_id[row_id] for row_id in cued_rows["id"]])  # type: ignore[call-arg]
 
 
-def _detail(spec: BenchmarkSpec, metric: Metric, sample: Sample) -> dict[str, Any]:
+def _metric_detail(spec: BenchmarkSpec, metric: Metric, sample: Sample) -> dict[str, Any]:
     detail: dict[str, Any] = {"metric": metric.name, "id": sample.id, "video": sample.video}
     if isinstance(metric.aggregate, Corpus):
         # The aggregation sees only these dicts, and in a run on several machines only these are

@@ -115,7 +115,7 @@ def twin_items(path: Path, questions: Questions) -> TwinItems:
         if not is_object(line):
             raise InputError(f"{where}: no sample of lmms-eval")
         details = [value for value in line.values() if is_object(value)]
-        row = _row(line, details, all_rows, by_id)
+        row = _row_of_line(line, details, all_rows, by_id)
         if row is None and _is_left_out(line, all_rows):
             left_out += 1
             continue
@@ -135,7 +135,7 @@ def twin_items(path: Path, questions: Questions) -> TwinItems:
             changes = {"flags": (), "reason": Reason.CUT_OFF}
         item = reference_of(spec, row).item(prediction, **changes)
         items[row["id"]] = item
-        readings[row["id"]] = _readings(item, details)
+        readings[row["id"]] = _both_readings(item, details)
     compared = 0
     differing: list[DifferingReadings] = []
     for name, pair in readings.items():
@@ -152,7 +152,7 @@ def _is_left_out(line: _Line, all_rows: Sequence[Row | None]) -> bool:
     return isinstance(place, int) and 0 <= place < len(all_rows) and all_rows[place] is None
 
 
-def _row(
+def _row_of_line(
     line: _Line, details: Sequence[_Line], all_rows: Sequence[Row | None], by_id: Mapping[str, Row]
 ) -> Row | None:
     """Return the row that a line is about. `details` are its metrics'."""
@@ -165,13 +165,13 @@ def _row(
     place = line.get("doc_id")
     if isinstance(place, int) and 0 <= place < len(all_rows):
         row_in_place = all_rows[place]
-        if row_in_place is not None and _asks(prompt, row_in_place):
+        if row_in_place is not None and _prompt_asks_row(prompt, row_in_place):
             return row_in_place
-    asked_rows = [row for row in by_id.values() if _asks(prompt, row)]
+    asked_rows = [row for row in by_id.values() if _prompt_asks_row(prompt, row)]
     return asked_rows[0] if len(asked_rows) == 1 else None
 
 
-def _asks(prompt: str, row: Row) -> bool:
+def _prompt_asks_row(prompt: str, row: Row) -> bool:
     """Return True where a prompt has a row's question and options. White space doesn't count."""
     for text in (row["question"], *row.get("options", ())):
         if " ".join(text.split()) not in prompt:
@@ -179,7 +179,7 @@ def _asks(prompt: str, row: Row) -> bool:
     return True
 
 
-def _readings(item: Item, details: Sequence[_Line]) -> Readings | None:
+def _both_readings(item: Item, details: Sequence[_Line]) -> Readings | None:
     """Return our reading and lmms-eval's, as letters or as right and wrong.
 
     None where lmms-eval logs neither.

@@ -69,7 +69,7 @@ def content(view: Shown, language: str, *, as_data: bool) -> list[dict[str, Any]
         elif piece.kind == "video_url" and as_data:
             items.append({"type": "video", "url": piece.data_url()})
         elif piece.kind == "image_url" and isinstance(piece.data, Path):
-            url = StoredPicture.of(piece) if sent_on else _opened(piece.data)
+            url = StoredPicture.of(piece) if sent_on else _open_image(piece.data)
             items.append({"type": "image", "url": url})
         else:
             kind = piece.kind.removesuffix("_url")
@@ -77,7 +77,7 @@ def content(view: Shown, language: str, *, as_data: bool) -> list[dict[str, Any]
     return items
 
 
-def _opened(path: Path) -> "Image.Image":
+def _open_image(path: Path) -> "Image.Image":
     from PIL import Image
 
     image = Image.open(path)
@@ -184,18 +184,18 @@ class Frames:
         sees = adapters.of(adapters.running).sees
         is_none = asked_sampling.kind == "none"
         if sees and not is_none:
-            shown_before = self._views_of(row).get(self._form(asked_sampling))
+            shown_before = self._views_of(row).get(self._sampling_for_adapter(asked_sampling))
             if shown_before is not None:
                 return shown_before
         has_frames = asked_sampling.decodes or self.library.in_pictures
         if is_none or not sees or not has_frames:
             has_subtitles = asked_sampling.subs == "file" and (is_none or sees)
-            return self._resolve(row, asked_sampling) if has_subtitles else None
+            return self._shown_video(row, asked_sampling) if has_subtitles else None
         _frames_by_split[self._split] = self
         try:
             return Shown(subtitles=tuple(self.library.cues(row, asked_sampling) or ()))
         except ReelbenchError:
-            return self._resolve(row, asked_sampling)
+            return self._shown_video(row, asked_sampling)
 
     def view(self, row: Row, kwargs: Mapping[str, Any] | None) -> Shown:
         """Return a row's video as shown, ready for the model.
@@ -208,11 +208,11 @@ class Frames:
             asking.begun.add((*self._split, row["id"]))
             asking.waiting.add(threading.get_ident())
         try:
-            view = self._resolve(row, sampling(kwargs))
+            view = self._shown_video(row, sampling(kwargs))
             # Hours may lie between two that ask for it.
             if view.problem is None and not view.still_there():
                 self._views_of(row).clear()
-                view = self._resolve(row, sampling(kwargs))
+                view = self._shown_video(row, sampling(kwargs))
         finally:
             if asking is not None:
                 asking.waiting.discard(threading.get_ident())
@@ -222,7 +222,7 @@ class Frames:
         """Make a row's frames ready, where it is known which are asked for."""
         only = self._only_sampling()
         if only is not None:
-            self._resolve(row, only)
+            self._shown_video(row, only)
 
     def problem(self, row: Row) -> str | None:
         """Return why a row can't be shown, as far as anybody tried."""
@@ -239,14 +239,14 @@ class Frames:
         only = self._only_sampling()
         if only is None:
             return None
-        form = self._form(only).sampling
+        form = self._sampling_for_adapter(only).sampling
         is_usual = adapters.sends(adapters.running) and form.times == only.times
         return None if is_usual or form == only else str(form)
 
     def refuse(self, row: Row, asked_sampling: FrameSampling, why: str) -> None:
         """Note that a row can't be shown as asked. Its question is then unscored."""
         views = self._views_of(row)
-        form = self._form(asked_sampling)
+        form = self._sampling_for_adapter(asked_sampling)
         view = views.get(form)
         if view is None or view.problem is None:
             views[form] = self._not_shown(row, why)
@@ -260,7 +260,7 @@ class Frames:
         if only is not None and adapters.of(adapters.running).sees:
             is_known = only.kind == "none" or only.decodes or only.subs == "file"
             if is_known:
-                return self._resolve(row, only)
+                return self._shown_video(row, only)
         return Shown(problem=self.problem(row))
 
     def _views_of(self, row: Row) -> dict[_Form, Shown]:
@@ -270,7 +270,7 @@ class Frames:
     def _only_sampling(self) -> FrameSampling | None:
         return next(iter(self._samplings)) if len(self._samplings) == 1 else None
 
-    def _form(self, asked_sampling: FrameSampling) -> _Form:
+    def _sampling_for_adapter(self, asked_sampling: FrameSampling) -> _Form:
         """Return a sampling in the form that the adapter takes. Several videos are pictures."""
         spec = self.library.spec
         adapter = adapters.of(adapters.running)
@@ -281,19 +281,19 @@ class Frames:
         even = form.form == "clip" and adapter.even
         return _Form(form, even)
 
-    def _resolve(self, row: Row, asked_sampling: FrameSampling) -> Shown:
+    def _shown_video(self, row: Row, asked_sampling: FrameSampling) -> Shown:
         """Return a row's video as shown. It is decoded once, whoever comes first."""
         with self._locks.setdefault(row["video"], threading.Lock()):
             views = self._views_of(row)
-            form = self._form(asked_sampling)
+            form = self._sampling_for_adapter(asked_sampling)
             if form not in views:
-                views[form] = self._decoded(row, form)
+                views[form] = self._decode_video(row, form)
             view = views[form]
             if _asking is not None:
                 _asking.ready.add((*self._split, row["video"]))
             return view
 
-    def _decoded(self, row: Row, form: _Form) -> Shown:
+    def _decode_video(self, row: Row, form: _Form) -> Shown:
         try:
             return show(self.library, row, form.sampling, even=form.even)
         except ReelbenchError as error:

@@ -60,7 +60,7 @@ class ModelCache:
         for name in adapters.FRAME_COUNTS & arguments.keys():
             frame_counts[name] = arguments.pop(name)
         key = (kind, arguments)
-        if self._model is None or key != self._key or not self._takes(frame_counts):
+        if self._model is None or key != self._key or not self._set_frame_count(frame_counts):
             self.drop()
             self._model = make()
             self._model.clean = lambda: None  # at the end of a run
@@ -69,7 +69,7 @@ class ModelCache:
         self._frame_counts = frame_counts
         return self._model
 
-    def _takes(self, frame_counts: Mapping[str, str]) -> bool:
+    def _set_frame_count(self, frame_counts: Mapping[str, str]) -> bool:
         """Set the model's number of frames. Return False where that can't be."""
         if not self._frame_counts.keys() <= frame_counts.keys():
             return False
@@ -109,7 +109,7 @@ class Worker(AbstractContextManager["Worker"]):
         self._process: _RunningProcess | None = None
 
     def __exit__(self, *_: object) -> None:
-        self._end()
+        self._end_process()
 
     def __call__(
         self,
@@ -126,7 +126,7 @@ class Worker(AbstractContextManager["Worker"]):
         from reelbench.tasks.lmms import process
 
         if self._process is None:
-            self._process = self._start(kept_open, stdout)
+            self._process = self._start_process(kept_open, stdout)
             self._loads_before = self.loads
         answer = ""
         with suppress(ConnectionError):
@@ -135,14 +135,14 @@ class Worker(AbstractContextManager["Worker"]):
             self._process.runs.flush()
             answer = self._process.runs.readline()
         if not answer:
-            raise process.run_error(self._end())
+            raise process.run_error(self._end_process())
         reply = json.loads(answer)
         self.loads = self._loads_before + reply["loads"]
         if reply["status"]:
             raise process.run_error(reply["status"])
 
     @staticmethod
-    def _start(kept_open: Sequence[int], stdout: int | None) -> _RunningProcess:
+    def _start_process(kept_open: Sequence[int], stdout: int | None) -> _RunningProcess:
         from reelbench.tasks.lmms import process
 
         near, far = socket.socketpair()
@@ -151,7 +151,7 @@ class Worker(AbstractContextManager["Worker"]):
             popen = process.start(words, {}, (*kept_open, far.fileno()), stdout)
             return _RunningProcess(popen, near.makefile("rw"))
 
-    def _end(self) -> int:
+    def _end_process(self) -> int:
         """Close the socket, wait for the process, and return its exit status."""
         if self._process is None:
             return 0

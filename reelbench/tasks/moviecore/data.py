@@ -55,7 +55,7 @@ def entries(path: Path, document: Any = None) -> Iterator[tuple[str, dict[str, A
     """
     document = read_json_or_jsonl(path) if document is None else document
     ordinals: Counter[str] = Counter()
-    for where, entry, video_of_key in _placed(path, document):
+    for where, entry, video_of_key in _placed_entries(path, document):
         video = _video_of(entry, video_of_key)
         if not video:
             raise InputError(
@@ -79,7 +79,7 @@ class _Placed(NamedTuple):
     video_of_key: str
 
 
-def _placed(path: Path, document: Any) -> Iterator[_Placed]:  # noqa: ANN401
+def _placed_entries(path: Path, document: Any) -> Iterator[_Placed]:  # noqa: ANN401
     """Yield the entries of any of the three shapes."""
     if not isinstance(document, dict):
         document = {"": document}
@@ -89,15 +89,15 @@ def _placed(path: Path, document: Any) -> Iterator[_Placed]:  # noqa: ANN401
                 where = f"{path}: entry {number}"
                 if key:
                     where = f"{path}: {key!r}, question {number}"
-                yield _Placed(where, _checked(entry, where), key)
+                yield _Placed(where, _checked_entry(entry, where), key)
         else:
             where = f"{path}: {key!r}" if key else f"{path}: entry 1"
-            entry = {"question_id": key, **_checked(value, where)}
+            entry = {"question_id": key, **_checked_entry(value, where)}
             # A question's key is "<video>_<n>".
             yield _Placed(where, entry, key.rpartition("_")[0] or key)
 
 
-def _checked(entry: Any, where: str) -> dict[str, Any]:  # noqa: ANN401
+def _checked_entry(entry: Any, where: str) -> dict[str, Any]:  # noqa: ANN401
     if not isinstance(entry, dict):
         raise InputError(
             f"{where} holds a {type(entry).__name__}, expected a question with {EXPECTED}"

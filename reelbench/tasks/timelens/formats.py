@@ -31,7 +31,7 @@ class _Name(NamedTuple):
 
 def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
     """Return True where a document is meant to be in this format."""
-    for part in _objects(document):
+    for part in _objects_of_document(document):
         for name in part:
             return _SEPARATOR in name
     return False
@@ -49,14 +49,14 @@ def read(
     ids_by_query = _ids_by_query(questions.references())
     predictions: dict[str, submissions.Prediction] = {}
     places = submissions.UniqueIds()
-    for part in _objects(document):
+    for part in _objects_of_document(document):
         for name, entry in part.items():
             where = f"{path}: {name!r}"
             if not is_object(entry) or entry.keys().isdisjoint(("timestamps", "answers")):
                 raise InputError(f"{where} is {describe(entry)}, expected {EXPECTED}")
             key = _id_of(name, ids_by_query)
             places.add(key, where)
-            predictions[key] = _prediction(questions, entry, where)
+            predictions[key] = _prediction_in_entry(questions, entry, where)
     return predictions
 
 
@@ -65,7 +65,7 @@ def reread(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {"span": _first_pair(entry.get("timestamps"))}
 
 
-def _objects(document: object) -> Iterator[Mapping[str, Any]]:
+def _objects_of_document(document: object) -> Iterator[Mapping[str, Any]]:
     """Yield the objects of a document: itself, or the values of a list."""
     if is_array(document):
         yield from filter(is_object, document)
@@ -73,7 +73,7 @@ def _objects(document: object) -> Iterator[Mapping[str, Any]]:
         yield document
 
 
-def _prediction(
+def _prediction_in_entry(
     questions: submissions.Questions, entry: Mapping[str, Any], where: str
 ) -> submissions.Prediction:
     """Return the prediction in an entry, by its timestamps where it has any."""
@@ -114,7 +114,7 @@ def _ids_by_query(
 
 def _id_of(name: str, ids_by_query: Mapping[tuple[str, str], list[tuple[str, str]]]) -> str:
     """Return the id of the row that an entry's name means, or the name."""
-    parts = _parts(name)
+    parts = _name_parts(name)
     ids = ids_by_query.get((_file_name(parts.video), _plain_query(parts.query)), [])
     if len(ids) == 1:
         return ids[0][0]
@@ -124,7 +124,7 @@ def _id_of(name: str, ids_by_query: Mapping[tuple[str, str], list[tuple[str, str
     return name
 
 
-def _parts(name: str) -> _Name:
+def _name_parts(name: str) -> _Name:
     video, _, rest = name.partition(_SEPARATOR)
     query, _, span = rest.rpartition(_SEPARATOR)
     return _Name(video, query, _plain_json(span))

@@ -256,7 +256,11 @@ def test_choices_become_a_win_rate(made, review, tmp_path, data_of, reelbench):
 
 
 def test_either_order_comes_about_as_often():
-    first = [preferences._maker_of_better_version(f"film{n}_{k}", "A") for n in range(200) for k in range(5)]
+    first = [
+        preferences._maker_of_better_version(f"film{n}_{k}", "A")
+        for n in range(200)
+        for k in range(5)
+    ]
     assert 450 < first.count("discussion") < 550
 
 

@@ -28,7 +28,7 @@ def answers(monkeypatch, asked, *tasks):
         for number in range(3)
         for task in tasks
     ]
-    given = adapter_patches._answers(Adapter(*tasks), requests, Adapter.generate_until)
+    given = adapter_patches._answers_in_order(Adapter(*tasks), requests, Adapter.generate_until)
     pairs = list(zip(requests, given, strict=True))
     return {
         task: [answer for request, answer in pairs if request.task_name == task] for task in tasks
