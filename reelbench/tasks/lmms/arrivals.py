@@ -206,13 +206,7 @@ def _send_and_record(original: Callable[..., Any], self: Any, *args: Any, **kwar
     return original(self, *args, **kwargs)
 
 
-def _image_url(
-    original: Callable[..., str],
-    self: Any,
-    image: Any,
-    *args: Any,
-    **kwargs: Any,  # noqa: ANN401
-) -> str:
+def _to_url(original: Callable[..., str], self: Any, image: Any, *args: Any, **kwargs: Any) -> str:  # noqa: ANN401
     if isinstance(image, StoredPicture):
         return image.attachment.data_url()
     return original(self, image, *args, **kwargs)
@@ -239,7 +233,7 @@ _COMPLETIONS = "openai.resources.chat.completions.completions"
 _IMAGE_PROCESSOR = "transformers.image_processing_utils.BaseImageProcessor"
 
 _PLACES = {
-    "lmms_eval.protocol.ChatMessages.encode_image": _image_url,
+    "lmms_eval.protocol.ChatMessages.encode_image": _to_url,
     "lmms_eval.protocol.ChatMessages.to_openai_messages": _with_stored,
     "transformers.video_processing_utils.BaseVideoProcessor._prepare_input_videos": _clips_made,
     f"{_IMAGE_PROCESSOR}._prepare_image_like_inputs": _pictures_made,
