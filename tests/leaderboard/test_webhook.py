@@ -383,6 +383,7 @@ def _get(served, path):
     return reply.status, body
 
 
+@pytest.mark.slow
 def test_the_server_scores_a_hidden_test_and_gives_no_answer_away(hub, tmp_path, monkeypatch):
     dataset = hub.add(DATASET)
     folder = tmp_path / "cellar"
