@@ -162,6 +162,18 @@ def test_files_wait_for_the_quota_of_all_accounts_in_their_order(hidden):
     assert "scored by the owner" in hidden.repo.pull_requests[1].comments[0]
 
 
+def test_equal_rounded_totals_share_a_place_and_no_pair_is_compared(hidden):
+    for number, right in enumerate((150, 183, 183), start=1):
+        hidden.offer(f"account{number}", hidden_tests.answers(hidden.right, right))
+        hidden.check(number)
+    made = board.make(hidden.store, published=False)
+    ranks = {row.model: made.ranks[row.key] for row in made.entries}
+    assert ranks == {"account1/model": 3, "account2/model": 1, "account3/model": 1}
+    [group] = made.rows
+    assert made.noise[group].ranges == {}
+    assert all(row.breakdowns == {} for row in made.entries)
+
+
 @pytest.mark.parametrize(
     ("rules", "account", "model", "says"),
     [
