@@ -869,8 +869,9 @@ def webhook(
             "WEBHOOK_SECRET is not set: without it anybody could call; "
             "set it here and at the Hub's webhook"
         )
-    pull_requests = PullRequests(dataset)
-    if answers is not None:
+    if answers is None:
+        pull_requests = PullRequests(dataset)
+    else:
         pull_requests = _hidden_test(answers, benchmark, dataset, store)
     webhooks.serve(pull_requests, WEBHOOK_SECRET.get(), host=host, port=port, note=console.note)
 
