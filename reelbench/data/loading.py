@@ -20,7 +20,7 @@ from reelbench.base.settings import home
 from reelbench.data import mapped_rows, sources
 from reelbench.registry import discovery, rows
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.registry.spec import BenchmarkSpec, HubFile, TaskSpec
 from reelbench.registry.splits import MINI, is_mini, upstream_split
 
 if TYPE_CHECKING:
@@ -205,9 +205,16 @@ def locate_files(
         kind=kind,
         location=location,
         revision=resolved.revision,
+        unpinned=kind == "hub" and _is_unpinned(spec, upstream),
         fingerprint=fingerprint(spec, hashes),
     )
     return SplitData(spec, split, resolved.paths, source, task)
+
+
+def _is_unpinned(spec: BenchmarkSpec, split: str) -> bool:
+    """Return True where a file names a split on the Hub without a commit."""
+    source = spec.splits[split].source
+    return bool(spec.file) and isinstance(source, HubFile) and source.revision is None
 
 
 class NamedSplit(NamedTuple):

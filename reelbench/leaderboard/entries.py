@@ -607,11 +607,21 @@ def facts(stored: StoredResult, values: Standing) -> dict[str, Any]:
         "data": result.data,
         "questions": (result.benchmark.questions_sha256 or "not stated")[:10],
         "intervals": _other_interval_method(result),
+        "data_commit": _commit_of_data(result),
         "times": _times_text(result.settings.frames),
         "videos": values.videos,
         "judge_cost": _judge_cost(stored),
         **_mean_usage(stored),
     }
+
+
+def _commit_of_data(result: Result) -> str | None:
+    """Return the commit that the questions are of, and whether a declaration pins it."""
+    source = result.benchmark.source
+    if source.kind != "hub" or not source.revision:
+        return None
+    commit = source.revision[:12]
+    return f"{commit}, unpinned" if source.unpinned else commit
 
 
 def _unreadable_percentage(spec: BenchmarkSpec, result: Result, values: Standing) -> float | None:

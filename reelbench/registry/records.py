@@ -55,6 +55,10 @@ class SourceRecord(Record):
         description="Repository, URL, or file name (never a private path's parents)."
     )
     revision: str | None = absent("Commit as resolved; null where there is none.")
+    unpinned: Omittable[bool] = Field(
+        default=False,
+        description="True where the benchmark's file pins no commit: the first use's was taken.",
+    )
     fingerprint: str = Field(description="sha256 of the upstream bytes and the reader's version.")
 
 

@@ -6,6 +6,7 @@ import pytest
 
 import reelbench as face
 from reelbench.base.errors import DataUnavailableError
+from reelbench.data.loading import locate
 from reelbench.registry import discovery
 
 HEAD = """\
@@ -46,6 +47,7 @@ def test_files_on_the_hub_are_fetched_by_a_pattern_once(server, tmp_path):
     names = "['data/test-*.jsonl', '*/test-*.jsonl']"
     folder = declared(tmp_path / "b", f"source: {{hub: org/parts, file: {names}}}")
     assert len(face.load(str(folder))) == 2
+    assert locate("several").source.unpinned
     asked = len(server.requests)
     discovery._registry = None
     assert len(face.load(str(folder))) == 2
