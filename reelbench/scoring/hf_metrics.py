@@ -131,7 +131,10 @@ Args:
 
 
 class TextOverlap(_Metric):
-    """BLEU-4 and METEOR (0 to 1) and CIDEr (0 to 10), over all texts together."""
+    """BLEU-4 and METEOR (0 to 1) and CIDEr (0 to 10), over all texts together.
+
+    CIDEr weighs a word by how few of the texts have it. So CIDEr of one text alone is 0.
+    """
 
     about = str(text_overlap.__doc__)
     inputs = """

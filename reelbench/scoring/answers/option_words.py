@@ -18,6 +18,10 @@ _NO = frozenset(phrases("no"))
 _WORDS = re.compile(r"\w+")
 _JOINT = re.compile(r"[\W_]{1,8}")  # what may stand between two words of an option
 _QUESTION_MARKS = "?？؟"
+_SIGN = re.compile(r"-\s?$")
+# A number is no part of another.
+_NUMBER_STARTS = re.compile(r"(?<![.-])(?<!\d,)")
+_NUMBER_ENDS = re.compile(r"(?![.,:/]\d)")
 _WORDS_OF_NUMBERS = {word: float(number) for number, word in enumerate(WORDS["numbers"])}
 
 
@@ -72,9 +76,9 @@ class _Option:
             return False
         if any(word.startswith("_") for word in words):
             return False
-        is_letter = len(words) == 1 and len(words[0]) == 1
-        has_digit = words[0][0].isdigit() or words[-1][-1].isdigit()
-        return not (is_letter or has_digit or self.plain[-1] in _QUESTION_MARKS)
+        is_letter = len(words) == 1 and len(words[0]) == 1 and words[0].isalpha()
+        is_question = self.plain[-1] in _QUESTION_MARKS
+        return not (is_letter or is_question or _is_order(self.plain) or _is_signed(self.plain))
 
     def _places_of_plain_words(self, text: str, low: str) -> Iterator[_Place]:
         words = self._low_words
@@ -88,13 +92,17 @@ class _Option:
                 start = low.find(words[0], start + 1)
 
     def _has_word_ends(self, text: str, start: int, end: int) -> bool:
-        """Return True where words end at both ends. Unspaced scripts have no such ends."""
-        if not patterns.UNSPACED_SIGN.match(self._low_words[0]):
-            if patterns.WORD_STARTS.match(text, start) is None:
-                return False
-        if patterns.UNSPACED_SIGN.match(self._low_words[-1][-1]):
-            return True
-        return patterns.WORD_ENDS.match(text, end) is not None
+        """Return True where words end at both ends, and numbers are whole."""
+        first = self._low_words[0][0]
+        last = self._low_words[-1][-1]
+        # Scripts without spaces have no such ends.
+        if not patterns.UNSPACED_SIGN.match(first) and not patterns.WORD_STARTS.match(text, start):
+            return False
+        if not patterns.UNSPACED_SIGN.match(last) and not patterns.WORD_ENDS.match(text, end):
+            return False
+        if first.isdigit() and not _NUMBER_STARTS.match(text, start):
+            return False
+        return not last.isdigit() or _NUMBER_ENDS.match(text, end) is not None
 
     def pattern_in(self, text: str) -> "re.Pattern[str] | None":
         """Return the pattern of the option's words in a text, if it has any."""
@@ -146,15 +154,14 @@ class OptionWords:
     @cached_property
     def nouns(self) -> bool:
         """False where an option says "Image B" itself: then its words are meant."""
-        for tokens_of_option in self._tokens_of_options:
-            for noun, token in pairwise(tokens_of_option):
+        for option in self.plain:
+            low = option.casefold()
+            if not any(noun in low for noun in _NOUNS):
+                continue
+            for noun, token in pairwise(texts.tokens(option)):
                 if is_noun(noun) and len(token.text) == 1 and token.text.isalpha():
                     return False
         return True
-
-    @cached_property
-    def _tokens_of_options(self) -> list[list[texts.Token]]:
-        return [texts.tokens(option) for option in self.plain]
 
     @cached_property
     def _options(self) -> list[_Option]:
@@ -162,12 +169,12 @@ class OptionWords:
             _words_in_other_languages(option, self.plain) for option in self.plain
         ]
         options: list[_Option] = []
-        for letter, plain, synonyms, tokens in zip(
-            self.letters, self.plain, synonyms_of_options, self._tokens_of_options, strict=True
+        for letter, plain, synonyms in zip(
+            self.letters, self.plain, synonyms_of_options, strict=True
         ):
-            kinds = {token.kind for token in tokens}
             is_letter = len(plain) == 1 and plain.isalpha() and plain.isascii()
-            is_grammar = is_letter or bool(synonyms) or kinds <= _GRAMMAR
+            has_synonyms = bool(synonyms)
+            is_grammar = is_letter or has_synonyms or texts.has_only_kinds(plain, _GRAMMAR)
             is_number = patterns.NUMBER_ALONE.fullmatch(plain) is not None
             options.append(_Option(letter, plain, synonyms, is_grammar, is_number))
         return options
@@ -288,6 +295,19 @@ def _is_within(option: _Option, text: str) -> bool:
     return pattern is not None and pattern.search(text) is not None
 
 
+def _is_order(option: str) -> bool:
+    """Return True of an order: (2)(1)(3)."""
+    return len(set(_WORDS.findall(option))) > 1 and patterns.ORDER.fullmatch(option) is not None
+
+
+def _is_signed(option: str) -> bool:
+    """Return True of an option that begins with a number and its sign: -3 °C."""
+    word = _WORDS.search(option)
+    if word is None or not word[0][0].isdigit():
+        return False
+    return _SIGN.search(option, 0, word.start()) is not None
+
+
 def _own_pattern(option: str, before: str, after: str) -> "re.Pattern[str] | None":
     """Return a pattern of the option's words, whole and in order, whatever stands between.
 
@@ -304,12 +324,11 @@ def _own_pattern(option: str, before: str, after: str) -> "re.Pattern[str] | Non
     if patterns.UNSPACED_SIGN.match(words[-1][-1]):
         after = ""
     flag = "i"
-    # A number is no part of another, and its sign belongs to it.
     if words[0][0].isdigit():
-        signed = re.search(r"-\s?$", option[: option.index(words[0])])
-        before = r"-\s?" if signed else before + r"(?<![.-])(?<!\d,)"
+        # Its sign belongs to a number.
+        before = r"-\s?" if _is_signed(option) else before + _NUMBER_STARTS.pattern
     if words[-1][-1].isdigit():
-        after += r"(?![.,:/]\d)"
+        after += _NUMBER_ENDS.pattern
     if len(words) == 1 and len(words[0]) == 1 and words[0].isascii() and words[0].isalpha():
         # In small letters, or before another word, it is an article or a word.
         flag = ""
@@ -317,8 +336,7 @@ def _own_pattern(option: str, before: str, after: str) -> "re.Pattern[str] | Non
     if option[-1] in _QUESTION_MARKS:  # a question that an option asks is part of it
         after += r"(?:\s?[?？؟])?"
     # An order may be written without its brackets: (2)(1)(3) is 213.
-    is_order = len(set(words)) > 1 and patterns.ORDER.fullmatch(option) is not None
-    joint = r"[\W_]{0,8}" if is_order else r"[\W_]{1,8}"
+    joint = r"[\W_]{0,8}" if _is_order(option) else _JOINT.pattern
     own_words = joint.join(map(re.escape, words))
     # Case is nothing to the signs around them, and makes their pattern slow to build.
     return re.compile(f"{before}(?{flag}:{own_words}){after}")

@@ -5,7 +5,7 @@ They need one plain form, its tags and boxes, and the words of its statements as
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -154,6 +154,22 @@ def tokens(text: str) -> list[Token]:
         cut.append(Token(kind, start, end, text[start:end]))
         at = last + 1
     return cut
+
+
+def has_only_kinds(text: str, kinds: Collection[str]) -> bool:
+    """Return True where each token of `text` has one of some kinds."""
+    table = _phrases()
+    words = [_folded(word) for word in patterns.WORD.findall(text)]
+    at = 0
+    while at < len(words):
+        phrase = _phrase_at(words, at, table) if words[at] in table else None
+        kind = _kind_of(words[at]) if phrase is None else phrase.kind
+        if kind not in kinds:
+            return False
+        at += 1
+        if phrase is not None:
+            at += phrase.length
+    return True
 
 
 def _folded_words(text: str, places: Sequence[tuple[int, int]]) -> list[str]:
