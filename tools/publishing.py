@@ -355,7 +355,8 @@ class World:
             ref = self.hub.repo(DATASET).refs[request.ref]
             if ref == heads.get(f"{DATASET} {request.ref}"):
                 continue
-            touched = {key_of(path) for path in self.touched_by(request)}
+            last_commit = self.hub.repo(DATASET).commits[ref]
+            touched = {key_of(path) for path in self.paths_changed(last_commit.parent, request)}
             offered = self.dates(request.ref)
             for key in touched:
                 if not key:
@@ -376,7 +377,8 @@ class World:
             return
         chosen, api = self.rng.choice(waiting), HfApi(endpoint=self.hub.url, token=person.token)
         # As the webhook and the workflow do: with main as it was when the pull request left it.
-        base = self.downloaded(person, self.left_main_at(chosen), "base")
+        left_main_at = self.left_main_at(chosen)
+        base = self.downloaded(person, left_main_at, "base")
         offered = self.downloaded(person, f"refs/pr/{chosen.num}", "offered")
         if base is None or offered is None:
             return
@@ -397,7 +399,8 @@ class World:
         self.told[what] += 1
         self.history.append(f"{person.name}: {what} {chosen.num}")
         if what == "merged":
-            self.merged |= {key_of(path) for path in self.touched_by(chosen)}
+            paths = self.paths_changed(left_main_at, chosen)
+            self.merged |= {key_of(path) for path in paths}
             command = [str(offered), "--store", str(person.store), "--account", chosen.author]
             done = self.run(person, "add", *command)
             if "add replaces nothing" in done.stderr:
@@ -413,11 +416,11 @@ class World:
             commit = repo.commits[commit].parent
         return commit
 
-    def touched_by(self, request: Any) -> set[str]:  # noqa: ANN401 - of the local Hub
-        """Return the paths that a pull request adds or changes."""
+    def paths_changed(self, base: str, request: Any) -> set[str]:  # noqa: ANN401 - of the local Hub
+        """Return the paths that a pull request adds or changes since a commit."""
         repo = self.hub.repo(DATASET)
         new = repo.commits[repo.refs[request.ref]]
-        before = repo.commits[new.parent].files
+        before = repo.commits[base].files
         return {path for path, blob in new.files.items() if before.get(path) != blob}
 
     def cards(self, person: Person) -> None:

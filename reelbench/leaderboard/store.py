@@ -160,6 +160,7 @@ class Filing:
             first.
         judged: The maintainers say that they asked the judge of these themselves.
         replaces: Other answers take the place of those that were filed under the same key.
+        keeps_newer: A filed result that was made later stays, even where others are replaced.
         at: When.
     """
 
@@ -167,6 +168,7 @@ class Filing:
     as_maintainer: bool = False
     judged: bool = False
     replaces: bool = False
+    keeps_newer: bool = True
     at: datetime = field(default_factory=ledger.now)
 
 
@@ -251,6 +253,8 @@ def add(
     for folder in submissions:
         del results[folder]
     filing = filing or Filing()
+    # A run that is named alone takes any one's place. A dataset's copy has others' older ones too.
+    filing = replace(filing, keeps_newer=not filing.replaces or len(results) > 1)
     board = BoardLedger(store)
     not_filed = _judged_elsewhere(results)
     if rejudge is None and about is None:
@@ -797,7 +801,7 @@ def _kept_outcome(work: _Refiling, board: BoardLedger, filing: Filing) -> Added 
     has_same_people = digest is None or row.files.get(calibration_file.FILE) == digest
     if work.says_the_same and has_same_people:
         return _same(work.folder, place, board, row, work.candidate)
-    if old_result is not None and not filing.replaces and made_at(old_result) > date_of(result):
+    if old_result is not None and filing.keeps_newer and made_at(old_result) > date_of(result):
         date = old_result.provenance.date
         why = f"a newer result of the same model and settings is there ({date}); it stays"
         return Added(work.folder, "older", place, why, result=result)

@@ -55,6 +55,12 @@ def in_script(document: object) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
+def script_hash(code: str) -> str:
+    """Return the hash by which a page's policy knows its script."""
+    digest = hashlib.sha256(code.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
 def page_head(
     links: Sequence[tuple[str, str]] = (),
     label: str = "On this page",
@@ -105,10 +111,9 @@ def shell_page(
         skip: The id of the keyboard's first stop.
     """
     code = "\n".join([*_assets(_SCRIPTS), _THEME, script.rstrip()])
-    digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
     parts = {
         "KIND": kind,
-        "SCRIPT-HASH": f"sha256-{digest}",
+        "SCRIPT-HASH": script_hash(code),
         "TITLE": escape(title),
         "/*STYLE*/": "\n".join([*_assets(_STYLES), style.rstrip()]),
         "SKIP": skip,

@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from reelbench.base.base_record import first_wrong_field
-from reelbench.base.errors import InputError, MediaError, ReelbenchError, first_line, installing
+from reelbench.base.errors import (
+    InputError,
+    MediaError,
+    ReelbenchError,
+    first_line,
+    installing,
+    printable,
+)
 from reelbench.registry.rows import Row
 from reelbench.registry.sampling import FrameSampling
 from reelbench.video import look_log
@@ -163,7 +170,7 @@ class Served:
     @property
     def names(self) -> str:
         """The ids, as many as fit in a line."""
-        names = ", ".join(list(self.videos)[:_NAMED])
+        names = ", ".join(map(printable, list(self.videos)[:_NAMED]))
         if len(self.videos) > _NAMED:
             names += f", … ({len(self.videos)} in all)"
         return names

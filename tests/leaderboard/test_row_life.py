@@ -189,8 +189,9 @@ def test_no_model_gets_a_name_that_no_submission_may_have(place, tmp_path, name,
         cloning.clone(str(tmp_path / "copy"), tmp_path / "clone", print)
 
 
+@pytest.mark.usefixtures("hub")
 def test_a_name_that_another_maintainers_row_has_stops_the_one_who_publishes_later(
-    hub, place, rextime_run, tmp_path
+    place, rextime_run, tmp_path
 ):
     publishing.publish(place, dataset=DATASET)
     second = tmp_path / "second"
@@ -444,6 +445,21 @@ def test_a_copy_of_a_dataset_is_added_without_the_answers_that_were_replaced(
     outcomes = store.add(copy, place, filing=Filing("bob"))
     assert [added.outcome for added in outcomes] == ["same", "same"]
     assert [added.outcome for added in store.check(copy)] == ["same", "same"]
+
+
+def test_a_copy_of_a_dataset_sets_no_newer_row_back(place, rextime_run, tamper, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(place, copy / "results")
+    older = copy / "results" / _key(place, "bob/two")
+    tamper(older, result=lambda found: found["provenance"].update(date="2026-01-01T00:00:00+00:00"))
+    filing = Filing("bob", replaces=True)
+    [added] = store.add(rextime_run("newer", model="bob/two", right=9), place, filing=filing)
+    assert added.outcome == "replaced"
+    outcomes = {added.result.model.id: added for added in store.add(copy, place, filing=filing)}
+    assert outcomes["bob/two"].outcome == "older"
+    # Whoever names the run itself means it.
+    [added] = store.add(older, place, filing=filing)
+    assert added.outcome == "replaced"
 
 
 @pytest.mark.usefixtures("hub")

@@ -28,7 +28,7 @@ from urllib.parse import quote, urlsplit
 from reelbench.base.errors import InputError, MediaError
 from reelbench.base.files import address, write_text
 from reelbench.base.progress import Bar, no_bar
-from reelbench.pages.shell_page import in_script, page_asset
+from reelbench.pages.shell_page import in_script, page_asset, script_hash
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.splits import is_mini
@@ -181,9 +181,16 @@ def write(
             elements = _clip_elements(places, facts, folder) if clips == "page" else []
             # The document last, so that nothing in a text is taken for a mark.
             page = template.replace("<!--CLIPS-->", "\n".join(elements))
-            write_text(path, page.replace("/*REVIEW*/null", in_script(document), 1))
+            page = page.replace("/*REVIEW*/null", in_script(document), 1)
+            write_text(path, _with_own_script_alone(page))
     missing = tuple(video for video, path in paths.items() if path is None)
     return WrittenPages(tuple(page_paths), len(paths), _question_count(content), missing)
+
+
+def _with_own_script_alone(page: str) -> str:
+    """Return the page with the hash of its script, beside which none runs."""
+    script = page.rpartition("<script>")[2].partition("</script>")[0]
+    return page.replace("SCRIPT-HASH", script_hash(script), 1)
 
 
 def _page_paths(output: Path, draw: Draw, clips: Clips | None) -> list[Path]:

@@ -1,6 +1,7 @@
 """Pages: who gets what, what a blind page holds, and that nothing said is lost."""
 
 import base64
+import hashlib
 import json
 import re
 import shutil
@@ -324,3 +325,11 @@ def test_the_html_is_valid(make, checkers, tmp_path):
         command[1] = checkers / "html-validate" / "bin" / "html-validate.js"
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, re.sub(r"\s+", " ", done.stdout)[:2000]
+
+
+def test_the_page_runs_its_own_script_alone(make):
+    text = make("rextime_mini").paths[0].read_text(encoding="utf-8")
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)[1]
+    [script] = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in policy
