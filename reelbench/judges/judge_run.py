@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from reelbench.base import settings
@@ -48,7 +49,9 @@ class JudgeRun(Panel):
     ) -> None:
         """Judge on a scale, which need not be a benchmark's. See `judge_items`."""
         super().__init__(scale, prompts, options, on_note, budget)
-        self.verdicts = loop.run(Runner(self.askers, show).results(items, self.verdict))
+        runner = Runner(self.askers, show)
+        judging = runner.shared_results(list(items), self.verdict, attrgetter("video"))
+        self.verdicts = loop.run(judging)
 
     def __iter__(self) -> Iterator[Verdict]:
         return iter(self.verdicts)

@@ -233,7 +233,7 @@ class Spool:
     def shown(self) -> str:
         """The replies and their place, for the user."""
         number = number_of(len(self.held), "reply is", "replies are")
-        return f"{number} in {self.path}, and the next run puts them there"
+        return f"{number} in {self.path}, and the next run with this REELBENCH_HOME puts them there"
 
     def add(self, reply: StoredReply) -> None:
         """Write a reply to the disk.

@@ -6,7 +6,7 @@ was killed and is started again reads what is there and asks for the rest.
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from reelbench.base.progress import Show, no_show
 from reelbench.llm.ask_result import PENDING, AskResult
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Tally
+from reelbench.llm.own_order import places_in_own_order
 from reelbench.llm.pacing import Cause
 
 WINDOW = 2048
@@ -158,6 +159,23 @@ class Runner:
             async for _, result in self.run(items, work):
                 results.append(result)
             return results
+
+    async def shared_results(
+        self,
+        items: Sequence[ItemT],
+        work: Callable[[ItemT], Awaitable[ResultT]],
+        video_of: Callable[[ItemT], str],
+    ) -> list[ResultT]:
+        """Return what `results` does, asked for in an order of this machine's own.
+
+        Where no other machine shares the replies it is the order of the items.
+        """
+        places: Sequence[int] = range(len(items))
+        if any(asker.cache.is_shared for asker in self._askers):
+            places = places_in_own_order(list(map(video_of, items)))
+        results = await self.results([items[place] for place in places], work)
+        result_by_place = dict(zip(places, results, strict=True))
+        return [result_by_place[place] for place in range(len(items))]
 
     @property
     def lacking_shown(self) -> str:

@@ -29,6 +29,7 @@ from reelbench.llm.budget import Budget
 from reelbench.llm.endings import ending_of
 from reelbench.llm.messages import Message
 from reelbench.llm.model_names import takes_completion_limit
+from reelbench.llm.own_order import places_in_own_order
 from reelbench.llm.parameters import without_removed
 from reelbench.llm.prompt_counts import PromptCounts
 from reelbench.llm.runner import Runner
@@ -279,6 +280,9 @@ def _ask_rows(
     """Ask the questions of rows, videos decoded ahead, and return the run with its answers."""
     name = question_set.spec.id
     ordered = [rows[place] for place in by_video(rows)]
+    if asker.cache.is_shared:
+        videos = [row["video"] for row in ordered]
+        ordered = [ordered[place] for place in places_in_own_order(videos)]
     waits = Waits()
     decoding = Ahead(question_set.media.decoders(ordered))
     with options.bar(f"asking {name}", len(rows)) as show, decoding as ahead:

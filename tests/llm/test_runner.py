@@ -8,6 +8,7 @@ import pytest
 from reelbench.llm import runner as runner_of_items
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
+from reelbench.llm.own_order import places_in_own_order
 from reelbench.llm.pacing import Cause
 from reelbench.llm.runner import Runner, causes_shown
 from tests.servers.judge import Answer, JudgeServer
@@ -123,3 +124,21 @@ def test_two_roles_of_one_asker_count_once_and_what_lacks_is_said():
     assert sorted(filter(None, values)) == ["0?", "1?", "2?"]
     assert (runner.tally.calls, runner.lacking_shown) == (3, "2 budget")
     assert "budget of 3 calls" in runner.why_lacking("nobody knows")
+
+
+def test_each_machine_takes_blocks_of_whole_videos_in_an_order_of_its_own():
+    videos = [f"v{number // 10}" for number in range(1_000)]  # ten questions each
+    first = places_in_own_order(videos)
+    second = places_in_own_order(videos)
+    assert sorted(first) == sorted(second) == list(range(1_000))
+    assert first != second  # 1 in 14! orders of blocks
+    starts = [
+        place for number, place in enumerate(first) if number == 0 or place != first[number - 1] + 1
+    ]
+    assert all(start % 70 == 0 for start in starts)  # the first whole video beyond 64 questions
+
+
+def test_few_questions_keep_their_order():
+    assert places_in_own_order(["v"] * 200) == list(range(200))
+    assert places_in_own_order([f"v{number}" for number in range(64)]) == list(range(64))
+    assert places_in_own_order([]) == []
