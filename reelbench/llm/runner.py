@@ -166,7 +166,7 @@ class Runner:
         work: Callable[[ItemT], Awaitable[ResultT]],
         video_of: Callable[[ItemT], str],
     ) -> list[ResultT]:
-        """Return what `results` does, asked for in an order of this machine's own.
+        """Return `results`, with the items asked in this machine's own order.
 
         Where no other machine shares the replies it is the order of the items.
         """
