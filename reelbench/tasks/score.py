@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from reelbench.base import bounds
 from reelbench.base.base_record import record_of
 from reelbench.base.credentials import refuse_in_words, without_secrets
 from reelbench.base.errors import InputError, ReelbenchError, number_of, printable
@@ -350,6 +351,11 @@ class Evaluation:
         if overlap_note:
             notes.append(overlap_note)
         notes += data_notes
+        if len(self.scored.samples) > bounds.ITEMS:
+            notes.append(
+                f"{len(self.scored.samples):,} items: boards, comparisons and pages take results "
+                f"of up to {bounds.ITEMS:,}; for those, score the predictions in parts"
+            )
         unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags]
         notes += self._unit_notes(unread)
         return Outcome(

@@ -739,3 +739,15 @@ def test_the_leaderboard_files_no_questions(tmp_path):
         "result.json",
         "samples.jsonl",
     }
+
+
+def test_more_items_than_a_board_takes_are_told_of_when_they_are_scored(tmp_path, monkeypatch):
+    rows = locate("rextime", "mini").read()
+    path = put(
+        tmp_path / "p.csv", [{"id": row["id"], "prediction": "(B) from 1 to 2"} for row in rows]
+    )
+    for most, told in ((len(rows), 0), (len(rows) - 1, 1)):
+        monkeypatch.setattr("reelbench.base.bounds.ITEMS", most)
+        notes = scored("rextime", path).write(tmp_path / "out").notes
+        line = f"{len(rows):,} items: boards, comparisons and pages take results of up to {most:,}"
+        assert sum(line in note for note in notes) == told
