@@ -44,7 +44,7 @@ def test_marks_come_with_a_schema_and_seldom_without(way, judged, tmp_path, tell
     samples = [json.loads(line) for line in lines]
     marks = sum(sample["state"] == "scored" for sample in samples)
     result = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
-    calls = result["provenance"]["judge"]["calls"]
+    calls = result["judge"]["calls"]
     tell(f"judge, {way}: {calls} calls, {marks} marks of {len(samples)}")
     if way == "never":
         assert done.returncode in {0, 1}, done.stderr

@@ -112,8 +112,8 @@ def test_what_a_killed_server_answered_is_kept(folder, eval_words, tmp_path):
         wait_for_answers(process, status, 3)
         server.kill()
         _, stderr = process.communicate(timeout=600)
-        assert process.returncode == 1
-        assert b"rerun the command" in stderr
+        assert process.returncode == 0  # some questions have an answer
+        assert b"rerun the command to continue" in stderr
         server.start()
         done = eval_words("rextime_mini", server, "--max-tokens", FEW)
     assert done.returncode == 0, done.stderr
