@@ -36,9 +36,13 @@ def test_lmms_eval_asks_by_its_own_adapter(text_server, reelbench, tmp_path, mon
 
 
 @pytest.mark.skipif(litellm_program() is None, reason="no litellm[proxy] here: LITELLM names one")
-def test_a_proxy_in_between_is_asked_by_the_names_that_it_has(text_server, reelbench, tmp_path):
+def test_a_proxy_in_between_is_asked_by_the_names_that_it_has(
+    text_server, reelbench, tmp_path, monkeypatch
+):
+    key = "sk-of-this-test"  # the proxy starts with one alone
+    monkeypatch.setenv("REELBENCH_LLM_API_KEY", key)
     settings = tmp_path / "proxy.yaml"
-    lines = ["model_list:"]
+    lines = ["general_settings:", f"  master_key: {key}", "model_list:"]
     for name in ("team/small", "other"):
         lines += [
             f"  - model_name: {name}",
