@@ -31,6 +31,21 @@ def test_add_files_what_is_said_and_keeps_it(rextime_run, tmp_path):
     assert other.outcome == "replaced"
 
 
+def test_add_says_which_setting_the_model_s_other_runs_state(
+    rextime_run, moviecore_run, reelbench, tmp_path
+):
+    first, second = rextime_run("first"), moviecore_run("second")
+    add = ("leaderboard", "add", "--store", tmp_path / "store")
+    said = "setting=reasoning"
+    assert said not in reelbench(*add, first, "--about", said).stderr
+    done = reelbench(*add, second)
+    assert (
+        "org/model: no setting is stated, and this model's other runs say reasoning; if this one "
+        f"is the same, add it with --about {said}"
+    ) in done.stderr
+    assert said not in reelbench(*add, second).stderr  # it is there already
+
+
 @pytest.mark.parametrize(
     ("about", "apart"),
     [

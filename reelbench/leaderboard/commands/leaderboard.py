@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from reelbench.leaderboard.rejudge import Rejudge
     from reelbench.leaderboard.rejudgement import Rejudgement
     from reelbench.leaderboard.store import StoredResult
-    from reelbench.registry.records import Result
+    from reelbench.registry.records import ModelRecord, Result
 
 
 NumberOfWorkers = Annotated[
@@ -192,9 +192,41 @@ def add(
     for each in added[:_SHOWN]:
         if each.place is not None and each.result is not None and each.outcome != "refused":
             _note_if_unjudged(each.source, each.result)
+            is_stated = about is not None and about.setting is not None
+            if each.outcome == "added" and not is_stated:
+                _note_unstated_setting(store, each.result.model)
     if as_json:
         console.write_json({"results": [each.as_json() for each in added]})
     _refuse([each.why for each in added if each.outcome == "refused"], len(added))
+
+
+def _note_unstated_setting(store: Path, model: "ModelRecord") -> None:
+    """Say which setting a model's other runs state, where the added one states none."""
+    if model.about is not None and model.about.setting is not None:
+        return
+    settings = _stated_settings(store, model.id)
+    if settings:
+        says = " and ".join(settings)
+        console.note(
+            f"{model.id}: no setting is stated, and this model's other runs say {says}; if this "
+            f"one is the same, add it with --about setting={settings[0]}"
+        )
+
+
+def _stated_settings(store: Path, model: str) -> list[str]:
+    """Return the settings that a model's runs in a store state, without double ones."""
+    from reelbench.leaderboard import board_state
+    from reelbench.scoring import result_files
+
+    settings: set[str] = set()
+    for row in board_state.read(store).rows.values():
+        folder = store / row.key
+        is_here = (folder / result_files.RESULT_FILE).is_file()
+        if is_here and row.model.casefold() == model.casefold():
+            about = result_files.read(folder).model.about
+            if about is not None and about.setting is not None:
+                settings.add(about.setting)
+    return sorted(settings)
 
 
 def _check_again(store: Path, workers: "Workers", *, write: bool) -> None:
