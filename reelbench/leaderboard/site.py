@@ -354,7 +354,10 @@ def _plain_row(board: Board, groups: Sequence[RankingGroup], model: Overall) -> 
     for group in groups:
         value = "–"
         if group in model.cells:
-            value = tables.value(model.cells[group], board.spec(group).primary) or "–"
+            entry = model.cells[group]
+            value = tables.value(entry, board.spec(group).primary) or "–"
+            if value != "–" and entry.key not in board.ranks:
+                value += " (not ranked)"
         cells.append(f"<td>{value}</td>")
     return f"<tr>{''.join(cells)}</tr>"
 

@@ -523,7 +523,8 @@
     return rows.map((row) => row.map(quote).join(",")).join("\r\n");
   }
   function save(content, type, name) {
-    const url = URL.createObjectURL(new Blob([content], { type }));
+    const mark = type.startsWith("text/csv") ? "\ufeff" : ""; // or a spreadsheet misreads "≥" and "–"
+    const url = URL.createObjectURL(new Blob([mark, content], { type }));
     const a = h("a", { href: url, download: name });
     document.body.append(a);
     a.click();

@@ -273,7 +273,7 @@ def test_charts_hold_their_data_and_can_be_taken_along(page_of, eight, checkers)
                 page.get_by_role("button", name=f"Score against size as {kind}").click()
             assert caught.value.suggested_filename == f"against-size.{kind.lower()}"
             files[kind] = Path(caught.value.path())
-        rows = list(csv.reader(files["CSV"].open(encoding="utf-8")))
+        rows = list(csv.reader(files["CSV"].open(encoding="utf-8-sig")))
         assert rows[1][:3] == ["m7", "0.5", "18"]
         assert len(rows) == 9
         assert files["PNG"].read_bytes().startswith(b"\x89PNG")

@@ -285,7 +285,9 @@ def test_downloads_of_the_view(page_of, published_site):
         page.locator("summary", has_text="Download").click()
         with page.expect_download() as caught:
             page.locator("#save-csv").click()
-        lines = Path(caught.value.path()).read_text(encoding="utf-8").splitlines()
+        text = Path(caught.value.path()).read_text(encoding="utf-8")
+        assert text.startswith("\ufeff")  # by which a spreadsheet knows UTF-8
+        lines = text.removeprefix("\ufeff").splitlines()
         assert caught.value.suggested_filename == "rextime.csv"
         assert lines[0].startswith("Rank,Model,Accuracy at IoU")
         assert lines[1].startswith("1,VideoMind-7B")

@@ -142,13 +142,15 @@
         tip: [`${row.model} minus ${base.model}: ${signed(by, metric.unit)}`, low == null ? "" : `adjusted 95 % interval ${R.ends(low, high, metric.unit)}`, pText(p, " (Holm)"), said].filter(Boolean).join(", "),
       };
     }
+    /** Of a difference only the sign says that a lower bound is in it: a score has its "≥". */
+    const bare = (one) => one.bound > 0 && !one.text.startsWith("≥");
     function node(item, ticked) {
       const one = drawn(item, ticked);
       if (!one) return R.none("Not run");
       return h(
         "span",
         { class: `forest ${one.kind ? `difference ${one.kind}` : ""}`.trim() },
-        h("b", {}, one.text, one.bound > 0 && h("sup", { "aria-hidden": "true" }, "†"), one.under && h("small", {}, ` ${one.under}`)),
+        h("b", {}, one.text, bare(one) && h("sup", { "aria-hidden": "true" }, "†"), one.under && h("small", {}, ` ${one.under}`)),
         track({ ...one, open: open && one.ends && one.by != null ? () => open(at(item), pinned(ticked), metric) : null }),
         one.bound > 0 && h("span", { class: "sr" }, ` ${one.bound} unscored`),
         one.said && h("span", { class: "sr" }, ` ${one.said}`),
@@ -286,7 +288,7 @@
       sign("better than the pinned", ["ends", "dot"], "of-pin above"),
       sign("not told apart", ["ends", "dot hollow"], "of-pin level"),
       sign("worse", ["ends", "dot"], "of-pin under"),
-      lanes.some((lane) => lane.bounded) && h("span", {}, "† lower bound: questions without a score count at the scale’s lowest"),
+      lanes.some((lane) => lane.bounded) && h("span", {}, "≥ or † lower bound: questions without a score count at the scale’s lowest"),
       bracket && h("span", {}, h("span", { class: "bracket", "aria-hidden": "true" }, h("i")), "range of ranks, adjusted 95 % (Holm, over all pairs)"),
       bracket && h("span", {}, h("span", { class: "swatch", "aria-hidden": "true" }), "two shades: no range of ranks reaches from one to the other"),
     );

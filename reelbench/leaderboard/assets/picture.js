@@ -46,7 +46,7 @@
     const top = 34 + titles.length * 24 + headline.length * 18 + 18 + tallest * 15 + 4;
     const bounded = shown.some((row) => lanes.some((lane) => lane.drawn(row, ticked)?.bound));
     const how = wrapped(
-      `Whiskers: ${base ? "adjusted 95 % intervals over videos (Holm, all pairs); hollow: can’t be told apart" : "each score’s own 95 % interval over videos; small numbers: range of ranks, adjusted 95 % (Holm, all pairs)"}.${bounded ? " † lower bound: some questions have no score." : ""}`,
+      `Whiskers: ${base ? "adjusted 95 % intervals over videos (Holm, all pairs); hollow: can’t be told apart" : "each score’s own 95 % interval over videos; small numbers: range of ranks, adjusted 95 % (Holm, all pairs)"}.${bounded ? " ≥ or † lower bound: some questions have no score." : ""}`,
       width - 2 * EDGE,
     );
     const from = wrapped(R.sourceLine([], g), width - 2 * EDGE);
@@ -77,7 +77,7 @@
       lanes.forEach((lane, k) => {
         const one = lane.drawn(row, ticked),
           x = LEFT + name + k * LANE;
-        parts.push(put(x + VALUE - 10, y + 4, one ? `${one.text}${one.bound ? "†" : ""}` : "–", one ? "650 12.5px" : "12px", { "text-anchor": "end" }));
+        parts.push(put(x + VALUE - 10, y + 4, one ? `${one.text}${one.bound && !one.text.startsWith("≥") ? "†" : ""}` : "–", one ? "650 12.5px" : "12px", { "text-anchor": "end" }));
         if (one) parts.push(...track(one, x + VALUE, y, LANE - 84));
       });
     });

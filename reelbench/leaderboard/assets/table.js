@@ -332,16 +332,15 @@
     }
   });
   function columnMenu(table) {
-    return menu(
-      "Columns",
-      () => table.columns
-        .filter((column) => !column.always)
-        .map((column) => {
-          const box = h("input", { type: "checkbox", onchange: (event) => table.show(column, event.target.checked) });
-          box.checked = column.shown;
-          return h("label", { title: column.about }, box, column.title);
-        }),
-    );
+    const choice = (column) => {
+      const box = h("input", { type: "checkbox", onchange: (event) => table.show(column, event.target.checked) });
+      box.checked = column.shown;
+      return h("label", { title: column.about }, box, column.title);
+    };
+    return menu("Columns", () => {
+      const groups = Map.groupBy(table.columns.filter((column) => !column.always), (column) => column.group || "");
+      return [...groups].map(([name, columns]) => h("div", { class: "part", role: "group", "aria-label": name }, name && h("b", { class: "sub", text: name }), columns.map(choice)));
+    });
   }
   /** Save what the table shows now, with what its numbers can't be quoted without. */
   async function save(table, name, kind) {

@@ -28,10 +28,10 @@
           {},
           h("h2", { text: "Run your model" }),
           code(
-            `${data.install}\nreelbench run -- --tasks reelbench --model qwen2_5_vl \\\n  --model_args pretrained=ORG/MODEL --output_path runs`,
+            `${data.install}\nreelbench eval NAME --model ORG/MODEL --about setting=zero-shot --output runs`,
           ),
           note(
-            "Any lmms-eval model works. Answers made elsewhere: reelbench score NAME --predictions FILE --model ORG/MODEL --output runs.",
+            "NAME is a benchmark; with --base-url URL the model is one that a server serves. “reelbench run” takes any lmms-eval model and its arguments. Answers made elsewhere: reelbench score NAME --predictions FILE --model ORG/MODEL --output runs.",
           ),
         ),
         h(
