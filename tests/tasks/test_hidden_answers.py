@@ -54,6 +54,7 @@ def _target(tmp_path, declared, options, name, text):
         ("a.jsonl", '{"id": "q7", "span": null, "start": 3, "end": 7}'),
         ("a.jsonl", '{"id": "q7", "span": [[3, 7]]}'),
         ("a.jsonl", '{"id": "q7", "start": "0:03", "end": "0:07"}'),
+        ("a.json", '{"q7": {"start": 3, "end": 7}}'),  # as EvalAI's annotations often are
     ],
 )
 def test_a_right_span_is_read_from_any_table(tmp_path, name, text):
