@@ -178,13 +178,17 @@ def keys_table() -> str:
 
 def parity_page() -> str:
     """Return `docs/parity.md`: owners' scorers beside ours, as `make parity` found them."""
-    paths = sorted((ROOT / "tools" / "parity").glob("*/parity.json"))
+    paths = [
+        *(ROOT / "tools" / "parity").glob("*/parity.json"),
+        *(ROOT / "reelbench" / "tasks" / "gallery").glob("*/parity.json"),
+    ]
+    paths.sort(key=lambda path: path.parent.name)
     found = [json.loads(path.read_text("utf-8")) for path in paths]
     lines = [
         "# Parity",
         "",
         (
-            "Each of these benchmarks is declared in one file (`tools/parity`). We scored one set of "
+            "Each of these benchmarks is declared in one file (`tools/parity`, or the gallery). We scored one set of "
             "answers with its"
         ),
         (

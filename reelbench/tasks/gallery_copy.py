@@ -29,7 +29,8 @@ def copy_from_gallery(new_id: str, like: str, folder: Path) -> None:
         raise InputError(f"{folder}: is there already; choose another folder with --out")
     source = gallery.folder() / like
     with replacing_folder(folder) as new_folder:
-        shutil.copytree(source, new_folder, dirs_exist_ok=True)
+        left_out = shutil.ignore_patterns("parity.json")  # it is of the gallery's file
+        shutil.copytree(source, new_folder, dirs_exist_ok=True, ignore=left_out)
         text = (source / NAME).read_text(encoding="utf-8")
         write_text(new_folder / NAME, _renamed(text, like, new_id))
 

@@ -530,7 +530,8 @@ def test_every_key_is_declared_read_and_in_the_schema():
     modules = (ROOT / "reelbench" / "registry").glob("benchmark_*.py")
     source = "".join(path.read_text("utf-8") for path in modules if path.stem != "benchmark_keys")
     assert [path for path in KEYS if f'"{path.rpartition(".")[2]}"' not in source] == []
-    for file in (*ROOT.glob("tasks/*/benchmark.yaml"), *ROOT.glob("tools/parity/*/benchmark.yaml")):
+    folders = ("tasks/*", "reelbench/tasks/gallery/*", "tools/parity/*")
+    for file in [file for folder in folders for file in ROOT.glob(f"{folder}/benchmark.yaml")]:
         benchmark_file.read(file, installed=True)
         jsonschema.validate(yaml.safe_load(file.read_text("utf-8")), schema)
     with pytest.raises(jsonschema.ValidationError, match="windows"):

@@ -103,6 +103,9 @@ def test_a_copy_has_its_own_id_and_one_of_the_same_id_hides_the_gallerys(tmp_pat
     spec = benchmark_file.read(folder / "my_eqa")
     assert (spec.id, [task.name for task in spec.tasks]) == ("my_eqa", ["my_eqa"])
     assert (folder / "my_eqa" / "marks" / "user.txt").is_file()
+    done = CliRunner().invoke(app, ["new", "o", "--like", "ovobench", "--out", str(tmp_path / "o")])
+    assert done.exit_code == 0, done.output
+    assert [file.name for file in (tmp_path / "o").iterdir()] == ["benchmark.yaml"]
     monkeypatch.setenv("REELBENCH_BENCHMARKS", str(folder))
     monkeypatch.setattr(discovery, "_registry", None)
     assert discovery.get("openeqa").folder == folder / "openeqa"

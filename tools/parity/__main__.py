@@ -20,6 +20,7 @@ from typing import Any
 import reelbench
 
 HERE = Path(__file__).parent
+GALLERY = Path(reelbench.__file__).parent / "tasks" / "gallery"
 SEED = 20261125
 Numbers = dict[str, float]
 Answers = dict[str, str]
@@ -331,6 +332,117 @@ def mvbench(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
     return answers, {"accuracy": 100 * right / len(rows)}
 
 
+def ovobench(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
+    """One model's answers that the owners publish, of the two parts that are asked once."""
+    (folder / "ovo_bench_new.json").write_text(clone.read("data/ovo_bench_new.json"))
+    scorer = clone.functions("utils/OVOBenchScore.py", ["OVOBenchOfflineScore"])
+    offline = scorer["OVOBenchOfflineScore"](None, None)
+    results: dict[str, list[dict[str, Any]]] = {"backward": [], "realtime": []}
+    for tasks in ("ASI_HLD", "EPM", "OCR_ACR_ATR", "OJR", "STU_FPD", "STU_FPD_OJR"):
+        with contextlib.suppress(subprocess.CalledProcessError):
+            path = f"results/LLaVA_Video/LLaVA_Video_{tasks}_offline.json"
+            document = json.loads(clone.read(path))
+            for part, entries in results.items():
+                entries += [entry for entry in document.get(part, []) if entry]
+    answers: Answers = {}
+    means: list[float] = []
+    for entries in results.values():
+        answers |= {str(entry["id"]): str(entry["response"] or "") for entry in entries}
+        _, scores = offline.calculate_score_backward_realtime(entries)
+        of_tasks = [sum(values) / len(values) for values in scores.values()]
+        means.append(100 * sum(of_tasks) / len(of_tasks))
+    return answers, {"accuracy_macro": sum(means) / len(means)}
+
+
+def mlvu(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
+    """Made rows of seven tasks of unlike size, and drawn answers."""
+    path = "evaluation/multiple_choice_evaluation/choice_bench.py"
+    is_right = clone.functions(path, ["check_ans"])["check_ans"]
+    draw = random.Random(SEED)
+    words = ["tea", "milk", "oil", "rain"]
+    listed = "".join(f"\n({letter}) {word}" for letter, word in zip("ABCD", words, strict=True))
+    rows: list[dict[str, Any]] = []
+    answers: Answers = {}
+    shares: list[float] = []
+    for place, task in enumerate(("plotQA", "needle", "ego", "count", "order", "anomaly", "topic")):
+        right = 0
+        number = 11 * (place + 1)
+        for _ in range(number):
+            best, chosen = draw.randrange(4), draw.randrange(4)
+            chosen = draw.choice([best, chosen])
+            rows.append({"video_name": "v.mp4", "question": f"Which?{listed}", "task_type": task,
+                         "answer": "ABCD"[best]})  # fmt: skip
+            answer = f"({'ABCD'[chosen]}) {words[chosen]}"
+            answers[str(len(rows))] = answer
+            right += bool(is_right(pred=answer, gt=f"({'ABCD'[best]}) {words[best]}"))
+        shares.append(100 * right / number)
+    _write_parquet(folder, rows)
+    return answers, {"accuracy_macro": sum(shares) / len(shares)}
+
+
+def vsibench(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
+    """Made rows of its ten kinds of question, and drawn letters and numbers."""
+    draw = random.Random(SEED)
+    kinds_of_choice = ["object_rel_direction_easy", "object_rel_direction_medium",
+                       "object_rel_direction_hard", "object_rel_distance", "route_planning",
+                       "obj_appearance_order"]  # fmt: skip
+    kinds_of_number = ["object_abs_distance", "object_counting", "object_size_estimation",
+                       "room_size_estimation"]  # fmt: skip
+    rows: list[dict[str, Any]] = []
+    answers: Answers = {}
+    for place, kind in enumerate(kinds_of_choice + kinds_of_number):
+        for _ in range(9 + 4 * place):
+            row = {"id": len(rows), "dataset": "a", "scene_name": "s", "question_type": kind,
+                   "question": "Which?", "options": ["A. left", "B. right", "C. back"]}  # fmt: skip
+            if kind in kinds_of_choice:
+                row["ground_truth"] = draw.choice("ABC")
+                answers[str(len(rows))] = draw.choice([row["ground_truth"], "A", "B."])
+            else:
+                row["options"] = None
+                right = round(draw.uniform(0.5, 30), 1)
+                row["ground_truth"] = str(right)
+                answers[str(len(rows))] = draw.choice(
+                    [f"{right * draw.uniform(0.4, 1.6):.2f}", f"{right}", "many"]
+                )
+            rows.append(row)
+    _write_parquet(folder, rows)
+    return answers, {"right_macro": _vsibench_overall(clone, rows, answers)}
+
+
+def _vsibench_overall(clone: Clone, rows: list[dict[str, Any]], answers: Answers) -> float:
+    """Return the overall number of the owners' own task code."""
+    import logging
+    from collections import OrderedDict
+    from functools import partial
+
+    import numpy as np
+    import pandas as pd
+
+    path = "lmms_eval/tasks/vsibench/utils.py"
+    names = ["fuzzy_matching", "exact_match", "abs_dist_norm", "mean_relative_accuracy", "to_float",
+             "vsibench_process_results", "vsibench_aggregate_results"]  # fmt: skip
+    constants: dict[str, Any] = {}
+    for part in ast.parse(clone.read(path)).body:
+        if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
+            with contextlib.suppress(ValueError):
+                constants[part.targets[0].id] = ast.literal_eval(part.value)
+    known = {"np": np, "pd": pd, "partial": partial, "OrderedDict": OrderedDict,
+             "eval_logger": logging.getLogger("parity")}  # fmt: skip
+    scorer = clone.functions(path, names, **known, **constants)
+    scored = [
+        scorer["vsibench_process_results"](dict(row), [answers[str(row["id"])]])["vsibench_score"]
+        for row in rows
+    ]
+    return float(scorer["vsibench_aggregate_results"](scored)["overall"])
+
+
+def _write_parquet(folder: Path, rows: list[dict[str, Any]]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.Table.from_pylist(rows), folder / "test-00000-of-00001.parquet")
+
+
 LMMS_EVAL = ("EvolvingLMMs-Lab/lmms-eval", "v0.7.3")
 ALL: Mapping[str, Parity] = {
     "qvhighlights": Parity(
@@ -362,7 +474,22 @@ ALL: Mapping[str, Parity] = {
         "the owners' example of results", nextqa, 2),
     "charades_sta": Parity(*LMMS_EVAL, "lmms_eval/tasks/charades_sta/utils.py", "made up", charades_sta),
     "mvbench": Parity(*LMMS_EVAL, "lmms_eval/tasks/mvbench/utils.py", "made up: four phrasings", mvbench),
+    "ovobench": Parity(
+        "JoeLeelyf/OVO-Bench", "c34093f9a072d93f9e1c6b923446dfba71f4528e", "utils/OVOBenchScore.py",
+        "LLaVA-Video's, as the owners publish them", ovobench),
+    "mlvu": Parity(
+        "JUNJIE99/MLVU", "fd060c10a43ea48a35100a22688a927b8e531199",
+        "evaluation/multiple_choice_evaluation/choice_bench.py", "made up: seven tasks of unlike size", mlvu),
+    "vsibench": Parity(
+        "vision-x-nyu/thinking-in-space", "51e089c3ae69b9435e9489058610f5b3964c56a8",
+        "lmms_eval/tasks/vsibench/utils.py", "made up: letters and numbers of ten kinds", vsibench),
 }  # fmt: skip
+
+
+def folder_of(name: str) -> Path:
+    """Return the folder of a benchmark: of this tool, or of the gallery."""
+    own_folder = HERE / name
+    return own_folder if own_folder.is_dir() else GALLERY / name
 
 
 def clone_of(parity: Parity, material: Path) -> Clone:
@@ -389,14 +516,15 @@ def compared(name: str, parity: Parity, material: Path) -> dict[str, Any]:
     """Return what `parity.json` holds of a benchmark: n, and per metric theirs, ours and the difference."""
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / name
-        shutil.copytree(HERE / name, folder)
+        shutil.copytree(folder_of(name), folder)
         clone = (
             Clone(Path(), "") if parity.repository == LMMS_EVAL[0] else clone_of(parity, material)
         )
         answers, theirs = parity.measure(clone, folder)
         file = Path(work) / "answers.json"
         file.write_text(json.dumps(answers))
-        result = reelbench.score(str(folder), file)
+        data = folder if folder_of(name).parent == GALLERY else None
+        result = reelbench.score(str(folder), file, data=data)
     ours = {metric: result.metrics[metric].value or 0.0 for metric in theirs}
     numbers = {
         metric: {
@@ -430,7 +558,7 @@ def main() -> int:
     differs = False
     for name in given.only or ALL:
         found = compared(name, ALL[name], given.material)
-        (HERE / name / "parity.json").write_text(
+        (folder_of(name) / "parity.json").write_text(
             json.dumps(found, indent=1, ensure_ascii=False) + "\n"
         )
         for metric, each in found["numbers"].items():

@@ -1,8 +1,8 @@
-"""Logs that lmms-eval's own task code makes are read by the gallery's twins without a difference."""
+"""Logs that lmms-eval's own task code makes are read by the gallery's twins as lmms-eval does."""
 
 import importlib
 import json
-import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,9 @@ pytest.importorskip("lmms_eval")
 
 ANSWERS = ("A", "B.", "(B)", "The answer is A.")
 """Each is of the first two options, which every made row has."""
+
+UNREAD = {"Z", "none"}
+"""What tasks of lmms-eval log for an answer that they can't read."""
 
 
 class Function(str):
@@ -46,12 +49,16 @@ def tasks_folder():
     return Path(next(iter(lmms_eval.__path__))) / "tasks"
 
 
-def file_of_task(name):
-    stated = re.compile(rf'^task:\s*"?{re.escape(name)}"?\s*$', re.MULTILINE)
+@cache
+def files_of_tasks():
+    """The YAML of each task of lmms-eval, by the task's name."""
+    files = {}
     for file in tasks_folder().rglob("*.yaml"):
-        if stated.search(file.read_text(encoding="utf-8", errors="replace")):
-            return file
-    raise LookupError(name)
+        for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+            key, _, name = line.partition(":")
+            if key == "task":
+                files.setdefault(name.strip().strip("\"'"), file)
+    return files
 
 
 def settings_of(file):
@@ -97,10 +104,11 @@ def test_a_log_of_the_twin_is_read_without_a_difference(name, tmp_path):
     answers = [ANSWERS[number % 4] for number in range(len(docs))]
     if spec.asks_span:
         answers = ["3.0 - 9.5 seconds"] * len(docs)
-    lines = logged(docs, file_of_task(task.twin), answers)
+    lines = logged(docs, files_of_tasks()[task.twin], answers)
     log = tmp_path / "log.jsonl"
     log.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     data = written(tmp_path / "data", FILES[name])
     twin = twin_items(log, Questions.named(name, task.split, data))
     assert len(twin.items) == len(docs)
-    assert not twin.differing
+    # What lmms-eval doesn't read at all, such as "(B)" for Video-MME-v2, is its own.
+    assert {reading.lmms_eval for reading in twin.differing} <= UNREAD
