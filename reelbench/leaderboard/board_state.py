@@ -152,6 +152,8 @@ class BoardState:
             elif isinstance(entry, Restored):
                 self._restore(entry)
             elif isinstance(entry, Renamed):
+                # Of a name that a model has again nothing else is today's.
+                self.names.pop(entry.to.casefold(), None)
                 self.names[entry.model.casefold()] = entry.to
             elif isinstance(entry, Moved):
                 self.owners[self.name_of(entry.model).casefold()] = entry.account
@@ -225,10 +227,12 @@ class BoardState:
     def name_of(self, model: str) -> str:
         """Return a model's name today, whatever it was called when it was filed."""
         name = model
-        for _ in range(len(self.names) + 1):
-            if name.casefold() not in self.names:
-                return name
+        passed: dict[str, None] = {}
+        while name.casefold() in self.names and name.casefold() not in passed:
+            passed[name.casefold()] = None
             name = self.names[name.casefold()]
+        for old_name in passed:  # the next look takes one step
+            self.names[old_name] = name
         return name
 
     def names_of(self, model: str) -> list[str]:

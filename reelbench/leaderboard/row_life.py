@@ -141,14 +141,16 @@ def rename(old_name: str, new_name: str, place: Path) -> int:
                 f"{place}: has no result of {old_name!r}; "
                 f"`reelbench leaderboard list --store {place}` has all models"
             )
-        is_own_name = state.name_of(new_name).casefold() == today.casefold()
-        if not is_own_name and _rows_of_model(state, state.name_of(new_name)):
+        if new_name.casefold() == today.casefold():
+            raise InputError(f"{place}: {today!r} is the model's name already")
+        # A name that it had before may come back.
+        name_of_new = state.name_of(new_name)
+        is_own_name = name_of_new.casefold() == today.casefold()
+        if not is_own_name and _rows_of_model(state, name_of_new):
             raise InputError(
                 f"{place}: has results of {new_name!r} already; two models don't become one by a "
                 "new name (aliases.yaml says which names are one model)"
             )
-        if is_own_name:
-            raise InputError(f"{place}: {old_name!r} is a name of {today!r} already")
         entry = Renamed(
             at=ledger.now(), who=ledger.MAINTAINER, act="renamed", model=today, to=new_name
         )

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import shutil
+from itertools import pairwise
 
 import pytest
 
@@ -21,6 +22,7 @@ from reelbench.leaderboard import (
     submission,
 )
 from reelbench.leaderboard import publish as publishing
+from reelbench.leaderboard.board_state import BoardState
 from reelbench.leaderboard.board_state import read as read_state
 from reelbench.leaderboard.ledger import Ledger
 from reelbench.leaderboard.publish import PublishOptions
@@ -204,6 +206,32 @@ def test_a_name_that_another_maintainers_row_has_stops_the_one_who_publishes_lat
         publishing.publish(place, dataset=DATASET)
     row_life.rename("bob/two", "bob/second", second)
     publishing.publish(second, dataset=DATASET)
+
+
+def test_the_last_of_many_names_is_todays_and_an_old_one_may_come_back():
+    names = ["bob/two", *(f"bob/{number}" for number in range(3000)), "bob/two", "Bob/Two"]
+    renames = [
+        ledger.Renamed(at=ledger.now(), who="maintainer", act="renamed", model=old, to=new)
+        for old, new in pairwise(names)
+    ]
+    state = BoardState()
+    state.apply(renames)
+    assert state.name_of("bob/17") == "Bob/Two"
+    # Each name leads to today's in one step, so that the time does not grow with its square.
+    assert len(state.names_of("BOB/2999")) == len({name.casefold() for name in names}) + 1
+    assert set(state.names.values()) == {"Bob/Two"}
+
+
+def test_a_model_gets_an_earlier_name_back(place, rextime_run):
+    row_life.rename("bob/two", "bob/second", place)
+    with pytest.raises(InputError, match="'bob/second' is the model's name already"):
+        row_life.rename("bob/two", "Bob/Second", place)
+    row_life.rename("bob/second", "bob/two", place)
+    shown = {row.model for row in board.make(place, published=False).entries}
+    assert shown == {"org/one", "bob/two"}
+    again = rextime_run("again", model="bob/second", right=5)
+    [added] = store.add(again, place, filing=Filing("bob"))
+    assert added.outcome in ("same", "replaced", "older"), added.why
 
 
 def test_a_reason_of_several_lines_is_one_line_of_the_log(place):
