@@ -1,13 +1,16 @@
 """A small language model that judges, tags, draws graphs and ranks: with a schema and without."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from reelbench.data.loading import locate
+from tests.servers.real import llama_cpp
 
 pytestmark = pytest.mark.slow
 MODEL = "smollm2"
+CURVE = Path(__file__).parents[2] / "reelbench" / "tasks" / "curve" / "mini" / "curve.json"
 WAYS = ("never", "retry", "always")
 
 
@@ -24,13 +27,13 @@ def predictions(tmp_path):
 
 
 @pytest.fixture
-def judged(text_server, predictions, reelbench, tmp_path):
+def judged(predictions, reelbench, tmp_path):
     """Let the model judge all answers; returns the process."""
 
-    def run(way):
+    def run(server, way):
         return reelbench(
             *("score", "moviechat_mini", "--predictions", predictions, "--no-overlap"),
-            *("--judge", MODEL, "--judge-url", text_server.url, "--judge-structured", way),
+            *("--judge", MODEL, "--judge-url", server.url, "--judge-structured", way),
             *("--judge-max-tokens", "64", "--output", tmp_path / "out"),
         )
 
@@ -38,8 +41,8 @@ def judged(text_server, predictions, reelbench, tmp_path):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_marks_come_with_a_schema_and_seldom_without(way, judged, tmp_path, tell):
-    done = judged(way)
+def test_marks_come_with_a_schema_and_seldom_without(way, judged, text_server, tmp_path, tell):
+    done = judged(text_server, way)
     lines = (tmp_path / "out" / "samples.jsonl").read_text(encoding="utf-8").splitlines()
     samples = [json.loads(line) for line in lines]
     marks = sum(sample["state"] == "scored" for sample in samples)
@@ -51,6 +54,18 @@ def test_marks_come_with_a_schema_and_seldom_without(way, judged, tmp_path, tell
         return
     assert done.returncode == 0, done.stderr
     assert marks == len(samples)
+
+
+def test_a_prompt_that_the_window_does_not_hold_is_told_with_its_way_out(
+    folder, judged, tmp_path, tell
+):
+    """A judge's prompt has about 490 tokens here."""
+    log = tmp_path / "log.txt"
+    with llama_cpp(folder, log, "--alias", MODEL, "-c", "256", "--parallel", "1") as server:
+        done = judged(server, "retry")
+    tell_of(tell, "a judge behind 256 tokens", done)
+    assert done.returncode == 1
+    assert "llama.cpp: -c" in done.stderr
 
 
 # --- chains of language models
@@ -74,8 +89,11 @@ def test_tags(extra, text_server, reelbench, tmp_path, tell):
 
 @pytest.mark.parametrize("extra", [WITHOUT_A_SCHEMA, WITH_A_SCHEMA], ids=["without", "with"])
 def test_graphs(extra, text_server, reelbench, tmp_path, tell):
+    questions = json.loads(CURVE.read_text(encoding="utf-8"))
+    path = tmp_path / "curve.json"
+    path.write_text(json.dumps(questions[:2]), encoding="utf-8")  # a prompt has 1,500 tokens
     done = reelbench(
-        *("diagnose", "graphs", "curve_mini", "--out", tmp_path / "graphs"),
+        *("diagnose", "graphs", "curve", "--data", path, "--out", tmp_path / "graphs"),
         *("--llm", MODEL, "--llm-url", text_server.url, "--llm-extra", extra),
     )
     tell_of(tell, f"graphs, {extra}", done)
