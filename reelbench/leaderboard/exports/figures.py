@@ -22,7 +22,8 @@ Width = Literal["column", "page"]
 _INCHES: dict[Width, float] = {"column": 84 / 25.4, "page": 174 / 25.4}
 _PANELS: dict[Width, int] = {"column": 1, "page": 3}
 _COLOUR = COLOURS[0]
-_ROW = 0.165  # inches of a row
+_ROWS: dict[Width, float] = {"column": 0.29, "page": 0.165}
+"""Inches of a row. In a column a name stands above its interval, which has the whole width."""
 _AROUND = 0.5  # inches above and below all rows
 _POINTS = 8  # of all letters
 _LOOKS: dict[str, Any] = {
@@ -78,7 +79,7 @@ def write(board: Board, group: RankingGroup, width: Width, out: Path) -> list[Pa
     with rc_context():
         rcdefaults()  # wherever a script has imported it
         rcParams.update(looks)
-        height = _AROUND + _ROW * max(len(rows), 1)
+        height = _AROUND + _ROWS[width] * max(len(rows), 1)
         figure = Figure(figsize=(_INCHES[width], height), layout="constrained")
         grid = figure.subplots(1, len(metrics), sharey=True, squeeze=False)
         panels: list[Any] = list(grid[0])
@@ -88,8 +89,11 @@ def write(board: Board, group: RankingGroup, width: Width, out: Path) -> list[Pa
             _draw_axes(axes, metric)
         labels = [_row_label(board, row, spec.primary) for row in rows]
         first_panel = panels[0]
-        first_panel.set_yticks(range(len(rows)), labels)
-        first_panel.set_ylim(len(rows) - 0.4, -0.6)
+        if width == "column":
+            _write_above(first_panel, labels)
+        else:
+            first_panel.set_yticks(range(len(rows)), labels)
+            first_panel.set_ylim(len(rows) - 0.4, -0.6)
         paths: list[Path] = []
         for kind, metadata in _NO_DATE.items():
             path = out / f"{group.benchmark}_{width}.{kind}"
@@ -138,11 +142,21 @@ def _draw_references(axes: Any, metric: Metric, scored: Sequence[BoardEntry]) ->
 
 
 def _draw_axes(axes: Any, metric: Metric) -> None:  # noqa: ANN401 - matplotlib's
-    axes.set_xlabel(f"{metric.short}, {metric.in_unit.label}")
+    unit = metric.in_unit
+    unit_text = "%" if unit.label == "%" else f"of {unit.high:g}"
+    axes.set_xlabel(f"{metric.short}, {unit_text}")
     axes.grid(axis="x", color=GRID, linewidth=0.5)
     axes.set_axisbelow(True)
     axes.tick_params(length=2, width=0.5)
     axes.spines[["top", "right", "left"]].set_visible(False)
+
+
+def _write_above(axes: Any, labels: Sequence[str]) -> None:  # noqa: ANN401 - matplotlib's
+    """Write each row's label above its interval, from the left edge on."""
+    for y, label in enumerate(labels):
+        axes.text(0, y - 0.3, label, transform=axes.get_yaxis_transform(), va="bottom")
+    axes.set_yticks([])
+    axes.set_ylim(len(labels) - 0.5, -0.9)
 
 
 def _row_label(board: Board, row: BoardEntry, primary: Metric) -> str:

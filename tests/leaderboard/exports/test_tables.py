@@ -240,6 +240,11 @@ def test_a_figure_is_as_wide_as_a_column_with_its_fonts_inside(tmp_path):
         points = float(re.search(r'width="([\d.]+)pt"', drawn)[1])
         assert points == pytest.approx(millimetres * 72 / 25.4, abs=0.1)
         assert "<text" not in drawn  # letters are drawn
+        left, right = re.search(
+            r'id="patch_2">\s*<path d="M ([\d.]+) [\d.]+ \nL ([\d.]+) ', drawn
+        ).groups()
+        if width == "column":  # names stand above the intervals, and take no room from them
+            assert (float(right) - float(left)) / points > 0.9
         assert float(re.search(rb"/MediaBox \[ 0 0 ([\d.]+)", data)[1]) == pytest.approx(
             points, abs=0.1
         )
