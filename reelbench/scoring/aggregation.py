@@ -5,6 +5,7 @@ over all of them follow. `aggregate` recomputes the numbers from samples on disk
 nothing is read and nothing is run, except that overlap metrics start Java on a cache miss.
 """
 
+import math
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,6 +15,7 @@ from math import fsum
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeVar
 
+import numpy as np
 from pydantic import Field
 
 from reelbench.base.progress import Bar, no_bar
@@ -38,6 +40,7 @@ from reelbench.scoring import (
     temporal_span,
 )
 from reelbench.stats import intervals, ratios
+from reelbench.stats.intervals import Array
 
 KeyT = TypeVar("KeyT")
 
@@ -312,6 +315,8 @@ def _weight(sample: Sample, mean: Mean, within: _Label | None) -> float:
 
 def _ratio(samples: Sequence[Sample], mean: Mean, within: _Label | None = None) -> ratios.Ratio:
     """Return the weighted mean of a column as a ratio of sums."""
+    if mean.weight_by is None:
+        return plain_ratio(mean, _column(samples, mean.column, within))
     numerators = array("d")
     weights = array("d")
     for sample in samples:
@@ -324,6 +329,27 @@ def _ratio(samples: Sequence[Sample], mean: Mean, within: _Label | None = None) 
         weights.append(weight)
         numerators.append(numerator)
     return ratios.Ratio(numerators, weights, mean.scale)
+
+
+def plain_ratio(mean: Mean, scores: Array) -> ratios.Ratio:
+    """Return the unweighted mean of scores as a ratio of sums. NaN stands for no score."""
+    has_score = ~np.isnan(scores)
+    numerators = np.where(has_score, scores - mean.lowest, 0.0)
+    weights = has_score.astype(np.float64)
+    return ratios.Ratio(array("d", numerators.tobytes()), array("d", weights.tobytes()), mean.scale)
+
+
+def _column(samples: Sequence[Sample], column: str, within: _Label | None) -> Array:
+    """Return the samples' scores in a column, NaN outside of a label."""
+    if within is None:
+        return np.array([sample.scores.get(column, math.nan) for sample in samples])
+    scores: list[float] = []
+    for sample in samples:
+        score = math.nan
+        if within.name in sample.facets.get(within.facet, ()):
+            score = sample.scores.get(column, math.nan)
+        scores.append(score)
+    return np.array(scores)
 
 
 def group_score(items: Sequence[tuple[str, str, float]]) -> float:

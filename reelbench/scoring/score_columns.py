@@ -4,7 +4,6 @@ Most metrics are plain means of columns. For these the numbers are those that sa
 bit. Any other metric needs the samples.
 """
 
-from array import array
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from reelbench.base.files import sha256_of_names
 from reelbench.registry.spec import BenchmarkSpec, Mean, MeanOf, Metric
+from reelbench.scoring import aggregation
 from reelbench.scoring.comparison import AtBothEnds
 from reelbench.scoring.value_bounds import End, end_scores
 from reelbench.stats import ratios
@@ -99,14 +99,13 @@ def _resampled_at(
 ) -> ratios.Resampled:
     """Resample the main metric with missing scores at one end of their scale."""
     scores_at_end = end_scores(end, spec, spec.primary)
-    weights = array("d", [1.0]) * len(places)
     metric_ratios: list[ratios.Ratio] = []
     for mean in means:
         scores = np.full(len(places), np.nan)
         if mean.column in columns.scores:
             scores = columns.scores[mean.column][places]
         filled = np.where(np.isnan(scores), scores_at_end[mean.column], scores)
-        metric_ratios.append(ratios.Ratio(array("d", filled.tobytes()), weights, mean.scale))
+        metric_ratios.append(aggregation.plain_ratio(mean, filled))
     mean_of_ratios = ratios.MeanOfRatios(metric_ratios, bounds=spec.primary.bounds)
     videos = [columns.videos[place] for place in places]
     return ratios.resampled(mean_of_ratios, videos)

@@ -112,9 +112,20 @@ def _mean_of_two():
     return dataclasses.replace(spec, metrics=(mean, *spec.metrics))
 
 
-@pytest.mark.parametrize("name", ["rextime", "moviechat", "curve", "mean of two"])
+def _from_the_lowest_mark():
+    """Return CURVE with a judge whose lowest mark is 0.3, and worth 0."""
+    spec = discovery.get("curve")
+    how = dataclasses.replace(spec.primary.aggregate, lowest=0.3)
+    metric = dataclasses.replace(spec.primary, aggregate=how)
+    return dataclasses.replace(spec, metrics=(metric, *spec.metrics[1:]))
+
+
+MADE = {"mean of two": _mean_of_two, "from the lowest mark": _from_the_lowest_mark}
+
+
+@pytest.mark.parametrize("name", ["rextime", "moviechat", "curve", *MADE])
 def test_a_run_is_compared_by_its_columns_as_by_its_samples_to_the_bit(name):
-    spec = _mean_of_two() if name == "mean of two" else discovery.get(name)
+    spec = MADE[name]() if name in MADE else discovery.get(name)
     samples = _some_samples(spec, random.Random(name))
     columns = scores_of(as_parquet(samples))
     of_columns = columns_at_both_ends(spec, columns)
