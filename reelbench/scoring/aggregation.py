@@ -332,7 +332,7 @@ def _ratio(samples: Sequence[Sample], mean: Mean, within: _Label | None = None) 
 
 
 def plain_ratio(mean: Mean, scores: Array) -> ratios.Ratio:
-    """Return the unweighted mean of scores as a ratio of sums. NaN stands for no score."""
+    """Return the unweighted mean of scores that are not NaN."""
     has_score = ~np.isnan(scores)
     numerators = np.where(has_score, scores - mean.lowest, 0.0)
     weights = has_score.astype(np.float64)
