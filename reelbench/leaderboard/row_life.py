@@ -11,7 +11,7 @@ from pathlib import Path
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import ledger, store
 from reelbench.leaderboard.board_state import BoardLedger, BoardState, FiledRow, state_of
-from reelbench.leaderboard.ledger import Filed, Ledger, Moved, Removed, Renamed, Restored
+from reelbench.leaderboard.ledger import Entry, Filed, Ledger, Moved, Removed, Renamed, Restored
 from reelbench.leaderboard.ledger_merge import in_words
 from reelbench.registry import name_faults
 from reelbench.scoring import result_files
@@ -185,25 +185,39 @@ def move(model: str, account: str | None, place: Path) -> None:
 
 
 def log(place: Path, key: str | None = None) -> Iterator[str]:
-    """Yield the ledger's entries in words, all or those of one row and its model."""
+    """Yield the ledger's entries in words, all or those of one row and its model.
+
+    Raises:
+        InputError: It has none of that row.
+    """
     store.refuse_no_store(place)
     book = Ledger(place)
-    wanted_key = key.strip("/") if key else None
-    models = _models_of(book, wanted_key)
-    for number, line in enumerate(book.lines, start=1):
-        if line.entry is None:
-            if wanted_key is None:
-                yield f"{number}  (blanked)"
-            continue
-        entry = line.entry
-        if wanted_key is not None:
-            is_of_model = isinstance(entry, Renamed | Moved) and entry.model.casefold() in models
-            is_of_row = not isinstance(entry, Renamed | Moved) and entry.key == wanted_key
-            if not is_of_model and not is_of_row:
-                continue
-        yield f"{number}  {' '.join(in_words(entry).split())}"
+    lines = list(enumerate(book.lines, start=1))
+    if key is not None:
+        wanted_key = key.strip("/")
+        models = _models_of(book, wanted_key)
+        lines = [line for line in lines if _is_about(line[1].entry, wanted_key, models)]
+    if key is not None and not lines:
+        raise InputError(
+            f"{place}: nothing was ever filed as {key!r}; `reelbench leaderboard log --store "
+            f"{place}` has all entries"
+        )
+    for number, line in lines:
+        text = "(blanked)"
+        if line.entry is not None:
+            text = " ".join(in_words(line.entry).split())
+        yield f"{number}  {text}"
     if book.torn:
         yield f"{book.torn} bytes after the last line were torn while they were written: left out"
+
+
+def _is_about(entry: Entry | None, key: str, models: set[str]) -> bool:
+    """Return True of an entry on a row, or on its model."""
+    if entry is None:
+        return False
+    if isinstance(entry, Renamed | Moved):
+        return entry.model.casefold() in models
+    return entry.key == key
 
 
 def _models_of(book: Ledger, key: str | None) -> set[str]:

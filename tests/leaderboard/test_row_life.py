@@ -234,6 +234,12 @@ def test_a_model_gets_an_earlier_name_back(place, rextime_run):
     assert added.outcome in ("same", "replaced", "older"), added.why
 
 
+def test_the_log_of_a_key_that_was_never_filed_is_an_error(place, reelbench):
+    done = reelbench("leaderboard", "log", "bob/two", "--store", place)
+    assert done.returncode == 2
+    assert "nothing was ever filed as 'bob/two'; `reelbench leaderboard log" in done.stderr
+
+
 def test_a_reason_of_several_lines_is_one_line_of_the_log(place):
     row_life.remove([_key(place, "bob/two")], place, "wrong\n9  maintainer: filed")
     assert len(list(row_life.log(place))) == len(Ledger(place).lines)
