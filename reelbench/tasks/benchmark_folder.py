@@ -111,6 +111,7 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
         rows, request.kind, columns=request.columns, media=folder_of_videos, without=without
     )
     _account_for_keys(request, result, beside, rows)
+    _count_as_used(request, result)
     _refuse_doubts(request, result, rows[0])
     result.answer_is = request.answer_is or result.answer_is
     video = result.columns.get("video", ())
@@ -198,6 +199,16 @@ def _account_for_keys(
             f"--set each={beside.rows_key} --set 'join={{file: {request.rows.name}, by: COLUMN, "
             f'each: "{each}"}}\' adds it to the rows with the same COLUMN'
         )
+
+
+def _count_as_used(request: NewBenchmark, result: Guess) -> None:
+    """Take columns that the keys of `--set` name off the unused ones."""
+    named: set[str] = set()
+    for text in request.keys.values():
+        named.update(word.strip() for word in re.split(r"[\[\]{},:]", text))
+    for name in named & result.unused.keys():
+        del result.unused[name]
+        result.unread.pop(name, None)
 
 
 def _concerns_rows(value: object, rows: Sequence[Cells]) -> bool:

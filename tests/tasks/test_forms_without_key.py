@@ -57,3 +57,14 @@ def test_a_column_that_is_left_unused_or_named_is_not_refused(tmp_path):
         for n in range(4)
     ]  # fmt: skip
     assert made(tmp_path, rows, without=("log",)).spec.id == "mine"
+
+
+def test_a_column_that_a_key_names_is_used(tmp_path):
+    rows = [
+        {"id": f"q{n}", "video": f"v{n}.mp4", "question": f"Which {n}?", "options": ["tea", "milk"],
+         "answer": "tea", "part": "first", "other": "x"}
+        for n in range(4)
+    ]  # fmt: skip
+    _, guess = made(tmp_path, rows, keys={"facets": "[part]"})
+    assert "other" in guess.unused
+    assert "part" not in guess.unused
