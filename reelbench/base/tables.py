@@ -459,6 +459,9 @@ def _json_rows(path: Path, *, nested: bool) -> Iterator[tuple[str, dict[str, Any
         where = f"{name}: row {number}"
         if line is not None:
             where = f"{name}, line {line} (row {number})"
+        if nested and is_array(value):  # a list of lists
+            yield where, {"value": value}
+            continue
         if not is_object(value):
             raise InputError(
                 f"{where}: is a {type(value).__name__}, expected an object with the question's "

@@ -17,12 +17,14 @@ _TIME_TEXT = rf"{_CLOCK_TEXT}|[\d:.]+"
 _RANGE = re.compile(rf"\s*({_TIME_TEXT})\s*(?:-->|--|-|–|—|~|,|to)\s*({_TIME_TEXT})\s*")
 _THOUSANDTHS = re.compile(r"\d+,\d{3}")
 """Perhaps a time with a decimal comma, and perhaps two times."""
+_IN_SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(?:s|secs?|seconds?)")
+_BRACKETED = re.compile(r"\s*\[([^\[\]]*)\]\s*")
 _PAIR = 2
 _BEFORE_START = 0.5
 
 
 def seconds(value: Any, where: str) -> float:  # noqa: ANN401 - whatever a cell holds
-    """Return a time in seconds: a number, a number as text, or a clock.
+    """Return a time in seconds: a number, such as 30 or `30s`, or a clock.
 
     A clock's fraction stands behind a point or, as in SubRip, a comma (`1:02:03,500`).
     """
@@ -33,6 +35,9 @@ def seconds(value: Any, where: str) -> float:  # noqa: ANN401 - whatever a cell 
         if clock:
             hours, minutes, rest = clock.groups()
             return 3600 * int(hours or 0) + 60 * int(minutes) + float(rest.replace(",", "."))
+        stated_seconds = _IN_SECONDS.fullmatch(value.strip().lower())
+        if stated_seconds:
+            return float(stated_seconds[1])
         with suppress(ValueError):
             number = float(value)
             if math.isfinite(number):
@@ -83,6 +88,9 @@ def _starts_and_ends(value: Any, where: str) -> list[Sequence[Any]]:  # noqa: AN
     """Return the start and end of each window as they stand in a cell."""
     parts = parse_literal(value)
     if isinstance(parts, str):
+        bracketed = _BRACKETED.fullmatch(parts)
+        if bracketed:
+            parts = bracketed[1]
         parts = _range_of_text(parts, where)
     if is_object(parts):
         parts = list(parts.values())

@@ -96,8 +96,9 @@ KEYS: dict[str, Key] = {
     "each": Key(
         form="text",
         about="path to the rows in nested JSON. `{name}`: every key or list position, which "
-        "becomes a column. `a+b`: parallel lists, one row for each position. The "
-        "column `outer` is the number of the object that contains the row",
+        "becomes a column. `a+b`: parallel lists, one row for each position. Of a list of "
+        "lists, each inner list is `value`. The column `outer` is the number of the object, or "
+        "list, that contains the row",
         example='"{film}/qa/{n}"',
     ),
     "join": Key(

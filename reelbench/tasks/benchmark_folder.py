@@ -23,7 +23,7 @@ from reelbench.registry import benchmark_block, benchmark_file, benchmark_mappin
 from reelbench.registry.benchmark_keys import KEYS
 from reelbench.registry.benchmark_kinds import FileKind
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, SpanUnit
-from reelbench.tasks import forms_without_key
+from reelbench.tasks.answer_orders import lines_of_orders
 from reelbench.tasks.column_guess import OPTIONS_SEEN, Guess, guess
 from reelbench.tasks.table_columns import Column
 from reelbench.video.file_match import FileMatch
@@ -106,7 +106,7 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
     folder_of_videos = VideoFolder(request.media) if request.media else None
     beside = _beside_rows(request)
     without = _columns_without(request, [*rows, beside.values])
-    _refuse_forms_without_key(request, rows, without)
+    _refuse_orders(request, rows, without)
     result = guess(
         rows, request.kind, columns=request.columns, media=folder_of_videos, without=without
     )
@@ -134,14 +134,12 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
     return NewFolder(benchmark_file.read(folder), result)
 
 
-def _refuse_forms_without_key(
-    request: NewBenchmark, rows: Sequence[Cells], without: Sequence[str]
-) -> None:
-    """Raise InputError for columns that no key can read, and the user does not name."""
+def _refuse_orders(request: NewBenchmark, rows: Sequence[Cells], without: Sequence[str]) -> None:
+    """Raise InputError for columns of orders that the user does not name."""
     named: set[str] = set(without)
     for column in request.columns.values():
         named.update(name.partition(".")[0] for name in _column_list(column))
-    lines = list(forms_without_key.sentences(rows, frozenset(named)))
+    lines = list(lines_of_orders(rows, frozenset(named)))
     if lines:
         raise InputError(f"{request.rows}: {'; '.join(lines)} (--without COLUMN leaves one unused)")
 

@@ -331,7 +331,10 @@ class _Accounting:
     def _line_of_rubrics(self, name: str) -> str:
         if plain_name(name) not in LABELS["rubrics"] or self._content_of(name) == "labels":
             return ""
-        return f"{name!r} holds what an answer is marked by, row by row: no key takes it"
+        return (
+            f"{name!r} holds what an answer is marked by, row by row: --column rubric={name} gives "
+            "it to the judge ({rubric} in a folder of prompts)"
+        )
 
     # --- options
 

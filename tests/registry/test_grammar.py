@@ -115,6 +115,7 @@ def test_a_right_option_and_wrong_ones_are_shuffled_by_seed_and_id(tmp_path):
         ("", {"clip": [None, None], "span": [3, 9]}, [3, 9], []),
         ("", {"clip": [None, 12], "span": [3, 9]}, [3, 9], [0, 12]),
         ("", {"clip": "", "span": [3, 9]}, [3, 9], []),
+        ("", {"clip": "[0, 00:01:05]", "span": ["3s", "9.5 sec"]}, [3, 9.5], [0, 65]),
         (
             "span_from: clip\nspan_unit: milliseconds\n",
             {"clip": [5, 9], "span": [1000, 2000]},
@@ -197,3 +198,13 @@ def test_a_key_in_the_wrong_place_is_a_line(text, line, tmp_path):
     with pytest.raises(InputError) as caught:
         benchmark_file.read(declared(tmp_path / "b", text, [ROW]))
     assert line in str(caught.value)
+
+
+def test_rows_may_lie_in_a_list_of_lists(tmp_path):
+    columns = COLUMNS.replace("id: id", "id: '{outer}-{turn}'")
+    head = CHOICE.replace("rows.jsonl", "rows.json") + "each: value/{turn}/questions\n"
+    asked = {name: ROW[name] for name in ("question", "options", "answer")}
+    sessions = [[{"video": "v", "questions": [asked]}] * 2, [{"video": "w", "questions": [asked]}]]
+    (tmp_path / "benchmark.yaml").write_text(head + columns, encoding="utf-8")
+    (tmp_path / "rows.json").write_text(json.dumps(sessions), encoding="utf-8")
+    assert [row["id"] for row in face.load(str(tmp_path))] == ["1-1", "1-2", "2-1"]

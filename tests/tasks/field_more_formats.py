@@ -535,7 +535,7 @@ MORE_FORMATS = {
         _NO_KEY,
         "",
         None,
-        "'Rule' holds what an answer is marked by, row by row: no key takes it",
+        "'Rule' holds what an answer is marked by, row by row: --column rubric=Rule gives it",
     ),
     "MECD": Format(
         "test.json",

@@ -281,7 +281,7 @@ def test_keys_that_are_stated_replace_what_is_guessed_and_one_that_no_key_takes_
     )
     new = ["new", "asked", "--from", str(tmp_path / "rows.json"), "--out", str(tmp_path / "b")]
     refused = CliRunner().invoke(app, new)
-    assert "'rubric' holds what an answer is marked by, row by row: no key takes it" in str(
+    assert "'rubric' holds what an answer is marked by, row by row: --column rubric=rubric" in str(
         refused.exception
     )
     stated = [

@@ -347,7 +347,7 @@ DROPPED = {
     "'hallucination' holds whole questions: --set each={part}": lambda _: {
         "basic": {**PLAIN, "answer": "yes"}, "hallucination": {**PLAIN, "answer": "no"}
     },
-    "'rubric' holds what an answer is marked by, row by row: no key takes it": lambda _: {
+    "'rubric' holds what an answer is marked by, row by row: --column rubric=rubric": lambda _: {
         **PLAIN, "answer": "Somebody is still to come in.", "rubric": ["names the door"]
     },
     "start and end bound the part that is shown (--column clip=start,end), or are": lambda n: {
