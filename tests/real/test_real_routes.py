@@ -74,6 +74,7 @@ def with_pictures(reelbench, server, name, number, output):
     return reelbench("eval", "rextime_mini", *words, *options)
 
 
+@pytest.mark.usefixtures("folder")  # opt-in, as its neighbours
 def test_more_pictures_are_more_tokens_behind_transformers_serve(reelbench, tmp_path):
     model = write(tmp_path / "tiny-vlm")
     tokens = []
