@@ -89,12 +89,12 @@ class SecretTraces:
     """The traces of some secrets, to be looked for in texts."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        self._forms_of_secret: dict[bool, list[_Form]] = {True: [], False: []}
+        self._forms: dict[bool, list[_Form]] = {True: [], False: []}
         for secret in secrets:
             for form in _forms_of_secret(secret):
-                self._forms_of_secret[form.is_of_key].append(form)
+                self._forms[form.is_of_key].append(form)
         self._chunks: dict[bool, list[str]] = {}
-        for is_of_key, forms in self._forms_of_secret.items():
+        for is_of_key, forms in self._forms.items():
             self._chunks[is_of_key] = []
             for form in forms:
                 self._chunks[is_of_key] += [chunk for _, chunk in form.chunks]
@@ -129,7 +129,7 @@ class SecretTraces:
     def _trace_spans(self, text: str) -> list[tuple[int, int]]:
         """Return the places of the first and last characters of all traces, in order."""
         spans: list[tuple[int, int]] = []
-        for is_of_key, forms in self._forms_of_secret.items():
+        for is_of_key, forms in self._forms.items():
             if not forms:
                 continue
             bare_text = _letters_and_digits_alone(text, is_of_key=is_of_key)

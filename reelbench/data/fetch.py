@@ -439,7 +439,7 @@ class _Progress:
     """Name -> None, or the reason why it could not be had."""
     stop: threading.Event = field(default_factory=threading.Event)
     _transferred: int = 0
-    _lock_fetch: threading.Lock = field(default_factory=threading.Lock)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def transfer(self, item: Transfer) -> None:
         """Run a transfer, and note the outcome of each of its names."""
@@ -457,7 +457,7 @@ class _Progress:
     ) -> None:
         if self.stop.is_set():
             raise _StoppedError
-        with self._lock_fetch:
+        with self._lock:
             self.outcomes.update(outcomes)
             self._transferred += size
             self.show(self._transferred, f"{len(self.outcomes)}/{self.names}")

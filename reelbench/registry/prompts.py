@@ -16,9 +16,10 @@ from reelbench.registry import rows
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec, TaskSpec
 
 JUDGE_FIELDS = frozenset({"question", "reference", "answer", "criterion", "mark"})
+"""Names that a judge's prompt can have."""
+
 COLUMN_OF_JUDGE_FIELD = {"also": rows.ALSO.name, "rubric": rows.RUBRIC.name}
 """Further fields of a judge's prompt -> the column that rows must have."""
-"""Names that a judge's prompt can have."""
 
 _FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
 

@@ -5,8 +5,8 @@ lacks. An entry is one object, `<2 hex>/<key>.tar`. Whoever decodes a video clai
 (`<key>.claim`), so that the others wait for its frames. A claim shows that its holder is alive by
 changing every few seconds. No clock of two machines is compared.
 
-The address is the user's own. Whoever may write there may give wrong frames, but no file outside
-an entry's folder, and none larger than the store.
+The address is the user's own: a folder, or one in an S3 bucket. Whoever may write there may give
+wrong frames, but no file outside an entry's folder, and none larger than the store.
 """
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false
@@ -38,6 +38,12 @@ DEAD_AFTER_S = 30.0
 """Seconds without a sign of life after which a claim's holder is taken for dead."""
 
 _PAUSE_S = 0.5
+
+_SCHEMES = frozenset({"", "file", "s3", "s3a"})
+"""How an address of a folder or a bucket begins. Others have clients whose errors nobody knows."""
+
+_stores_away: set[str] = set()
+"""Addresses that stayed away. This process asks them no more, however many videos are left."""
 
 T = TypeVar("T")
 
@@ -87,7 +93,7 @@ class SharedFrames:
         """Open a shared store. Nothing is asked of it yet.
 
         Args:
-            address: A folder, or an address that fsspec knows (`s3://bucket/folder`).
+            address: A folder, or one in a bucket (`s3://bucket/folder`).
             most_bytes: The most bytes that an entry may have.
 
         Raises:
@@ -96,14 +102,15 @@ class SharedFrames:
         from fsspec.core import url_to_fs
         from fsspec.implementations.local import LocalFileSystem
 
-        self.shown_address = without_credentials(address)
+        _check_address(address)
+        self._address = address
         try:
             opened: tuple[Any, str] = url_to_fs(
                 address, use_listings_cache=False, skip_instance_cache=True
             )
         except (ImportError, ValueError) as error:
             reason = first_line(error)
-            raise InputError(f"{self.shown_address}: no store of frames ({reason})") from None
+            raise InputError(f"{self._address}: no store of frames ({reason})") from None
         self._filesystem = opened[0]
         if isinstance(self._filesystem, LocalFileSystem):
             self._filesystem.auto_mkdir = True
@@ -111,7 +118,6 @@ class SharedFrames:
         self._most_bytes = most_bytes
         self._away_errors, self._other_errors = _errors_of_stores()
         self._seen_claims: dict[str, tuple[bytes, float]] = {}
-        self._gone = False
 
     # --- entries
 
@@ -131,7 +137,7 @@ class SharedFrames:
         try:
             return self._patiently(fetch_once, if_gone=False)
         except (tarfile.TarError, _DamagedEntryError) as error:
-            logger.warning("%s of %s: damaged (%s)", name, self.shown_address, error)
+            logger.warning("%s of %s: damaged (%s)", name, self._address, error)
             return False
 
     def put(self, name: str, folder: Path) -> None:
@@ -196,7 +202,11 @@ class SharedFrames:
             return True
         if not self._is_dead(path, sign):
             return False
-        logger.warning("%s: whoever decoded this video has ended; it is decoded here", path)
+        logger.warning(
+            "%s: whoever decoded the video of %s has ended; it is decoded here",
+            self._address,
+            PurePosixPath(path).name,
+        )
         self._patiently(lambda: self._filesystem.pipe_file(path, holder + b" 0"), if_gone=None)
         self.wait()  # another machine may have seen the same, and the last one has it
         return (self._sign_of_life(path) or holder).startswith(holder)
@@ -207,7 +217,7 @@ class SharedFrames:
             return self._filesystem.cat_file(path)
         except FileNotFoundError:
             return None
-        except self._away_errors:
+        except (*self._away_errors, *self._other_errors):
             # While nobody can write a sign of life, the lack of one says nothing.
             self._seen_claims.pop(path, None)
             return None
@@ -234,7 +244,7 @@ class SharedFrames:
             ReelbenchError: The store refuses.
         """
         give_up_at = time.monotonic() + PATIENCE_S
-        while not self._gone:
+        while self._address not in _stores_away:
             try:
                 return ask()
             except (PermissionError, FileNotFoundError) as error:
@@ -243,10 +253,10 @@ class SharedFrames:
                 if time.monotonic() < give_up_at:
                     self.wait()
                     continue
-                self._gone = True
+                _stores_away.add(self._address)
                 logger.warning(
                     "%s: no answer for %g s (%s); from here on this process shares no frames",
-                    self.shown_address,
+                    self._address,
                     PATIENCE_S,
                     first_line(error),
                 )
@@ -255,17 +265,34 @@ class SharedFrames:
         return if_gone
 
     def _refused(self, error: Exception) -> ReelbenchError:
-        return ReelbenchError(f"{self.shown_address}: is refused ({first_line(error)})")
+        return ReelbenchError(f"{self._address}: is refused ({first_line(error)})")
 
     def _once(self, ask: Callable[[], Any]) -> None:
         """Ask once for something that others only wait a little longer without."""
         try:
             ask()
-        except (FileNotFoundError, *self._away_errors) as error:
-            logger.debug("%s: %s", self.shown_address, error)
+        except (*self._away_errors, *self._other_errors) as error:
+            logger.debug("%s: %s", self._address, error)
 
     def _path(self, name: str, suffix: str) -> str:
         return f"{self._root}/{name[:2]}/{name}.{suffix}"
+
+
+def _check_address(address: str) -> None:
+    """Raise InputError for an address of neither a folder nor a bucket, or with a password."""
+    shown_address = without_credentials(address)
+    scheme = ""
+    if "://" in address:
+        scheme = address.partition("://")[0]
+    if "::" in address or scheme not in _SCHEMES:
+        raise InputError(
+            f"{shown_address}: no store of frames (expected a folder, or s3://bucket/folder)"
+        )
+    if shown_address != address:
+        raise InputError(
+            f"{shown_address}: no store of frames (the address has a password or a query; keys are "
+            "set with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)"
+        )
 
 
 class _DamagedEntryError(Exception):
@@ -285,7 +312,7 @@ def _unpack(archive: BinaryIO, folder: Path, most_bytes: int) -> None:
             is_plain_name = member.name == PurePosixPath(member.name).name
             if not member.isreg() or not is_plain_name or member.name.startswith("."):
                 raise _DamagedEntryError(f"{member.name[:80]!r} is no file of an entry")
-            bytes_left -= member.size
+            bytes_left -= member.size + tarfile.BLOCKSIZE
             if bytes_left < 0:
                 raise _DamagedEntryError(f"more than {most_bytes} bytes")
             content = tar.extractfile(member)

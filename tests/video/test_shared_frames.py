@@ -267,6 +267,30 @@ def test_what_the_store_refuses_is_said_in_one_line(clip, tmp_path, request):
         store.get(clip("libx264", "mp4", frames=50), SAMPLING)
 
 
-def test_an_address_that_nothing_reads_is_refused_at_once(tmp_path):
-    with pytest.raises(InputError, match=r"nonsense://x: no store of frames \(.*nonsense"):
-        FrameStore(tmp_path, shared="nonsense://x")
+@pytest.mark.parametrize(
+    "address",
+    [
+        "nonsense://x",
+        "memory://x",
+        "https://user:verysecret@host.example/frames",
+        "ftp://user:verysecret@127.0.0.1:9/frames",
+        "simplecache::s3://films/frames",
+        "s3://user:verysecret@films/frames",
+    ],
+)
+def test_an_address_of_no_folder_and_no_bucket_is_refused_at_once(tmp_path, address):
+    with pytest.raises(InputError, match=r"^\S+: no store of frames \(") as refused:
+        FrameStore(tmp_path, shared=address)
+    assert "verysecret" not in str(refused.value)
+
+
+def test_a_store_that_stays_away_is_waited_for_once_in_a_process(
+    clip, tmp_path, monkeypatch, caplog
+):
+    monkeypatch.setattr(shared_frames, "PATIENCE_S", 0.1)
+    (tmp_path / "file").write_bytes(b"")
+    address = str(tmp_path / "file" / "no folder can be here")
+    video = clip("libx264", "mp4", frames=50)
+    for home in ("a", "b"):
+        assert FrameStore(tmp_path / home, shared=address).get(video, SAMPLING).given == 2
+    assert caplog.text.count("from here on this process shares no frames") == 1
