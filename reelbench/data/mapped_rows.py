@@ -51,6 +51,7 @@ from reelbench.registry.spec import (
 )
 
 _PAIR = 2
+_RULES_WITH_LEVELS = ("chain", "gate")
 
 
 class ReadRow(NamedTuple):
@@ -130,6 +131,8 @@ def _questions(
     """Yield the questions of files, one after the other: a table may have millions."""
     group_sizes: dict[str, int] = {}
     upstream = table(paths, mapping.each, mapping.line, mapping.join, names_files=True)
+    passed_over = 0
+    number = 0
     for number, (where, row_cells) in enumerate(upstream, start=1):
         if isinstance(row_cells, InputError):
             yield _QuestionEntry(where, row_cells)
@@ -137,6 +140,7 @@ def _questions(
         try:
             cells = _with_parts(row_cells, mapping.parts, where)
             if not _is_asked(cells, mapping.where, where):
+                passed_over += 1
                 continue
             question = _Question(spec, mapping, where, {ROW: number, **cells}, split=split)
             question.count_in_group(group_sizes)
@@ -144,6 +148,15 @@ def _questions(
             yield _QuestionEntry(where, error)
         else:
             yield _QuestionEntry(where, question)
+    if passed_over and passed_over == number:
+        raise InputError(_no_row_is_asked(paths, mapping.where))
+
+
+def _no_row_is_asked(paths: Sequence[Path], words_by_column: Mapping[str, Sequence[str]]) -> str:
+    conditions: list[str] = []
+    for column, words in words_by_column.items():
+        conditions.append(f"{column}: {' or '.join(words)}")
+    return f"{first_of(list(map(str, paths)))}: `where` asks no row ({'; '.join(conditions)})"
 
 
 def _with_parts(cells: Cells, templates: Mapping[str, str], where: str) -> Cells:
@@ -236,11 +249,16 @@ class _Question:
             return
         names = [as_text(self._cell(column), column) or "" for column in group.by]
         name = "|".join(names)
-        level_column = self._cell(group.levels) if group.levels else None
         rule = self._word_for(group.rules, group.column, "group.rule")
         place = sizes.get(name, 0) + 1
         sizes[name] = place
-        self._group = [name, rule, str(_level(parse_literal(level_column), place))]
+        level = place
+        if group.levels and rule in _RULES_WITH_LEVELS:
+            where = f"{self.where}: {group.levels}"
+            level = _level_in_group(parse_literal(self._cell(group.levels)), place, where)
+            if rule == "chain" and level == 0:
+                raise InputError(f"{where} is 0, and the levels of a chain begin at 1")
+        self._group = [name, rule, str(level)]
 
     def _word_for(self, words: Mapping[str, str], column: str, key: str, default: str = "") -> str:
         """Return the word that a column's value, or the default, stands for."""
@@ -275,7 +293,8 @@ class _Question:
         """Return the right option and the wrong ones, ordered by the row's id."""
         texts = [self._text("answer")]
         for column in drawn.wrong:
-            texts += cell_texts(parse_literal(self._cell(column)), f"{self.where}: {column}")
+            wrong_texts = cell_texts(parse_literal(self._cell(column)), f"{self.where}: {column}")
+            texts += [text for text in wrong_texts if text.strip() not in self._mapping.absent]
         row_id = self._text("id")
 
         def place(text: str) -> str:
@@ -559,19 +578,25 @@ class _Question:
         return texts
 
 
-def _level(levels: Any, place: int) -> int:  # noqa: ANN401 - a cell
-    """Return a row's level in its group, from 1.
+def _level_in_group(levels: Any, place: int, where: str) -> int:  # noqa: ANN401 - a cell
+    """Return a row's level in its group.
 
     Args:
         levels: The row's level, or the nested list that places the group's rows.
-        place: The row's place in the group, which is its level where the list has none.
+        place: The row's place in the group, from 1.
+        where: Names the cell in errors.
+
+    Raises:
+        InputError: The cell states no level of this row.
     """
-    depths: list[int] = []
-    if not is_array(levels) and re.fullmatch(r"\d{1,3}", str(levels)):
-        return int(levels)
     if is_array(levels):
+        depths: list[int] = []
         for depth, part in enumerate(levels, start=1):
             depths += [depth] * len(as_list(part))
-    if place <= len(depths):
-        return depths[place - 1]
-    return place
+        if place <= len(depths):
+            return depths[place - 1]
+        raise InputError(f"{where} places {len(depths)} rows, and its group has {place} or more")
+    text = as_text(levels, where) or ""
+    if re.fullmatch(r"\d{1,3}", text) is None:
+        raise InputError(f"{where} is {text[:80]!r}, expected a level, or a list that places rows")
+    return int(text)

@@ -21,6 +21,8 @@ from reelbench.scoring.answers.reasoning import last_line
 from reelbench.scoring.exact_match import normalize
 
 _NUMBER = re.compile("\N{MINUS SIGN}?\\d+(?:\\.\\d+)?")
+_POINT_FIRST = re.compile(r"(?<![\w.,])\.(?=\d)")
+"""The point of `.5`, which would else be taken for a full stop."""
 _MOST_IN_WORDS = 20
 _RELATIVE_THRESHOLDS = 10
 _ONE = 1.0
@@ -83,7 +85,7 @@ def _numbers_in(text: str, locale: str | None) -> list[float]:
     if locale:
         words = words | _number_words(language_of(locale))
     numbers: list[float] = []
-    for word in normalize(text).split():
+    for word in normalize(_POINT_FIRST.sub("0.", text)).split():
         if word in words:
             numbers.append(words[word])
         for match in _NUMBER.finditer(word):

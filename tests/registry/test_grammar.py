@@ -54,6 +54,43 @@ def test_rows_are_asked_by_their_words(where, ids, tmp_path):
     ] == ids
 
 
+def test_words_that_no_row_has_are_named(tmp_path):
+    # A number of a file is its digits: `2.0` of a row is the word 2.
+    text = f"{CHOICE}where: {{level: 2.0, task: [count, order]}}\n{COLUMNS}"
+    with pytest.raises(InputError, match=r"asks no row \(level: 2\.0; task: count or order\)"):
+        loaded(tmp_path / "b", text, [{**ROW, "level": 2.0, "task": "count"}])
+
+
+@pytest.mark.parametrize(
+    ("rule", "cells", "level"),
+    [
+        ("gate", {"level": 2.0}, "2"),
+        ("gate", {"level": "0"}, "0"),
+        ("chain", {"level": [[1, 2], 3]}, "1"),
+        ("all", {"level": None}, "1"),
+    ],
+)
+def test_a_level_of_a_group_is_a_number_or_a_list(rule, cells, level, tmp_path):
+    text = f"{CHOICE}group: {{by: video, rule: {rule}, levels: level}}\n{COLUMNS}"
+    (row,) = loaded(tmp_path / "b", text, [{**ROW, **cells}])
+    assert row["counts_with"] == ["v", rule, level]
+
+
+@pytest.mark.parametrize(
+    ("rule", "cell", "line"),
+    [
+        ("gate", "basic", "level is 'basic', expected a level, or a list that places rows"),
+        ("gate", None, "level is '', expected a level"),
+        ("chain", 0, "level is 0, and the levels of a chain begin at 1"),
+        ("chain", [], "level places 0 rows, and its group has 1 or more"),
+    ],
+)
+def test_a_cell_that_is_no_level_is_named(rule, cell, line, tmp_path):
+    text = f"{CHOICE}group: {{by: video, rule: {rule}, levels: level}}\n{COLUMNS}"
+    with pytest.raises(InputError, match=line):
+        loaded(tmp_path / "b", text, [{**ROW, "level": cell}])
+
+
 def test_other_rows_are_other_data(tmp_path):
     whole = benchmark_file.read(declared(tmp_path / "a", CHOICE + COLUMNS, [ROW]))
     part = benchmark_file.read(
@@ -105,6 +142,16 @@ def test_a_right_option_and_wrong_ones_are_shuffled_by_seed_and_id(tmp_path):
     assert orders[0] == orders[1] != orders[2]
     # Each place has about 50 of 200: 4.5 standard deviations are 27.
     assert all(abs(orders[0].count(letter) - 50) < 28 for letter in "ABCD")
+
+
+def test_a_missing_wrong_option_is_none(tmp_path):
+    text = (
+        f"{CHOICE}options: {{right: right, wrong: [w1, w2]}}\nabsent: N/A\n"
+        "columns: {id: id, video: video, question: question}\n"
+    )
+    row = {"id": "q", "video": "v", "question": "Which?", "right": "tea"}
+    (read,) = loaded(tmp_path / "b", text, [{**row, "w1": "milk", "w2": "N/A"}])
+    assert sorted(read["options"]) == ["milk", "tea"]
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,7 @@ def counted(folder, head, answers):
         ("10", "About 8.9", 0.8),  # 11 % off: 5 and 10 % are not kept
         ("10", "14", 0.3),  # 40 % off: within 50, 45 and 40 %
         ("4", "2", 0.1),  # 50 % off
+        ("0.5", "About .5 m.", 1.0),
         ("4", "7", 0.0),
         ("4", "many", 0.0),
         ("4", "<answer>4</answer> of the 7", 1.0),
