@@ -279,7 +279,7 @@ class SharedFrames:
 
 
 def _check_address(address: str) -> None:
-    """Raise InputError for an address of neither a folder nor a bucket, or with a password."""
+    """Raise InputError for an address that is no folder or bucket, or has a password."""
     shown_address = without_credentials(address)
     scheme = ""
     if "://" in address:
