@@ -89,7 +89,7 @@ def _list_gallery(*, as_json: bool) -> None:
         )
     heads = ("id", "title", "ranked by", "held against", "source", "lmms-eval's")
     console.show(console.table("The gallery", *heads, rows=rows))
-    console.note("reelbench new NAME --like ID copies one; its task is reelbench_ID")
+    console.note("`reelbench new NAME --like ID` copies one; its task is reelbench_ID")
 
 
 def _with_summary(title: str, spec: "BenchmarkSpec") -> str:
