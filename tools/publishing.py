@@ -122,6 +122,8 @@ class World:
     looked: set[tuple[str, str]] = field(default_factory=set)
     seen: dict[str, int] = field(default_factory=dict)
     history: list[str] = field(default_factory=list)
+    cloned: set[str] = field(default_factory=set)
+    """Who began with a clone, which has no samples that may not be passed on."""
     merged: set[str] = field(default_factory=set)
     """Keys whose files a merge changed, and that no published ledger has so far."""
 
@@ -178,8 +180,9 @@ class World:
     def score(self, person: Person) -> None:
         """File a result in a store: of one's own models, now and then of another's, new or older than what is there."""
         name = self.rng.choice([*BENCHMARKS, "kitchen", "rextime", "curve"])
-        if (
-            name in ("pantry", "larder") and person.name == "ben"
+        if name in ("pantry", "larder") and person.name in (
+            "ben",
+            *self.cloned,
         ):  # rows of one such table come from one store
             name = "kitchen"
         owner = person.name if self.chance(0.85) else self.rng.choice([*MAINTAINERS, *SUBMITTERS])
@@ -306,6 +309,7 @@ class World:
             )
             return
         self.told["began with a clone"] += 1
+        self.cloned.add(person.name)
         shutil.rmtree(person.store)
         for _ in range(5):  # a kill or a fault may end it
             done = self.run(person, "clone", DATASET, "--store", str(person.store))
