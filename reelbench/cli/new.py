@@ -1,6 +1,6 @@
 """`reelbench new`: a benchmark of one's own, in one file."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -116,7 +116,20 @@ def new(
         raise InputError(f"{new_id}: there is a benchmark or a task of this name; choose another")
     folder = out or Path(new_id)
     if like:
-        _copy_from_gallery(new_id, like, folder, rows)
+        about_rows = {
+            "--from": rows,
+            "--twin": twin,
+            "--kind": kind,
+            "--media": media,
+            "--column": column,
+            "--answer-is": answer_is,
+            "--span-unit": span_unit,
+            "--fps": fps,
+            "--set": keys,
+            "--without": without,
+            "--sheet": sheet,
+        }
+        _copy_from_gallery(new_id, like, folder, about_rows)
         return
     further_keys = _further_keys(keys or ())
     if twin:
@@ -170,12 +183,18 @@ def _rows_of_twin(
     return source.first_file, {"source": source.key, "twin": twin, **keys}
 
 
-def _copy_from_gallery(new_id: str, like: str, folder: Path, rows: Path | None) -> None:
-    """Write a copy of a benchmark of the gallery."""
+def _copy_from_gallery(
+    new_id: str, like: str, folder: Path, about_rows: Mapping[str, object]
+) -> None:
+    """Write a copy of a benchmark of the gallery, whose rows no option describes."""
     from reelbench.tasks.gallery_copy import copy_from_gallery
 
-    if rows is not None:
-        raise InputError("--like: its rows have a source of their own; leave out --from")
+    given = [name for name, value in about_rows.items() if value]
+    if given:
+        raise InputError(
+            f"--like: leave out {', '.join(given)}; the copied file says where its rows are and "
+            "what they hold, and can be changed afterwards"
+        )
     copy_from_gallery(new_id, like, folder)
     console.note(f"written to {folder}; then: reelbench data fetch {folder}")
 

@@ -14,7 +14,8 @@ from reelbench.registry.benchmark_file import NAME
 def copy_from_gallery(new_id: str, like: str, folder: Path) -> None:
     """Write a copy of a gallery's benchmark under another id, or the same.
 
-    Its tasks have the new id. One with the gallery's id hides the gallery's.
+    Its tasks have the new id. One with the gallery's id hides the gallery's, and keeps the names of
+    its tasks: those without `reelbench_` are lmms-eval's own.
 
     Raises:
         InputError: There is no such benchmark, the id can't be one, or the folder is there already.
@@ -36,7 +37,9 @@ def copy_from_gallery(new_id: str, like: str, folder: Path) -> None:
 
 
 def _renamed(text: str, old_id: str, new_id: str) -> str:
-    """Return a file's text under another id."""
+    """Return a file's text under another id, or the same."""
+    if new_id == old_id:
+        return text
     task = f"{gallery.TASK_PREFIX}{old_id}"
     text = text.replace(f"id: {old_id}\n", f"id: {new_id}\n", 1)
     text = text.replace(f"task: {task}\n", "", 1)

@@ -108,7 +108,10 @@ def test_a_copy_has_its_own_id_and_one_of_the_same_id_hides_the_gallerys(tmp_pat
     assert [file.name for file in (tmp_path / "o").iterdir()] == ["benchmark.yaml"]
     monkeypatch.setenv("REELBENCH_BENCHMARKS", str(folder))
     monkeypatch.setattr(discovery, "_registry", None)
-    assert discovery.get("openeqa").folder == folder / "openeqa"
+    hiding = discovery.get("openeqa")
+    assert hiding.folder == folder / "openeqa"
+    # `openeqa` may be a task of lmms-eval's own.
+    assert [task.name for task in hiding.tasks] == ["reelbench_openeqa"]
 
 
 @pytest.mark.parametrize(
@@ -116,6 +119,7 @@ def test_a_copy_has_its_own_id_and_one_of_the_same_id_hides_the_gallerys(tmp_pat
     [
         (["x", "--like", "videome"], "did you mean 'videomme'?"),
         (["x", "--like", "videomme", "--from", "rows.csv"], "leave out --from"),
+        (["x", "--like", "videomme", "--kind", "span", "--twin", "tomato"], "out --twin, --kind;"),
         (["x"], "--from FILE, --like ID"),
         (["X y", "--like", "videomme"], "an id is lower-case"),
     ],
