@@ -4,6 +4,7 @@ import json
 import shutil
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -218,12 +219,14 @@ def _stated_settings(store: Path, model: str) -> list[str]:
     from reelbench.leaderboard import board_state
     from reelbench.scoring import result_files
 
+    state = board_state.read(store)
+    today = state.name_of(model).casefold()
     settings: set[str] = set()
-    for row in board_state.read(store).rows.values():
-        folder = store / row.key
-        is_here = (folder / result_files.RESULT_FILE).is_file()
-        if is_here and row.model.casefold() == model.casefold():
-            about = result_files.read(folder).model.about
+    for row in state.rows.values():
+        if state.name_of(row.model).casefold() != today:
+            continue
+        with suppress(InputError):  # another row that can't be read says nothing
+            about = result_files.read(store / row.key).model.about
             if about is not None and about.setting is not None:
                 settings.add(about.setting)
     return sorted(settings)
