@@ -189,11 +189,11 @@ def _copy_from_gallery(
     """Write a copy of a benchmark of the gallery, whose rows no option describes."""
     from reelbench.tasks.gallery_copy import copy_from_gallery
 
-    given = [name for name, value in about_rows.items() if value]
-    if given:
+    option_names = [name for name, value in about_rows.items() if value]
+    if option_names:
         raise InputError(
-            f"--like: leave out {', '.join(given)}; the copied file says where its rows are and "
-            "what they hold, and can be changed afterwards"
+            f"--like: leave out {', '.join(option_names)}; the copied file says where its rows are "
+            "and what they hold, and can be changed afterwards"
         )
     copy_from_gallery(new_id, like, folder)
     console.note(f"written to {folder}; then: reelbench data fetch {folder}")
