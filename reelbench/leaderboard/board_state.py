@@ -128,7 +128,7 @@ class BoardState:
         rows: Key -> the row, withdrawn ones left out.
         withdrawn: Key and hash of the answers -> why and when they were withdrawn.
         names: Model, in small letters -> the name that it got.
-        owners: Model, in small letters -> the account to which it was moved.
+        owners: Model's name today, in small letters -> the account to which it was moved.
         hidden: Submissions to hidden tests, in the order in which they were taken.
     """
 
@@ -152,9 +152,7 @@ class BoardState:
             elif isinstance(entry, Restored):
                 self._restore(entry)
             elif isinstance(entry, Renamed):
-                # Of a name that a model has again nothing else is today's.
-                self.names.pop(entry.to.casefold(), None)
-                self.names[entry.model.casefold()] = entry.to
+                self._rename(entry)
             elif isinstance(entry, Moved):
                 self.owners[self.name_of(entry.model).casefold()] = entry.account
             elif isinstance(entry, Received):
@@ -204,6 +202,15 @@ class BoardState:
             # Scored files stand in the order of their scoring: of two, the later took the row.
             del self.hidden[submitted(entry)]
             self.hidden[submitted(entry)] = replace(file, scored=entry)
+
+    def _rename(self, entry: Renamed) -> None:
+        old_name = entry.model.casefold()
+        new_name = entry.to.casefold()
+        # Of a name that a model has again nothing else is today's.
+        self.names.pop(new_name, None)
+        self.names[old_name] = entry.to
+        if old_name in self.owners:
+            self.owners[new_name] = self.owners.pop(old_name)
 
     def _remove(self, entry: Removed) -> None:
         answers = (entry.key, entry.answers)

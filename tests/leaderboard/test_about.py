@@ -46,6 +46,16 @@ def test_add_says_which_setting_the_model_s_other_runs_state(
     assert said not in reelbench(*add, second).stderr  # it is there already
 
 
+def test_add_goes_on_where_another_run_of_the_model_can_t_be_read(
+    rextime_run, moviecore_run, reelbench, tmp_path
+):
+    first, second = rextime_run("first"), moviecore_run("second")
+    [filed] = store.add(first, tmp_path / "store")
+    (filed.place / "result.json").write_text("{")
+    done = reelbench("leaderboard", "add", "--store", tmp_path / "store", second)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(
     ("about", "apart"),
     [

@@ -164,6 +164,18 @@ def test_a_renamed_model_has_its_new_name_everywhere_and_its_old_address(
     assert added.outcome in ("added", "replaced"), added.why
 
 
+def test_a_model_that_was_moved_stays_its_new_owners_under_a_new_name(place, rextime_run):
+    row_life.move("bob/two", "carol", place)
+    row_life.rename("bob/two", "bob/second", place)
+    run = rextime_run("second", model="bob/second", right=2)
+    [added] = store.add(run, place, filing=Filing("bob", replaces=True))
+    assert "belongs to carol" in added.why
+    [row] = [row for row in read_state(place).rows.values() if row.model == "bob/two"]
+    assert read_state(place).owner_of(row) == "carol"
+    [added] = store.add(run, place, filing=Filing("carol", replaces=True))
+    assert added.outcome in ("added", "replaced"), added.why
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [
