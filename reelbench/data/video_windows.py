@@ -63,6 +63,8 @@ def read_windows(
     for pair in _starts_and_ends(value, where):
         if len(pair) != _PAIR:
             raise _no_windows(value, where)
+        if unit not in ("seconds", "clock"):
+            _refuse_stated_seconds(pair, where, unit)
         start = seconds(pair[0], where)
         end = seconds(pair[1], where)
         if unit == "clock" and not (_is_clock(pair[0]) and _is_clock(pair[1])):
@@ -122,6 +124,15 @@ def _range_of_text(text: str, where: str) -> Any:  # noqa: ANN401 - a pair, or t
 
 def _no_windows(value: Any, where: str) -> InputError:  # noqa: ANN401 - any cell
     return InputError(f"{where} is {value!r}, expected [start, end] in seconds, or a list of such")
+
+
+def _refuse_stated_seconds(pair: Sequence[Any], where: str, unit: SpanUnit) -> None:
+    """Raise InputError where a time says itself that it is in seconds, and not in `unit`."""
+    for time in pair:
+        if not isinstance(time, str):
+            continue
+        if _is_clock(time) or _IN_SECONDS.fullmatch(time.strip().lower()):
+            raise InputError(f"{where}: {time!r} is in seconds, and span_unit is {unit}")
 
 
 def _is_clock(value: object) -> bool:

@@ -42,6 +42,20 @@ def declared(folder, rows, *keys, columns="start: start, end: end"):
     return discovery.open_file(folder)
 
 
+@pytest.mark.parametrize(
+    ("keys", "start"),
+    [
+        (["span_unit: milliseconds"], "3s"),
+        (["span_unit: milliseconds"], "0:03"),
+        (["span_unit: frames", "fps: 25"], "3 seconds"),
+    ],
+)
+def test_a_time_that_states_its_own_unit_is_counted_in_no_other(keys, start, tmp_path):
+    spec = declared(tmp_path, [{**WHERE[0], "start": start, "end": 12}], *keys)
+    with pytest.raises(InputError, match=f"'{start}' is in seconds, and span_unit is "):
+        locate(spec.id).read()
+
+
 UNITS = [
     (["span_unit: frames", "fps: 25"], {"start": 75, "end": 300}, "start: start, end: end"),
     (
