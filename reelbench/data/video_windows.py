@@ -127,7 +127,7 @@ def _no_windows(value: Any, where: str) -> InputError:  # noqa: ANN401 - any cel
 
 
 def _refuse_stated_seconds(pair: Sequence[Any], where: str, unit: SpanUnit) -> None:
-    """Raise InputError where a time says itself that it is in seconds, and not in `unit`."""
+    """Raise InputError where a time states that it is in seconds, not in `unit`."""
     for time in pair:
         if not isinstance(time, str):
             continue

@@ -26,7 +26,7 @@ from typing import Any, BinaryIO, NamedTuple, Self, TypeVar
 
 from reelbench.base.credentials import without_credentials
 from reelbench.base.errors import InputError, ReelbenchError, first_line
-from reelbench.base.files import written_aside
+from reelbench.base.files import is_full, written_aside
 
 PATIENCE_S = 60.0
 """Seconds for which a store that does not answer is asked again."""
@@ -129,9 +129,17 @@ class SharedFrames:
                 archive = self._filesystem.open(self._path(name, "tar"), "rb")
             except FileNotFoundError:
                 return False
-            with archive, written_aside(folder) as aside:
-                aside.mkdir()
-                _unpack(archive, aside, self._most_bytes)
+            try:
+                with archive, written_aside(folder) as aside:
+                    aside.mkdir()
+                    _unpack(archive, aside, self._most_bytes)
+            except OSError as error:
+                if is_full(error):  # this machine's disk, and no word of the store's
+                    raise ReelbenchError(
+                        f"{folder.parent}: frames can't be stored ({error.strerror}); make room "
+                        "there"
+                    ) from None
+                raise
             return True
 
         try:
