@@ -26,7 +26,7 @@ help:
 	@echo 'make docs     write what the documents repeat of the code, and build their site in docs/_site'
 	@echo 'make pictures   the pictures of README and docs; TEMPCOMPASS=FOLDER, a checkout of its authors'
 	@echo 'make verification   our numbers beside others'"'"', into docs/verification.md'
-	@echo 'make parity  the scorers of other benchmarks'"'"' owners beside ours, into tools/parity'
+	@echo 'make parity  the scorers of other benchmarks'"'"' owners beside ours, into parity.json'
 	@echo 'make attack   forgeries, outer paths, kills, full disks, secrets; counts into docs/verification.md'
 	@echo 'make publishing  1,000 drawn steps of two maintainers, five submitters and an attacker at a local Hub'
 	@echo 'make adapters   lmms-eval'"'"'s adapters with tiny models: which frames reach each, into docs/adapters.md'

@@ -188,7 +188,7 @@ def parity_page() -> str:
         "# Parity",
         "",
         (
-            "Each of these benchmarks is declared in one file (`tools/parity`, or the gallery). We scored one set of "
+            "Each of these benchmarks is declared in one file (the gallery, or `tools/parity`). We scored one set of "
             "answers with its"
         ),
         (

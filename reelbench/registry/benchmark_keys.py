@@ -217,7 +217,8 @@ KEYS: dict[str, Key] = {
         form="choice",
         about="the answers are numbers, and count by their distance. `mra`: mean relative accuracy "
         "(VSI-Bench, `vsibench/utils.py`). `within_one`: right if at most one off (RepNet's OBO). "
-        "Only with `exact`, alone or beside `choice`",
+        "Only with `exact`, alone or beside `choice`. There is no mean absolute error, and no "
+        "accuracy above chance",
         example="mra",
         words=("mra", "within_one"),
     ),

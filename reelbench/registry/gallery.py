@@ -23,7 +23,9 @@ class Comparison(NamedTuple):
     """The rows or scorer that a gallery file was held against.
 
     Attributes:
-        against: `owners' scorer`, `lmms-eval's scorer`, `real rows` or `made rows`.
+        against: Whose scorer gave our numbers (`parity.json`), and on what: `real answers`,
+            `real rows` or `made rows`. Without a scorer, rows that were read, and whose right
+            answers got 100 %.
         differs: How our number differs from its owners'. Empty where nothing is known to differ.
     """
 
@@ -52,7 +54,12 @@ def spec_of(name: str) -> BenchmarkSpec:
 
 def comparison(name: str) -> Comparison:
     """Return the rows or scorer that a gallery file was held against."""
-    return Comparison(**read_json(folder() / _HELD)[name])
+    return Comparison(**_comparisons()[name])
+
+
+@cache
+def _comparisons() -> dict[str, dict[str, str]]:
+    return read_json(folder() / _HELD)
 
 
 def owner_of_task(task: str) -> str | None:

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from reelbench import __version__, registry
+from reelbench.registry import gallery
 from reelbench.terminal import console
 from tests.program import app
 from tools.write_docs import commands
@@ -152,6 +153,40 @@ def test_help_and_list_import_nothing_heavy(arguments):
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip().splitlines()[-1] == "HEAVY []"
+
+
+OPENED = """
+import sys
+opened = []
+def noted(event, arguments):
+    if event in ("open", "os.scandir", "os.listdir") and "gallery" in str(arguments[0]):
+        opened.append(str(arguments[0]))
+sys.addaudithook(noted)
+from reelbench.cli import main
+try: main()
+except SystemExit: pass
+for path in opened: print("OPENED", path)
+"""
+"""Runs the command, and prints each file and folder of the gallery that it opens."""
+
+
+def opened_of_the_gallery(*arguments):
+    done = subprocess.run(
+        [sys.executable, "-c", OPENED, *arguments], capture_output=True, text=True, check=True
+    )
+    lines = [line for line in done.stdout.splitlines() if line.startswith("OPENED ")]
+    return [line for line in lines if not line.endswith((".py", ".pyc"))]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["list"], ["list", "--help"]], ids=" ".join)
+def test_help_and_list_open_nothing_of_the_gallery(arguments):
+    assert not opened_of_the_gallery(*arguments)
+
+
+def test_the_list_of_the_gallery_opens_each_file_once():
+    opened = opened_of_the_gallery("list", "--gallery", "--json")
+    files = [line for line in opened if line.endswith((".yaml", ".json"))]
+    assert len(files) == len(set(files)) == len(gallery.names()) + 1
 
 
 def test_a_run_wants_the_tasks_of_our_tags_too():

@@ -541,11 +541,13 @@ def test_every_key_is_declared_read_and_in_the_schema():
 
 
 def test_parity_is_on_record_and_each_difference_is_explained():
-    found = [
-        json.loads(path.read_text("utf-8")) for path in ROOT.glob("tools/parity/*/parity.json")
+    paths = [
+        *ROOT.glob("tools/parity/*/parity.json"),
+        *ROOT.glob("reelbench/tasks/gallery/*/parity.json"),
     ]
-    assert len(found) >= 8
-    spec = benchmark_file.read(ROOT / "tools" / "parity" / "qvhighlights")
+    found = [json.loads(path.read_text("utf-8")) for path in paths]
+    assert len(found) >= 14
+    spec = discovery.get("qvhighlights")
     said = parity(spec)
     assert site.benchmark(spec)["parity"] == said
     assert said == (

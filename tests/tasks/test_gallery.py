@@ -15,7 +15,8 @@ from reelbench.tasks.round_trip import round_trip
 from tests.program import app
 from tests.tasks.gallery_rows import FILES
 
-AGAINST = {"owners' scorer", "lmms-eval's scorer", "real rows", "made rows"}
+SCORERS = {"owners' scorer", "lmms-eval's scorer"}
+MATERIAL = {"real answers", "real rows", "made rows"}
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +54,6 @@ def _write_parquet(file, rows):
 def test_each_reads_its_owners_form_and_a_perfect_answer_is_all_right(name, tmp_path):
     spec = discovery.get(name)
     assert all(task.name.startswith(f"reelbench_{name}") for task in spec.tasks)
-    assert gallery.comparison(name).against in AGAINST
     data = written(tmp_path / "data", FILES[name])
     located = locate(name, data=data)
     rows = located.read()
@@ -68,6 +68,21 @@ def test_every_file_has_rows_here_and_a_line_on_what_it_was_held_against():
     assert set(FILES) == set(gallery.names())
     held = json.loads((gallery.folder() / "held.json").read_text(encoding="utf-8"))
     assert set(held) == set(gallery.names())
+
+
+@pytest.mark.parametrize("name", gallery.names())
+def test_a_scorer_is_named_only_where_its_numbers_are_on_record(name):
+    scorer, _, material = gallery.comparison(name).against.rpartition(", ")
+    assert material in MATERIAL
+    record = gallery.folder() / name / "parity.json"
+    assert bool(scorer) == record.is_file()
+    if scorer:
+        assert scorer in SCORERS
+        parity = json.loads(record.read_text(encoding="utf-8"))
+        is_of_lmms_eval = parity["repository"] == "EvolvingLMMs-Lab/lmms-eval"
+        assert (scorer == "lmms-eval's scorer") == is_of_lmms_eval
+        # Made answers are no real ones.
+        assert (material == "real answers") != parity["answers"].startswith("made up")
 
 
 def test_no_file_of_the_gallery_is_read_unless_it_is_named(monkeypatch):

@@ -69,7 +69,8 @@ class Parity:
 
 def qvhighlights(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
     """The owners' own prediction file and the numbers that they publish of it."""
-    (folder / "rows.jsonl").write_text(clone.read("data/highlight_val_release.jsonl"))
+    rows = "highlight_val_release.jsonl"
+    (folder / rows).write_text(clone.read(f"data/{rows}"))
     lines = map(json.loads, clone.read("standalone_eval/sample_val_preds.jsonl").splitlines())
     answers = {str(line["qid"]): json.dumps(line["pred_relevant_windows"]) for line in lines}
     brief = json.loads(clone.read("standalone_eval/sample_val_preds_metrics_raw.json"))["brief"]
@@ -88,12 +89,12 @@ def nextgqa(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
     import numpy as np
 
     truth = clone.read("datasets/nextgqa/gsub_test.json")
-    (folder / "spans.json").write_text(truth)
-    (folder / "rows.csv").write_text(clone.read("datasets/nextgqa/test.csv"))
+    (folder / "gsub_test.json").write_text(truth)
+    (folder / "test.csv").write_text(clone.read("datasets/nextgqa/test.csv"))
     rng = random.Random(SEED)
     known = json.loads(truth)
     ground, chosen, answers = {}, {}, {}
-    for row in reelbench.load(str(folder)):
+    for row in reelbench.load(str(folder), data=folder):
         video, question = row["id"].split("_")
         start, end = rng.choice(known[video]["location"][question])
         span = [round(max(0, start + rng.gauss(0, 3)), 1), round(max(0, end + rng.gauss(0, 3)), 1)]
@@ -171,46 +172,43 @@ def videomme_v2(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
                 "third_head": "None",
             }
             answers[name] = "A" if score else "B"
-    (folder / "rows.json").write_text(json.dumps(rows))
+    _write_parquet(folder, rows)
     rating = used["get_final_rating"](pd.DataFrame(rows))["final_rating"]
     return answers, {"group_accuracy": rating["total"], "accuracy": 50.0}
 
 
-def _tempcompass(clone: Clone, folder: Path, part: str) -> tuple[Answers, Numbers]:
+def _tempcompass(clone: Clone, folder: Path, part: str, file: str) -> tuple[Answers, Numbers]:
     """Three models' published answers, those that the owners' rules read without a judge."""
     answers: Answers = {}
-    rows: list[dict[str, str]] = []
+    rows: dict[str, dict[str, list[dict[str, str]]]] = {}
     right = 0
     for model in ("video-llava", "gemini", "reka-core-20240501"):
-        for video, skills in json.loads(
-            clone.read(f"auto_eval_results/{model}/{part}.json")
-        ).items():
+        document = json.loads(clone.read(f"auto_eval_results/{model}/{part}.json"))
+        for video, skills in document.items():
+            film = rows[f"{model}|{video}"] = {}
             for skill, results in skills.items():
-                for number, result in enumerate(results):
-                    if result.get("match_success"):
-                        name = f"{model}|{video}|{skill}|{number}"
-                        rows.append(
-                            {
-                                "id": name,
-                                "video": video,
-                                "question": result["question"],
-                                "answer": result["gt-answer"],
-                            }
-                        )
-                        answers[name] = result["video-llm-prediction"]
-                        right += result["rating"]
-    (folder / "rows.json").write_text(json.dumps(rows))
-    return answers, {"accuracy": 100 * right / len(rows)}
+                film[skill] = []
+                for result in results:
+                    if not result.get("match_success"):
+                        continue
+                    film[skill].append(
+                        {"question": result["question"], "answer": result["gt-answer"]}
+                    )
+                    name = f"{model}|{video}-{skill}-{len(film[skill])}"
+                    answers[name] = result["video-llm-prediction"]
+                    right += result["rating"]
+    (folder / file).write_text(json.dumps(rows))
+    return answers, {"accuracy": 100 * right / len(answers)}
 
 
 def tempcompass(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
     """Its questions with options."""
-    return _tempcompass(clone, folder, "multi-choice")
+    return _tempcompass(clone, folder, "multi-choice", "multi-choice.json")
 
 
 def tempcompass_yes_no(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
     """Its questions of yes or no."""
-    return _tempcompass(clone, folder, "yes_no")
+    return _tempcompass(clone, folder, "yes_no", "yes_no.json")
 
 
 def videohallucer(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
@@ -243,8 +241,8 @@ def videohallucer(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
 
 def activitynet_qa(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
     """The owners' example of a prediction file."""
-    (folder / "rows.json").write_text(clone.read("dataset/val_q.json"))
-    (folder / "answers.json").write_text(right := clone.read("dataset/val_a.json"))
+    (folder / "test_q.json").write_text(clone.read("dataset/val_q.json"))
+    (folder / "test_a.json").write_text(right := clone.read("dataset/val_a.json"))
     given = json.loads(clone.read("evaluation/pred_val_example.json"))
     corrects, counts = clone.functions("evaluation/eval.py", ("eval",))["eval"](
         given, json.loads(right)
@@ -257,7 +255,7 @@ def nextqa(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
     """The owners' example of a result file."""
     import pandas as pd
 
-    (folder / "rows.csv").write_text(rows := clone.read("dataset/nextqa/val.csv"))
+    (folder / "test.csv").write_text(rows := clone.read("dataset/nextqa/val.csv"))
     given = json.loads(clone.read("results/HGA-bert-ft-h256-val-example.json"))
     tables = {"rows": pd.read_csv(io.StringIO(rows)), "given": given}
     named = {
@@ -274,22 +272,23 @@ def nextqa(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
 
 
 def charades_sta(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
-    """Made lines in the published form and made answers, by lmms-eval's task."""
+    """Made rows as lmms-eval has them and made answers, by its task."""
     del clone
     from lmms_eval.tasks.charades_sta.utils import iou
 
     rng = random.Random(SEED)
-    lines: list[str] = []
+    rows: list[dict[str, Any]] = []
     answers: Answers = {}
     shares: list[float] = []
     for number in range(1, 1001):
         start = round(rng.uniform(0, 25), 1)
         true = [start, round(start + rng.uniform(1, 12), 1)]
         ours = sorted(round(max(0, end + rng.gauss(0, 2)), 1) for end in true)
-        lines.append(f"V{number % 100} {true[0]} {true[1]}##a person does thing number {number}.")
+        caption = f"a person does thing number {number}."
+        rows.append({"video": f"V{number % 100}.mp4", "caption": caption, "timestamp": true})
         answers[str(number)] = f"{ours[0]} - {ours[1]} seconds"
         shares.append(iou(true, ours))
-    (folder / "rows.txt").write_text("\n".join(lines))
+    _write_parquet(folder, rows)
     recalls = {
         f"recall_at_{at}": 100 * sum(share >= at for share in shares) / len(shares)
         for at in (0.3, 0.5, 0.7)
@@ -304,21 +303,23 @@ def mvbench(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
 
     rng = random.Random(SEED)
     words = ("a cup", "the jar", "two tins", "nobody")
-    rows: list[dict[str, Any]] = []
+    rows: dict[str, list[dict[str, Any]]] = {"action": [], "order": [], "scene": [], "state": []}
     answers: Answers = {}
     right = 0
     for number in range(1000):
         options = rng.sample(words, 4)
         at = rng.randrange(4)
-        rows.append(
+        task = list(rows)[number % 4]
+        rows[task].append(
             {
                 "video": f"v{number % 90}.mp4",
                 "question": "What is seen?",
                 "candidates": options,
                 "answer": options[at],
+                "start": 1.5,
+                "end": 8.0,
             }
         )
-        rows[-1] |= {"start": 1.5, "end": 8.0}
         letter = "ABCD"[at] if rng.random() < 0.6 else rng.choice("ABCD")
         forms = (
             letter,
@@ -326,10 +327,15 @@ def mvbench(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
             f"{letter}. {options['ABCD'.index(letter)]}",
             f"Answer: {letter}",
         )
-        answers[str(number + 1)] = said = rng.choice(forms)
+        # Rows are counted through all files, which hold 250 each.
+        answers[f"{task}-{250 * (number % 4) + len(rows[task])}"] = said = rng.choice(forms)
         right += mcq_acc("ABCD"[at], said)
-    (folder / "rows.json").write_text(json.dumps(rows))
-    return answers, {"accuracy": 100 * right / len(rows)}
+    (folder / "json").mkdir()
+    for task, of_task in rows.items():
+        (folder / "json" / f"{task}.json").write_text(json.dumps(of_task))
+    # The four tasks are as large as each other: the mean over them is the share of all.
+    share = 100 * right / len(answers)
+    return answers, {"accuracy_macro": share, "accuracy": share}
 
 
 def ovobench(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
@@ -525,6 +531,8 @@ def compared(name: str, parity: Parity, material: Path) -> dict[str, Any]:
         file.write_text(json.dumps(answers))
         data = folder if folder_of(name).parent == GALLERY else None
         result = reelbench.score(str(folder), file, data=data)
+    if result.counts.missing or result.counts.extra:
+        sys.exit(f"{name}: the answers aren't those of the questions: {result.counts}")
     ours = {metric: result.metrics[metric].value or 0.0 for metric in theirs}
     numbers = {
         metric: {
