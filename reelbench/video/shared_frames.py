@@ -135,10 +135,7 @@ class SharedFrames:
                     _unpack(archive, aside, self._most_bytes)
             except OSError as error:
                 if is_full(error):  # this machine's disk, and no word of the store's
-                    raise ReelbenchError(
-                        f"{folder.parent}: frames can't be stored ({error.strerror}); make room "
-                        "there"
-                    ) from None
+                    raise _no_room_error(folder, error) from None
                 raise
             return True
 
@@ -152,9 +149,12 @@ class SharedFrames:
         """Give an entry's files to the other machines."""
         with TemporaryDirectory(prefix=".sent-", dir=folder.parent) as outgoing:
             archive = Path(outgoing) / "entry.tar"
-            with tarfile.open(archive, "w") as tar:
-                for file in sorted(folder.iterdir()):
-                    tar.add(file, file.name)
+            try:
+                with tarfile.open(archive, "w") as tar:
+                    for file in sorted(folder.iterdir()):
+                        tar.add(file, file.name)
+            except OSError as error:
+                raise _no_room_error(folder, error) from None
 
             def put_once() -> None:
                 self._filesystem.put_file(str(archive), self._path(name, "tar"))
@@ -301,6 +301,12 @@ def _check_address(address: str) -> None:
             f"{shown_address}: no store of frames (the address has a password or a query; keys are "
             "set with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)"
         )
+
+
+def _no_room_error(folder: Path, error: OSError) -> ReelbenchError:
+    return ReelbenchError(
+        f"{folder.parent}: frames can't be stored ({error.strerror}); make room there"
+    )
 
 
 class _DamagedEntryError(Exception):
