@@ -110,10 +110,16 @@ FILES: dict[str, dict[str, Any]] = {
             answer="no",
         ),
     },
-    "tvbench": {"json/action_count.json": _rows(
-        video=lambda n: f"a{n}.mp4", question=_question, candidates=["1", "2", "3", "4"],
-        answer=lambda n: str(1 + n % 4),
-    )},
+    "tvbench": {
+        "json/action_count.json": _rows(
+            video=lambda n: f"a{n}.mp4", question=_question, candidates=["1", "2", "3", "4"],
+            answer=lambda n: str(1 + n % 4),
+        ),
+        "json/action_localization.json": _rows(
+            video=lambda n: f"b{n}.mp4", question=_question, candidates=_plain, start=3.5, end=9.0,
+            answer=lambda n: f"tea {n}",
+        ),
+    },
     "tomato": {"test-00000-of-00001.jsonl": _rows(
         id=lambda n: f"human-count-{n}", video_path=lambda n: f"human/{n}.mp4", question=_question,
         options=_plain, answer=lambda n: n % 4, reason_type="count", demonstration_type="human",

@@ -64,6 +64,14 @@ def test_each_reads_its_owners_form_and_a_perfect_answer_is_all_right(name, tmp_
     assert round_trip(spec, located.split, rows).perfect == pytest.approx(100)
 
 
+@pytest.mark.parametrize("name", ["mvbench", "tvbench"])
+def test_the_part_of_a_video_that_owners_show_is_shown(name, tmp_path):
+    # MVBench and TVBench (vqa_dataset.py): some tasks show a video from `start` to `end`.
+    rows = locate(name, data=written(tmp_path, FILES[name])).read()
+    clip_by_task = {row["task"][0]: row["clip"] for row in rows}
+    assert sorted(clip_by_task.values()) == [[], [3.5, 9.0]]
+
+
 def test_every_file_has_rows_here_and_a_line_on_what_it_was_held_against():
     assert set(FILES) == set(gallery.names())
     held = json.loads((gallery.folder() / "held.json").read_text(encoding="utf-8"))
