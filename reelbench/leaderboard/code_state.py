@@ -51,9 +51,12 @@ def _is_counted(name: str) -> bool:
 
 
 def state_of(path: Path | str) -> list[int] | None:
-    """Return a file's size and time. None where it is not there."""
+    """Return a file's size and times. None where it is not there.
+
+    Whoever changes a file can set its time back, but not the time of that change.
+    """
     try:
         status = os.lstat(path)
     except OSError:
         return None
-    return [status.st_size, status.st_mtime_ns]
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns]

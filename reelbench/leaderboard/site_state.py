@@ -45,7 +45,7 @@ class SiteState:
     Attributes:
         inputs: The hash of all that it follows from.
         code: The hash of Reelbench itself.
-        files: Path in the site -> its size and time.
+        files: Path in the site -> its size and times.
         runs: Name of a run's files -> the hash of what they follow from.
         summary: What the command said of it.
     """
@@ -126,7 +126,7 @@ def inputs_of(
 
     Args:
         store: The store.
-        store_states: Path in the store -> the file's size and time.
+        store_states: Path in the store -> the file's size and times.
         options: Those of the command, as plain data.
     """
     folders = [*settings.BENCHMARKS.paths]

@@ -113,6 +113,19 @@ def test_a_store_s_file_of_another_time_is_hashed_again(board, name):
     assert not summary.left_out
 
 
+def test_a_store_s_file_that_got_its_old_time_back_is_hashed_again(board):
+    stored = store.read(board / "store")[0]
+    path = stored.folder / "samples.jsonl"
+    data = path.read_bytes()
+    status = path.stat()
+    path.write_bytes(data[:-2] + b" \n")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert path.stat().st_size == status.st_size
+    summary, is_unchanged = _build(board / "store", board / "site")
+    assert not is_unchanged
+    assert list(summary.left_out) == [stored.key]
+
+
 @pytest.mark.parametrize("change", ["cut off", "one bit", "no archive", "gone"])
 def test_a_broken_file_of_kept_tests_is_made_again(board, change):
     [kept] = (settings.home() / "tables").iterdir()
