@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import ledger
-from reelbench.leaderboard.board_state import BoardState, state_of, submitted
+from reelbench.leaderboard.board_state import BoardState, same_account, state_of, submitted
 from reelbench.leaderboard.ledger import (
     Checked,
     Entry,
@@ -41,12 +41,14 @@ def merge(own_lines: Sequence[Line], published_lines: Sequence[Line]) -> list[Li
     for subject, entries in _by_subject(new_lines).items():
         done_hashes |= _done(entries, published_entries.get(subject, []))
     state = state_of(published_lines)
+    renames = [line.entry for line in published_lines[shared:] if isinstance(line.entry, Renamed)]
     further: list[tuple[Entry | None, str]] = []
     for line in new_lines:
         if line.sha256 in done_hashes:
             continue
         _refuse_withdrawn(line.entry, state)
         _refuse_taken_name(line.entry, state)
+        _refuse_name_given_meanwhile(line.entry, renames, state)
         further.append((line.entry, line.sha256))
     chain = published_lines[-1].chain if published_lines else ledger.START
     return [*published_lines, *ledger.chained(further, chain)]
@@ -119,11 +121,32 @@ def _refuse_taken_name(entry: Entry | None, state: BoardState) -> None:
         return
     for row in state.rows.values():
         if state.name_of(row.model).casefold() == new_name:
-            raise InputError(
-                f"two maintainers did different things: published is {row.key} of {entry.to}; here "
-                f"is {in_words(entry)}, and two models don't become one by a new name; begin with "
-                "a clone of the published dataset, and take another name"
-            )
+            raise _two_models(f"{row.key} of {entry.to}", entry)
+
+
+def _refuse_name_given_meanwhile(
+    entry: Entry | None, renames: Sequence[Renamed], state: BoardState
+) -> None:
+    """Raise InputError of a filing under a name that another account's model got since."""
+    if not isinstance(entry, Filed):
+        return
+    name = entry.model.casefold()
+    named = [renamed for renamed in renames if renamed.to.casefold() == name]
+    if not named:
+        return
+    account = ledger.account_of(entry.who)
+    for row in state.rows.values():
+        has_name = state.name_of(row.model).casefold() == name
+        if has_name and not same_account(state.owner_of(row), account):
+            raise _two_models(in_words(named[-1]), entry)
+
+
+def _two_models(published: str, entry: Entry) -> InputError:
+    return InputError(
+        f"two maintainers did different things: published is {published}; here is "
+        f"{in_words(entry)}, and two models don't become one by a new name; begin with a clone of "
+        "the published dataset, and take another name"
+    )
 
 
 def _contradiction(entry: Entry, published_entry: Entry) -> InputError:

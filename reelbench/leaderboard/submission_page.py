@@ -134,7 +134,7 @@ def _section(submission: SubmittedResult) -> Iterator[str]:
 
 def _inert(text: str) -> str:
     """Return a line with others' words, in a code span where it has any mark."""
-    if _PLAIN_WORDS.fullmatch(text) and "www." not in text:
+    if _PLAIN_WORDS.fullmatch(text) and "www." not in text.lower():
         return text
     return verbatim(text, _LONGEST_REASON)
 

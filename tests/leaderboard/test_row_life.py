@@ -220,6 +220,25 @@ def test_a_name_that_another_maintainers_row_has_stops_the_one_who_publishes_lat
     publishing.publish(second, dataset=DATASET)
 
 
+@pytest.mark.usefixtures("hub")
+@pytest.mark.parametrize(("account", "is_taken"), [("eve", False), ("bob", True)])
+def test_a_model_filed_under_a_name_that_another_one_got_meanwhile_stops_the_publisher(
+    place, rextime_run, tmp_path, account, is_taken
+):
+    publishing.publish(place, dataset=DATASET)
+    second = tmp_path / "second"
+    cloning.clone(DATASET, second, print)
+    row_life.rename("bob/two", "org/new", place)
+    publishing.publish(place, dataset=DATASET)
+    store.add(rextime_run("new", model="org/new", right=3), second, filing=Filing(account))
+    if is_taken:  # it is the same account's
+        publishing.publish(second, dataset=DATASET)
+        return
+    told = "published is .*renamed bob/two to org/new; here is .*begin with a clone"
+    with pytest.raises(InputError, match=told):
+        publishing.publish(second, dataset=DATASET)
+
+
 def test_the_last_of_many_names_is_todays_and_an_old_one_may_come_back():
     names = ["bob/two", *(f"bob/{number}" for number in range(3000)), "bob/two", "Bob/Two"]
     renames = [
