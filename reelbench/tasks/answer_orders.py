@@ -5,10 +5,13 @@ from typing import Any
 
 from reelbench.base.values import is_array
 from reelbench.data.row_cells import parse_literal
+from reelbench.tasks.table_columns import NAMES, plain_name
 
 _LOOKED_AT = 200
 _NEARLY_ALL = 0.9
 _FEWEST_PLACES = 3
+_NAMES_OF_OPTIONS = {*NAMES["options"]} - {*NAMES["answer"]}
+"""Usual names of options, which may be numbers to choose from: [1, 2, 3, 4]."""
 
 Cells = Mapping[str, Any]
 
@@ -25,9 +28,11 @@ def lines_of_orders(rows: Sequence[Cells], named: frozenset[str]) -> Iterator[st
     for row in first_rows:
         names.update(dict.fromkeys(row))
     for name in names:
+        if name in named or plain_name(name) in _NAMES_OF_OPTIONS:
+            continue
         values = [parse_literal(row[name]) for row in first_rows if row.get(name)]
         orders = [value for value in values if _is_order(value)]
-        if name in named or not orders or len(orders) < _NEARLY_ALL * len(values):
+        if not orders or len(orders) < _NEARLY_ALL * len(values):
             continue
         yield (
             f"{name!r} holds orders, such as {orders[0]}: no key scores an order; as options (each "

@@ -24,6 +24,16 @@ def test_an_order_is_no_answer_and_that_is_said(tmp_path):
     assert not (tmp_path / "mine").exists()
 
 
+@pytest.mark.parametrize("options", [[1, 2, 3, 4], [3, 1, 4, 2]])
+def test_numbers_to_choose_from_are_no_order(options, tmp_path):
+    rows = [
+        {"id": f"q{n}", "video": f"v{n}.mp4", "question": f"How many {n}?", "options": options,
+         "answer": "ABCD"[n]}
+        for n in range(4)
+    ]  # fmt: skip
+    assert made(tmp_path, rows).guess.columns["options"] == "options"
+
+
 def test_a_column_that_is_left_unused_or_named_is_not_refused(tmp_path):
     rows = [
         {"id": f"q{n}", "video": f"v{n}.mp4", "question": f"Which {n}?", "options": ["tea", "milk"],
