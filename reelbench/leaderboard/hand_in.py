@@ -9,6 +9,7 @@ from typing import Literal
 
 from reelbench.data.hub_write import FileChanges, Head, Repository
 from reelbench.leaderboard import hidden_key
+from reelbench.leaderboard.board_state import BoardState
 from reelbench.leaderboard.results_dataset import RESULTS
 from reelbench.tasks import hidden_submission
 
@@ -30,7 +31,7 @@ def offer_all(place: Path, repository: Repository, *, dry_run: bool) -> list[Pub
         head = repository.head()
         requests = _own_requests(repository)
         for key in _keys(place):
-            if f"{RESULTS}/{key}/{hidden_submission.FILE}" in head.files:
+            if _is_there(key, head):
                 continue
             request = requests.get(_title(key))
             if request is not None:
@@ -39,6 +40,25 @@ def offer_all(place: Path, repository: Repository, *, dry_run: bool) -> list[Pub
                 continue
             outcomes.append(_offer(place, key, repository, head, dry_run=dry_run))
     return outcomes
+
+
+def not_offered(place: Path, state: BoardState, repository: Repository) -> list[str]:
+    """Return the keys of a participant's submissions that nobody else has yet.
+
+    What an owner received lies in his store, too, and is in its ledger.
+    """
+    received = {file.received.key for file in state.hidden.values()}
+    own_keys = [key for key in _keys(place) if key not in received]
+    if not own_keys:
+        return []
+    with repository.errors_in_one_line():
+        head = repository.head()
+        requests = _own_requests(repository)
+    return [key for key in own_keys if not _is_there(key, head) and _title(key) not in requests]
+
+
+def _is_there(key: str, head: Head) -> bool:
+    return f"{RESULTS}/{key}/{hidden_submission.FILE}" in head.files
 
 
 def _own_requests(repository: Repository) -> dict[str, int]:

@@ -174,7 +174,21 @@ def publish(
         outcomes = _send_all(uploads, heads, webhook, note)
     if dataset and options.create_pr:
         outcomes += hand_in.offer_all(path, repositories["results"], dry_run=options.dry_run)
+    elif dataset:
+        outcomes = _with_note_on_hand_in(outcomes, path, repositories["results"], note)
     return outcomes
+
+
+def _with_note_on_hand_in(
+    outcomes: list[Published], place: Path, repository: Repository, note: Note
+) -> list[Published]:
+    """Say which submissions stay in the store. Nothing is "unchanged" beside them."""
+    waiting = hand_in.not_offered(place, board_state.read(place), repository)
+    if not waiting:
+        return outcomes
+    are = "is" if len(waiting) == 1 else "are"
+    note(f"{number_of(len(waiting), 'submission')} {are} not handed in: add --create-pr")
+    return [outcome for outcome in outcomes if outcome.done != "unchanged"]
 
 
 def _synced(place: Path, repository: Repository, folder: Path, note: Note) -> Head:

@@ -249,9 +249,7 @@ def add(
     """
     folders = _folders_of_rows(path)
     results = _read_results(folders)
-    submissions = [folder for folder, result in results.items() if _is_submission(folder, result)]
-    for folder in submissions:
-        del results[folder]
+    submissions = _without_submissions(results)
     filing = filing or Filing()
     # A run that is named alone takes any one's place. A dataset's copy has others' older ones too.
     filing = replace(filing, keeps_newer=not filing.replaces or len(results) > 1)
@@ -266,7 +264,9 @@ def add(
         workers = ALONE
     work = partial(_candidate, rejudge=rejudge, about=about)
     outcomes = list(not_filed.values())
-    outcomes += [_kept_for_its_owner(folder, store, about) for folder in submissions]
+    known_rows = KnownRows()
+    for folder, result in submissions.items():
+        outcomes.append(_kept_for_its_owner(folder, result, store, about, known_rows))
     columns = StoreColumns(store)
     with columns.saved():
         for verified in _spread(work, to_file, workers):
@@ -276,22 +276,50 @@ def add(
     return _with_notes_on_tables(outcomes, store, board.state)
 
 
-def _is_submission(folder: Path, result: Result | None) -> bool:
+def _without_submissions(results: dict[Path, Result | None]) -> dict[Path, Result]:
+    """Take the submissions to hidden tests out of the results, and return them."""
+    submissions: dict[Path, Result] = {}
+    for folder, result in list(results.items()):
+        if result is not None and _is_submission(folder, result):
+            submissions[folder] = result
+            del results[folder]
+    return submissions
+
+
+def _is_submission(folder: Path, result: Result) -> bool:
     """Return True of a run that its benchmark's owner alone can score."""
-    if result is None or not (folder / hidden_submission.FILE).is_file():
+    if not (folder / hidden_submission.FILE).is_file():
         return False
     # The file may be older than the result: a run whose answers are public by now is a row.
     return Reason.ANSWERS_HIDDEN in result.counts.unscored
 
 
-def _kept_for_its_owner(folder: Path, store: Path, about: About | None) -> Added:
-    """Keep answers to a hidden test, which nobody here can score."""
+def _kept_for_its_owner(
+    folder: Path, result: Result, store: Path, about: About | None, known_rows: KnownRows
+) -> Added:
+    """Keep answers to a hidden test, which nobody here can score.
+
+    A file that its owner would refuse is refused already.
+    """
     try:
+        _refuse_other_questions(folder, result, known_rows)
         key = hidden_key.keep_own_submission(folder, store, about)
     except Exception as error:  # noqa: BLE001 - one bad folder never stops the others
         return Added(folder, "refused", why=refusal_of(folder, error))
     why = "its owner scores it: `publish --dataset ORG/RESULTS --create-pr` hands it in"
     return Added(folder, "added", store / key, why)
+
+
+def _refuse_other_questions(folder: Path, result: Result, known_rows: KnownRows) -> None:
+    """Refuse a submission on other questions than its run's, or the test's that are here."""
+    handed_in = hidden_submission.read_submission(folder)
+    rows_here = known_rows.rows_of(result)
+    if rows_here is None:
+        own_ids = [sample.id for sample in result_files.read_samples(folder)]
+    else:
+        own_ids = [*rows_here]
+    where = f"{folder / hidden_submission.PREDICTIONS_FILE}"
+    hidden_submission.refuse_other_ids(handed_in.texts, own_ids, where)
 
 
 def _folders_of_rows(path: Path) -> list[Path]:

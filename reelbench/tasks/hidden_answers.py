@@ -27,6 +27,7 @@ from reelbench.registry.spec import KINDS_OF_NUMBERS, KINDS_OF_SEVERAL_SPANS, Be
 from reelbench.scoring import aggregation
 from reelbench.scoring.answers import Given
 from reelbench.stats import intervals
+from reelbench.tasks import hidden_submission
 from reelbench.tasks.submissions import Questions, Reference, all_answered, hides, reference_of
 
 _SCORED_ALONE = {
@@ -62,17 +63,8 @@ class HiddenAnswers:
 
     def refuse_other_ids(self, ids: Iterable[str]) -> None:
         """Refuse answers to other questions than these, or to a part of them. InputError."""
-        given_ids = set(ids)
-        own_ids = {reference.id for reference in self.references}
-        missing = sorted(own_ids - given_ids)
-        if missing:
-            raise InputError(
-                f"{len(missing)} of {len(own_ids)} questions have no prediction, "
-                f"the first {missing[0]!r}; a file has a line for every question"
-            )
-        further = len(given_ids - own_ids)
-        if further:
-            raise InputError(f"{further} ids are of no question of {self.spec.id} {self.split}")
+        own_ids = [reference.id for reference in self.references]
+        hidden_submission.refuse_other_ids(ids, own_ids, f"{self.spec.id} {self.split}")
 
     def totals(self, predictions: Mapping[str, str]) -> dict[str, MetricValue]:
         """Return the rounded total of each metric. Predictions answer every question."""

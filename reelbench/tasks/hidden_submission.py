@@ -5,14 +5,14 @@ got no answer has the prediction `null` and the reason. Both files are read as a
 says what is wrong with them, and nothing of them is run.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from reelbench.base import bounds
 from reelbench.base.base_record import record_of
-from reelbench.base.errors import InputError, number_of
+from reelbench.base.errors import InputError, first_of, number_of
 from reelbench.base.files import hold_size, json_lines, read_json, write_json
 from reelbench.base.values import is_object, without_folders
 from reelbench.registry.reasons import NO_ANSWER, Reason
@@ -21,6 +21,9 @@ from reelbench.registry.records import BenchmarkRecord, ModelRecord, Record, Res
 FILE = "submission.json"
 PREDICTIONS_FILE = "submission.jsonl"
 FILES = (FILE, PREDICTIONS_FILE)
+
+_ID_SHOWN = 80
+"""So many characters of an id are shown in errors."""
 
 _FIELDS = {"id", "prediction"}
 _UNANSWERED_FIELDS = {"id", "prediction", "reason"}
@@ -93,6 +96,28 @@ def read_record(folder: Path) -> Submission:
     return record_of(Submission, document, FILE, "; `reelbench score` writes it", mark=": ")
 
 
+def refuse_other_ids(given_ids: Iterable[str], own_ids: Iterable[str], test: str) -> None:
+    """Refuse answers to other questions than a test's, or to a part of them. InputError."""
+    ids_in_file = set(given_ids)
+    ids_of_test = set(own_ids)
+    missing = sorted(ids_of_test - ids_in_file)
+    if missing:
+        raise InputError(
+            f"{test}: {len(missing)} of {len(ids_of_test)} questions have no line: "
+            f"{_shown(missing)}; a file has a line for every question, and where there is no "
+            'answer, `{"id": …, "prediction": null, "reason": "model_failed"}`'
+        )
+    foreign = sorted(ids_in_file - ids_of_test)
+    if foreign:
+        ids = number_of(len(foreign), "id")
+        raise InputError(f"{test}: {ids} of no question: {_shown(foreign)}; take them out")
+
+
+def _shown(ids: Sequence[str]) -> str:
+    """Return the first ids in one line, each cut where a stranger made it long."""
+    return first_of([repr(name[:_ID_SHOWN]) for name in ids], most=4)
+
+
 def hand_in_advice(folder: Path) -> str:
     """Return the commands that hand in the submission of a folder."""
     return (
@@ -130,7 +155,7 @@ def _with_predictions(record: Submission, file: Path) -> HandedIn:
         if not isinstance(question_id, str):
             raise InputError(f"{where}: `id` and `prediction` are texts")
         if question_id in predictions or question_id in unanswered:
-            raise InputError(f"{where}: the id {question_id[:80]!r} occurs twice")
+            raise InputError(f"{where}: the id {question_id[:_ID_SHOWN]!r} occurs twice")
         if "reason" in line:
             unanswered[question_id] = _reason_of_no_answer(line, where)
         else:

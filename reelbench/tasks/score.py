@@ -487,8 +487,19 @@ class Evaluation:
             if lengthy_note is not None:
                 notes.append(lengthy_note)
             if not server:
-                advice = hidden_submission.hand_in_advice(folder)
+                advice = self._hand_in_advice(folder)
         return [f"{spec.id} {split}: the answers are hidden; {advice}", *notes]
+
+    def _hand_in_advice(self, folder: Path) -> str:
+        """Return the commands that hand in the answers, or why these can't be."""
+        answered = len(self.scored.samples)
+        of_split = len(self.questions.rows)
+        if answered < of_split:
+            return (
+                f"these are {answered} of {of_split} questions, and their owner takes all of them "
+                "alone: run it on all to hand it in"
+            )
+        return hidden_submission.hand_in_advice(folder)
 
     def _unanswered(self) -> _Unanswered:
         """Return a line for each reason why answers did not come to their end."""
@@ -682,6 +693,8 @@ def read_answers(
     submission = predictions.read(
         questions, inputs.predictions, columns or Columns(), inputs.document
     )
+    if questions.handed_in and options.only is None and options.earlier is None:
+        _refuse_other_questions(submission, inputs.predictions)
     if inputs.tags is not None:
         submission = submissions.tagged(submission, inputs.tags)
     settings = SettingsRecord(frames=metadata.frames or "unknown", label=metadata.label)
@@ -707,6 +720,13 @@ def read_answers(
         settings = settings.model_copy(update={"limit": len(items)})
     note = f"answers from {metadata.origin}" if metadata.origin else None
     return Answers(submission, model, settings, metadata.url, note)
+
+
+def _refuse_other_questions(submission: PredictionSet, file: Path) -> None:
+    """Refuse a file that the owner of a hidden test would refuse. InputError."""
+    own_ids = [item.id for item in submission.items]
+    given_ids = {*own_ids, *submission.extra}.difference(submission.absent)
+    hidden_submission.refuse_other_ids(given_ids, own_ids, str(file))
 
 
 def score_files(name: str, inputs: Inputs, options: Options, **arguments: Any) -> Evaluation:  # noqa: ANN401 - `read_answers`'

@@ -206,6 +206,13 @@ class Questions:
         """True where only the owners know the answers, so that no item can be scored."""
         return self.file is None and hides(self.spec, self.split)
 
+    @property
+    def handed_in(self) -> bool:
+        """True where answers go to their owner as a pull request, and to no server."""
+        if not self.hidden or is_mini(self.split) or has_own_form(self.spec):
+            return False
+        return not self.spec.splits[upstream_split(self.spec, self.split)].submit_to
+
     def references(self) -> list[Reference]:
         """Return the references, in the order of the file or the rows.
 
@@ -277,8 +284,8 @@ class Inputs:
 class PredictionSet:
     """Predictions joined with the questions that they answer, ready to be scored.
 
-    `extra` are ids that no question has. `tags` counts what didn't fit, where there are tags, as
-    `Counts` has it.
+    `extra` are ids that no question has, `absent` those of questions without a line. `tags` counts
+    what didn't fit, where there are tags, as `Counts` has it.
     """
 
     questions: Questions
@@ -286,6 +293,7 @@ class PredictionSet:
     extra: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     tags: dict[str, int] = field(default_factory=dict)
+    absent: list[str] = field(default_factory=list)
 
 
 class UniqueIds(dict[str, str]):
@@ -525,12 +533,15 @@ def join(
     no_prediction = Prediction(None, reason=Reason.PREDICTION_MISSING)
     hidden = Reason.ANSWERS_HIDDEN if questions.hidden else None
     items: list[Item] = []
+    absent: list[str] = []
     for reference in drained(references):
+        if reference.id not in predictions:
+            absent.append(reference.id)
         prediction = predictions.pop(reference.id, no_prediction)
         video = videos.setdefault(reference.video, reference.video)
         item = reference.item(prediction, video=video, reason=prediction.reason or hidden)
         items.append(Item.from_checked(vars(item)))
-    return PredictionSet(questions, items, extra, list(notes))
+    return PredictionSet(questions, items, extra, list(notes), absent=absent)
 
 
 def hides(spec: BenchmarkSpec, split: str) -> bool:

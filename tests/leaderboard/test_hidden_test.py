@@ -371,9 +371,7 @@ def test_a_request_that_brings_more_than_a_submission_is_refused_in_one_line(
 
 def test_answers_to_other_questions_are_refused_without_a_word_on_answers(hidden):
     hidden.offer("ann", hidden_tests.answers(hidden.right, 150), change=_other_ids)
-    assert "1 of 300 questions have no prediction, the first `q7`" in hidden.check(1)[1].replace(
-        "'", "`"
-    )
+    assert "1 of 300 questions have no line: `q7`" in hidden.check(1)[1].replace("'", "`")
     assert hidden.acts == []
 
 
@@ -408,3 +406,83 @@ def test_who_leaves_many_questions_unanswered_is_not_ranked(hidden):
     hidden.check(1)
     [row] = board.make(hidden.store, published=False).entries
     assert row.unranked == "7 of 300 items unscored"
+
+
+def _with_lines(run, *lines):
+    """Add lines to a submission's predictions by hand."""
+    file = run / "submission.jsonl"
+    file.write_text(file.read_text() + "".join(f"{line}\n" for line in lines))
+
+
+def test_what_is_not_handed_in_is_said(hidden, reelbench):
+    """A plain `publish` offers no submission: it says so, in place of "unchanged"."""
+    run = hidden.submission("ann", hidden_tests.answers(hidden.right, 183), "ann/model")
+    place = hidden.tmp_path / "mine"
+    added = reelbench("leaderboard", "add", run, "--store", place)
+    assert added.returncode == 0, added.stderr
+    hidden.use("museum")
+    publish.publish(hidden.store, dataset=DATASET)
+    command = ("leaderboard", "publish", "--store", place, "--dataset", DATASET)
+    hidden.use("museum")
+    for _ in range(2):
+        told = reelbench(*command)
+    assert told.returncode == 0, told.stderr
+    assert "1 submission is not handed in: add --create-pr\n" in told.stderr
+    assert "unchanged" not in told.stdout
+    offered = reelbench(*command, "--create-pr")
+    assert "pull request: " in offered.stdout
+    told = reelbench(*command)
+    assert "handed in" not in told.stderr
+    assert "unchanged: " in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("ids", "told"),
+    [
+        (["q0", "q2"], "1 of 3 questions have no line: 'q1'; a file has a line for every question"),
+        (["q0", "q1", "q2", "q7"], "1 id of no question: 'q7'; take them out"),
+    ],
+)
+def test_a_file_that_the_owner_would_refuse_is_refused_before_it_is_made(
+    tmp_path, reelbench, ids, told
+):
+    hidden_tests.cellar(tmp_path / "cellar", 3)
+    file = tmp_path / "p.jsonl"
+    file.write_text("".join(json.dumps({"id": name, "prediction": "A"}) + "\n" for name in ids))
+    run = tmp_path / "run"
+    arguments = ("--predictions", file, "--name", "me/model", "--output", run)
+    done = reelbench("score", tmp_path / "cellar", *arguments)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert not (run / "submission.jsonl").exists()
+
+
+def test_a_line_without_an_answer_is_a_line(tmp_path, reelbench):
+    hidden_tests.cellar(tmp_path / "cellar", 2)
+    file = tmp_path / "p.jsonl"
+    file.write_text(
+        '{"id": "q0", "prediction": "A"}\n'
+        '{"id": "q1", "prediction": null, "reason": "model_failed"}\n'
+    )
+    arguments = ("--predictions", file, "--name", "me/model", "--output", tmp_path / "run")
+    done = reelbench("score", tmp_path / "cellar", *arguments)
+    assert done.returncode == 0, done.stderr
+    handed_in = (tmp_path / "run" / "submission.jsonl").read_text().splitlines()
+    assert json.loads(handed_in[1])["prediction"] is None
+
+
+def test_a_foreign_id_is_refused_when_it_is_added_and_the_others_are_added(hidden, reelbench):
+    letters = hidden_tests.answers(hidden.right, 183)
+    spoilt = hidden.submission("ann", letters, "ann/model")
+    _with_lines(spoilt, '{"id": "q999", "prediction": "A"}')
+    whole = hidden.submission("bob", letters, "bob/model")
+    nowhere = hidden.tmp_path / "nowhere"
+    place = hidden.tmp_path / "mine"
+    done = reelbench("leaderboard", "add", spoilt, nowhere, whole, "--store", place)
+    assert done.returncode == 1, done.stderr
+    assert "1 id of no question: 'q999'; take them out" in done.stderr
+    assert str(nowhere) in done.stderr
+    assert "refused 2 of 3" in done.stderr
+    assert [path.parent.name for path in place.glob("submissions/cellar/*/*")] == ["bob__model"]
+    alone = reelbench("leaderboard", "add", spoilt, "--store", place)
+    assert alone.returncode == 2

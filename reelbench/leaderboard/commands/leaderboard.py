@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from reelbench.leaderboard.hidden_test import HiddenTest
     from reelbench.leaderboard.rejudge import Rejudge
     from reelbench.leaderboard.rejudgement import Rejudgement
-    from reelbench.leaderboard.store import StoredResult
+    from reelbench.leaderboard.store import Added, StoredResult
     from reelbench.registry.records import ModelRecord, Result
 
 
@@ -135,10 +135,11 @@ def rejudge_options(
 
 
 def add(
-    run_dir: Annotated[
-        Path | None,
+    run_dirs: Annotated[
+        list[Path] | None,
         typer.Argument(
-            help="Folder with result.json and samples.jsonl, or a folder of such folders."
+            metavar="RUN_DIR",
+            help="Folders with result.json and samples.jsonl, or folders of such folders.",
         ),
     ] = None,
     *,
@@ -176,12 +177,37 @@ def add(
 
     if again:
         _check_again(store, spread, write=True)
-    if run_dir is None:
+    if not run_dirs:
         if not again:
             raise InputError("add needs the folder of a result, or --again")
         return
     filing = stores.Filing(account, as_maintainer)
-    added = stores.add(run_dir, store, rejudge=rejudge, about=about, filing=filing, workers=spread)
+    added: list[Added] = []
+    for run_dir in run_dirs:
+        try:
+            added += stores.add(
+                run_dir, store, rejudge=rejudge, about=about, filing=filing, workers=spread
+            )
+        except InputError as error:
+            if len(run_dirs) == 1:
+                raise
+            added.append(stores.Added(run_dir, "refused", why=str(error)))
+    _tell_added(added)
+    is_stated = about is not None and about.setting is not None
+    for each in added[:_SHOWN]:
+        if each.place is not None and each.result is not None and each.outcome != "refused":
+            _note_if_unjudged(each.source, each.result)
+            if each.outcome == "added" and not is_stated:
+                _note_unstated_setting(store, each.result.model)
+    if as_json:
+        console.write_json({"results": [each.as_json() for each in added]})
+    # Of several, what was added stays: the work failed in part, and the call was right.
+    kind = ReelbenchError if len(run_dirs) > 1 else InputError
+    _refuse([each.why for each in added if each.outcome == "refused"], len(added), kind)
+
+
+def _tell_added(added: "list[Added]") -> None:
+    """Say what became of the first results, and how many had which outcome."""
     accepted = [each for each in added if each.outcome != "refused"]
     for each in accepted[:_SHOWN]:
         reason = f" ({each.why})" if each.why else ""
@@ -190,15 +216,6 @@ def add(
         outcomes = Counter(each.outcome for each in added)
         counts = [f"{number} {outcome}" for outcome, number in sorted(outcomes.items())]
         console.note(", ".join(counts))
-    for each in added[:_SHOWN]:
-        if each.place is not None and each.result is not None and each.outcome != "refused":
-            _note_if_unjudged(each.source, each.result)
-            is_stated = about is not None and about.setting is not None
-            if each.outcome == "added" and not is_stated:
-                _note_unstated_setting(store, each.result.model)
-    if as_json:
-        console.write_json({"results": [each.as_json() for each in added]})
-    _refuse([each.why for each in added if each.outcome == "refused"], len(added))
 
 
 def _note_unstated_setting(store: Path, model: "ModelRecord") -> None:
@@ -970,8 +987,8 @@ def _tell_left_out(key: str, why: str) -> None:
     console.note(f"left out: {key}: {why}")
 
 
-def _refuse(reasons: list[str], of: int) -> None:
+def _refuse(reasons: list[str], of: int, kind: type[ReelbenchError] = InputError) -> None:
     for reason in reasons[1:_SHOWN]:
         console.note(f"refused: {reason}")
     if reasons:
-        raise InputError(f"refused {len(reasons)} of {of}: {reasons[0]}")
+        raise kind(f"refused {len(reasons)} of {of}: {reasons[0]}")
