@@ -279,6 +279,18 @@ def test_the_model_stays_in_view_when_the_table_scrolls(page_of, published_site)
 
 
 @pytest.mark.browser
+def test_columns_without_room_are_named_until_a_reader_chooses(page_of, published_site):
+    from playwright.sync_api import expect
+
+    with page_of(published_site, "#/rextime", width=820) as page:
+        foot = page.locator(".table-foot")
+        expect(foot).to_contain_text("no room for")
+        page.get_by_text("Columns", exact=True).click()
+        page.locator(".pop input[type=checkbox]:not(:checked)").first.check()
+        expect(foot).not_to_contain_text("no room for")
+
+
+@pytest.mark.browser
 def test_downloads_of_the_view(page_of, published_site):
     with page_of(published_site, "#/rextime?q=VideoMind") as page:
         shows(page, "VideoMind-7B", "VideoMind-2B")

@@ -107,7 +107,8 @@
     function tellRows() {
       const from = page * size;
       const rowsInView = view.length ? `${count(from + 1)} to ${count(Math.min(from + size, view.length))} of ${count(view.length)}` : "";
-      const hiddenColumns = crowded.length ? `no room for ${crowded.slice(0, 4).join(", ")}${crowded.length > 4 ? " …" : ""} (see Columns)` : "";
+      const lacking = asked("cols") ? [] : crowded; // what a reader chose is shown, with room or without
+      const hiddenColumns = lacking.length ? `no room for ${lacking.slice(0, 4).join(", ")}${lacking.length > 4 ? " …" : ""} (see Columns)` : "";
       info.textContent = [rowsInView, hiddenColumns].filter(Boolean).join("; ");
     }
     const clear = () => {
