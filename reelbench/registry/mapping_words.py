@@ -12,6 +12,22 @@ ANSWERS = {"answer", "span", "start", "end"}
 """Columns of right answers, which rows whose answers are hidden need not have."""
 
 
+_WORDS_OF_COLUMN = re.compile(r"\{(always|column):\s*([^,{}]+)[^{}]*\}")
+
+
+def is_mapping_of_words(text: str) -> bool:
+    """Return True for `{always: TEXT}` and `{column: NAME, WORD: OURS}`, and for no template."""
+    return _WORDS_OF_COLUMN.fullmatch(text) is not None
+
+
+def columns_named(text: str) -> list[str]:
+    """Return the columns that a template, a mapping of words or a column's name is about."""
+    mapping = _WORDS_OF_COLUMN.fullmatch(text)
+    if mapping is None:
+        return PLACE.findall(text) or [text]
+    return [mapping[2].strip()] if mapping[1] == "column" else []
+
+
 def is_number_text(text: str) -> bool:
     """Return True for a text that is a number, and no column's name."""
     return re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text) is not None

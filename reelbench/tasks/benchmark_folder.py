@@ -22,6 +22,7 @@ from reelbench.data import row_cells, row_tables
 from reelbench.registry import benchmark_block, benchmark_file, benchmark_mapping, datasheet_form
 from reelbench.registry.benchmark_keys import KEYS
 from reelbench.registry.benchmark_kinds import FileKind
+from reelbench.registry.mapping_words import is_mapping_of_words
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, SpanUnit
 from reelbench.tasks.answer_orders import lines_of_orders
 from reelbench.tasks.column_guess import OPTIONS_SEEN, Guess, guess
@@ -112,6 +113,9 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
     )
     _account_for_keys(request, result, beside, rows)
     _count_as_used(request, result)
+    if _draws_options(request):
+        result.columns.pop("answer", None)
+        result.answer_is = None
     _refuse_doubts(request, result, rows[0])
     result.answer_is = request.answer_is or result.answer_is
     video = result.columns.get("video", ())
@@ -388,8 +392,13 @@ def _is_answered(request: NewBenchmark, line: str) -> bool:
     if "no column is the options" in line:
         return "options" in request.keys
     if "no column is the answer" in line:
-        return "hidden_answers" in request.keys
+        return "hidden_answers" in request.keys or _draws_options(request)
     return False
+
+
+def _draws_options(request: NewBenchmark) -> bool:
+    """Return True where `--set options` names the right option's column, which is the answer."""
+    return re.search(r"\bright:", request.keys.get("options", "")) is not None
 
 
 def _read_source(request: NewBenchmark) -> _Source:
@@ -461,8 +470,7 @@ def _benchmark_yaml(
     if request.kind is None:
         lines[2] += "  # guessed from the columns"
     for name, column in result.columns.items():
-        text = _quoted(column) if isinstance(column, str) else _listed_in_words(column)
-        line = f"  {name}: {text}"
+        line = f"  {name}: {_column_in_yaml(column)}"
         if name not in request.columns:
             line += f"  # guessed: {result.why.get(name, 'name')}"
         lines.append(line)
@@ -498,6 +506,13 @@ def _benchmark_yaml(
 
 def _listed_in_words(texts: Sequence[str]) -> str:
     return f"[{', '.join(map(_quoted, texts))}]"
+
+
+def _column_in_yaml(column: Column) -> str:
+    """Return a column as YAML has it: a mapping of words as the user typed it."""
+    if not isinstance(column, str):
+        return _listed_in_words(column)
+    return column if is_mapping_of_words(column) else _quoted(column)
 
 
 def _quoted(text: str) -> str:

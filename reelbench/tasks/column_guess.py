@@ -16,7 +16,7 @@ from reelbench.base.tables import as_text
 from reelbench.base.values import is_array, is_number
 from reelbench.data import option_texts, row_cells, video_windows
 from reelbench.registry.benchmark_kinds import FileKind
-from reelbench.registry.mapping_words import PLACE
+from reelbench.registry.mapping_words import PLACE, columns_named
 from reelbench.registry.spec import AnswerForm
 from reelbench.tasks import unused_columns
 from reelbench.tasks.table_columns import (
@@ -137,7 +137,7 @@ class _Table:
         self._used: set[str] = set()
         for column in user_columns.values():
             for part in parts_of(column):
-                self._used.update(PLACE.findall(part) or [part])
+                self._used.update(columns_named(part))
 
     def guess(self, kind: FileKind | None) -> Guess:
         """Guess the columns one after another. Each that is taken is not tried again."""
@@ -622,6 +622,8 @@ class _Table:
         lengths: dict[str, float] = {}
         for name, values in self._columns.items():
             if name in self._used or has_usual_name("options", name):
+                continue
+            if plain_name(name) in LABELS["wrong"]:
                 continue
             if mostly(values, _is_wordy) and mostly(values, _has_space):
                 lengths[name] = median([len(str(value)) for value in values])

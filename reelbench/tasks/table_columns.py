@@ -194,23 +194,33 @@ def _may_be_named(pairs: Sequence[tuple[option_texts.Options, str]], share: floa
 def _values_by_column(rows: Sequence[Cells]) -> dict[str, list[Any]]:
     """Return each column's values that are not empty.
 
-    What lies within an object is a column `object.name` too, where its keys are names.
+    What lies within an object is a column `object.name` too, and so is what lies one step deeper.
     """
     columns: dict[str, list[Any]] = {}
-    inner_columns: dict[str, dict[str, list[Any]]] = {}
     for row in rows:
         for name, value in row.items():
             values = columns.setdefault(name, [])
             if value is not None and value != "":
                 values.append(value)
-            if is_object(value):
-                columns_within = inner_columns.setdefault(name, {})
-                for inner, part in value.items():
-                    columns_within.setdefault(f"{name}.{inner}", []).append(part)
-    for columns_within in inner_columns.values():
-        keys = [column.rpartition(".")[2] for column in columns_within]
-        if len(keys) <= _MOST_WITHIN and not all(map(str.isdigit, keys)):
-            columns |= columns_within
+    for name in tuple(columns):
+        columns_within = _columns_within(name, columns[name])
+        columns |= columns_within
+        for inner, values in columns_within.items():
+            columns |= _columns_within(inner, values)
+    return columns
+
+
+def _columns_within(name: str, values: Iterable[Any]) -> dict[str, list[Any]]:
+    """Return the columns within a column's objects. None where their keys are no names."""
+    columns: dict[str, list[Any]] = {}
+    keys: set[str] = set()
+    for value in values:
+        if is_object(value):
+            for key, part in value.items():
+                columns.setdefault(f"{name}.{key}", []).append(part)
+                keys.add(str(key))
+    if len(keys) > _MOST_WITHIN or all(map(str.isdigit, keys)):
+        return {}
     return columns
 
 

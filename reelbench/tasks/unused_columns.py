@@ -429,9 +429,10 @@ class _Accounting:
             return ""
         if not mostly(flattened(self._table.values[name]), is_text):
             return ""
+        right = self._settled.columns.get("answer", "COLUMN")
         return (
-            f"{name!r} holds wrong options beside the right answer: write a list of all options "
-            "of a row into one column, the right one at any place"
+            f"{name!r} holds wrong options beside the right answer: --kind choice --set "
+            f"'options={{right: {right}, wrong: {name}}}' draws their order"
         )
 
     def _line_of_options(self, name: str) -> str:

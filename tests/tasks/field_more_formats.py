@@ -103,6 +103,11 @@ _HAVEN = _rows(
     },
 )
 
+_POSSIBLE = (
+    "{column: type, 1_Possible: possible, 2_Possible: possible, 1_Impossible: impossible, "
+    "2_Impossible: impossible}"
+)
+
 _HIREST = {
     f"Make {word} tea": {
         f"{word}{n}.mp4": {
@@ -476,6 +481,83 @@ MORE_FORMATS = {
         "exact_match",
         "pour 01",
         "'qa' holds whole questions: --set each=qa",
+    ),
+    "HD-EPIC, why": Format(
+        "fine_grained_why_recognition.json",
+        {
+            f"why_{n}": {
+                "inputs": {
+                    "video 1": {
+                        "id": f"P08-{n}",
+                        "start_time": f"00:14:3{n}.289",
+                        "end_time": f"00:14:4{n}.840",
+                    }
+                },
+                "question": f"Why did the person pick up towel {n} in video 1?",
+                "choices": [f"to dry {n}.", f"to fill {n}.", f"to wipe {n}."],
+                "correct_idx": n % 3,
+            }
+            for n in range(COUNT)
+        },
+        (
+            "--column video=inputs.video 1.id",
+            "--column clip=inputs.video 1.start_time,inputs.video 1.end_time",
+        ),
+        "accuracy",
+        "A",
+        "inputs.video 1.start_time and inputs.video 1.end_time bound the part that is shown",
+    ),
+    "CG-AV-Counting": Format(
+        "cgav.json",
+        _rows(
+            index=lambda n: n,
+            video=lambda n: f"{n}.mp4",
+            question=lambda n: f"How many cups fall in scene {n}?",
+            answer=lambda n: 2 + n,
+            category="event",
+            query_interval=lambda n: [10.0 + n, 60.5 + n],
+            clue=lambda n: [[11.0 + n, 13.5 + n], [20.0 + n, 22.0 + n]],
+        ),
+        ("--kind exact", "--column clip=query_interval"),
+        "exact_match",
+        "2",
+        "'answer' holds answers: --kind open or exact asks for them",
+    ),
+    "IntPhys 2": Format(
+        "metadata.csv",
+        "SceneIndex,file_name,type,condition,Camera,Difficulty\n"
+        "0,a.mp4,1_Possible,permanence,Fixed,Easy\n"
+        "0,b.mp4,1_Impossible,permanence,Fixed,Easy\n"
+        "1,c.mp4,2_Possible,continuity,Moving,Hard\n"
+        "1,d.mp4,2_Impossible,continuity,Moving,Hard\n",
+        (
+            "--kind choice",
+            "--column video=file_name",
+            "--column question={always: Is the event in this video possible?}",
+            f"--column answer={_POSSIBLE}",
+            "--set options={are: [possible, impossible]}",
+        ),
+        "accuracy",
+        "A",
+        "no column is the question",
+    ),
+    "VITATECS": Format(
+        "Sequence.jsonl",
+        _rows(
+            src_dataset="MSRVTT",
+            video_name=lambda n: f"video960{n}.mp4",
+            caption=lambda n: f"man {n} pours tea and then sits",
+            counterfactual=lambda n: f"man {n} sits and then pours tea",
+            aspect="Sequence",
+        ),
+        (
+            "--kind choice",
+            "--column question={always: Which caption describes the video?}",
+            "--set options={right: caption, wrong: counterfactual}",
+        ),
+        "accuracy",
+        "B",  # drawn by the row's number
+        "'counterfactual' holds wrong options beside the right answer: --kind choice",
     ),
     # --- no key takes them
     "IV-Bench": Format(

@@ -485,3 +485,17 @@ def test_a_workbook_with_several_sheets_names_them(tmp_path):
         InputError, match=r"2 sheets with rows: 'dev' \(4 rows\), 'test' \(2 rows\)"
     ):
         make(NewBenchmark("shapes_in_sheets", tmp_path / "rows.xlsx"), tmp_path / "new")
+
+
+def test_a_part_of_the_video_is_not_dropped_where_the_kind_is_named():
+    rows = [
+        {
+            "video": f"v{n}.mp4",
+            "question": f"How many cups fall in scene {n}?",
+            "answer": 2 + n,
+            "query_interval": [10.0 + n, 60.5 + n],
+        }
+        for n in range(6)
+    ]
+    unread = guess(rows, "exact").unread
+    assert "--column clip=query_interval shows them alone" in unread["query_interval"]
