@@ -21,7 +21,7 @@ def is_mapping_of_words(text: str) -> bool:
 
 
 def columns_named(text: str) -> list[str]:
-    """Return the columns that a template, a mapping of words or a column's name is about."""
+    """Return the columns that a value of `columns` is about."""
     mapping = _WORDS_OF_COLUMN.fullmatch(text)
     if mapping is None:
         return PLACE.findall(text) or [text]

@@ -509,7 +509,7 @@ def _listed_in_words(texts: Sequence[str]) -> str:
 
 
 def _column_in_yaml(column: Column) -> str:
-    """Return a column as YAML has it: a mapping of words as the user typed it."""
+    """Return a column in YAML, a mapping of words as typed."""
     if not isinstance(column, str):
         return _listed_in_words(column)
     return column if is_mapping_of_words(column) else _quoted(column)
