@@ -211,6 +211,8 @@ class BoardState:
         self.names[old_name] = entry.to
         if old_name in self.owners:
             self.owners[new_name] = self.owners.pop(old_name)
+        else:
+            self.owners.pop(new_name, None)  # of a model that has no rows any more
 
     def _remove(self, entry: Removed) -> None:
         answers = (entry.key, entry.answers)

@@ -51,7 +51,8 @@ class HiddenBoard:
     def held(self) -> Generator[None]:
         """Hold the store against other writers. The state is then that of the whole ledger.
 
-        Whoever holds it keeps all others waiting: nothing is asked, read or scored meanwhile.
+        Whoever holds it keeps all others waiting: no server is asked and nothing is scored
+        meanwhile.
         """
         with self._ledger.locked():
             self.now = ledger.now()

@@ -176,6 +176,14 @@ def test_a_model_that_was_moved_stays_its_new_owners_under_a_new_name(place, rex
     assert added.outcome in ("added", "replaced"), added.why
 
 
+def test_a_name_whose_rows_are_gone_brings_its_next_model_no_owner(place):
+    row_life.move("bob/two", "carol", place)
+    row_life.remove([_key(place, "bob/two")], place, "wrong frames")
+    row_life.rename("org/one", "bob/two", place)
+    [row] = read_state(place).rows.values()
+    assert read_state(place).owner_of(row) is None  # the maintainers, who filed it
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [
