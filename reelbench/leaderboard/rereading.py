@@ -35,25 +35,44 @@ def read_again(
     It has the parts of `parsed` that can be read here. A letter in free text can't be read without
     the options, which stand in the row.
     """
-    prediction = sample.prediction
     if sample.option_scores is not None:
         answering = Answering.parse(settings.answering or "")
-        return option_scores.parse(sample.option_scores, prediction, answering)
+        return option_scores.parse(sample.option_scores, sample.prediction, answering)
+    reading = _reading_of_text(spec, sample, row)
+    reading_today: dict[str, Any] = {}
+    for part in sample.parsed or {}:
+        if part in reading:
+            reading_today[part] = reading[part]
+        elif _reads_every_part(spec, sample.prediction):
+            reading_today[part] = None
+    return reading_today
+
+
+def _reading_of_text(spec: BenchmarkSpec, sample: Sample, row: Row | None) -> dict[str, Any]:
     options = None
     question = ""
     if row is not None:
         options = row.get("options")
         question = row["question"]
-    reading = dict(answers.reread(spec, prediction, options, timing(row), question))
-    if sample.read_by is not None and reading.get("answer", "") is None:
+    parts = answers.reread(spec, sample.prediction, options, timing(row), question)
+    reading = dict(parts)
+    is_unread = "answer" in reading and reading["answer"] is None
+    if is_unread and sample.read_by is not None:
         reading["answer"] = letter_of(sample.read_by.raw, len(options or ()))
+    return reading
+
+
+def _reads_every_part(spec: BenchmarkSpec, prediction: object) -> bool:
+    """Return True where a part that isn't read today is an unread one, and not one left out.
+
+    A text is read without its options, so parts of it may be left out. An object is read whole by
+    the benchmark's own formats, if they can read one again.
+    """
+    if isinstance(prediction, str):
+        return False
     if isinstance(prediction, Mapping):
-        is_complete = getattr(import_object(spec.formats), "reread", None) is not None
-    else:
-        is_complete = not isinstance(prediction, str)
-    if is_complete:
-        return {name: reading.get(name) for name in sample.parsed or {}}
-    return {name: reading[name] for name in sample.parsed or {} if name in reading}
+        return hasattr(import_object(spec.formats), "reread")
+    return True
 
 
 def flags(sample: Sample) -> tuple[str, ...]:

@@ -63,19 +63,33 @@ def written() -> dict[str, list[str]]:
 
 
 def _expand_reference(reference: re.Match[str]) -> str:
-    how, name = reference.groups()
-    if how == "words ":
-        names = name.split("|")
-        phrases = "|".join(_NAMES.get(phrase, phrase) for phrase in names)
-        return _whole_words(phrases.split("|"))
-    if how == "keys ":
+    """Return the pattern for which `(?&NAME)`, `(?&words A|B)` or `(?&keys NAME)` stands."""
+    kind, name = reference.groups()
+    if kind == "words ":
+        return _whole_words(_phrases(name.split("|")))
+    if kind == "keys ":
         return _NAMES[name].replace(" ", "_")
-    base = name.rstrip("12")
-    if base in written():
-        text = _REFERENCE.sub(_expand_reference, written()[base][0])
-    else:
-        text = _NAMES[base]
-    return text.replace("@", name[-1]) if name != base else text
+    numbered_name = re.fullmatch("(.+)([12])", name)
+    if numbered_name is None:
+        return _pattern_text(name)
+    base_name, number = numbered_name.groups()
+    # Groups of a pattern that is used twice need two names: `@` in them is the number.
+    return _pattern_text(base_name).replace("@", number)
+
+
+def _pattern_text(name: str) -> str:
+    if name not in written():
+        return _NAMES[name]
+    first_text = written()[name][0]
+    return _REFERENCE.sub(_expand_reference, first_text)
+
+
+def _phrases(names: list[str]) -> list[str]:
+    """Return the phrases of the named lists. What names no list is a phrase itself."""
+    phrases: list[str] = []
+    for name in names:
+        phrases += _NAMES.get(name, name).split("|")
+    return phrases
 
 
 def _whole_words(phrases: list[str]) -> str:

@@ -205,7 +205,7 @@ class LmmsEval:
         output = run / "lmms_eval"
         finished_task = _finished_task(output, self.task.name)
         if finished_task is None:
-            self._ask(run, output, lock)
+            self._run_lmms_eval(run, output, lock)
             finished_task = _finished_task(output, self.task.name)
         if finished_task is None:
             raise ReelbenchError(
@@ -223,8 +223,8 @@ class LmmsEval:
             attempts.append(_attempt_of_sample(self.spec, sample, raw_replies.get(sample.id)))
         return attempts
 
-    def _ask(self, run: Path, output: Path, lock: int) -> None:
-        # What a run left that was cut short is no part of this one.
+    def _run_lmms_eval(self, run: Path, output: Path, lock: int) -> None:
+        # An interrupted run may have left files there, which must not be taken for this one's.
         shutil.rmtree(output, ignore_errors=True)
         arguments = [
             *self.arguments,

@@ -62,21 +62,35 @@ def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] 
     with replacing_attribute(model, "generate", search):
         [answer] = ask(adapter, [request])
     sequences = search.outcome(text_of(answer), no_beams)
-    if isinstance(sequences, str):
+    is_failure_mark = isinstance(sequences, str)
+    if is_failure_mark:
         return sequences
-    written = text_of(answer).strip()
-    # The ways in which adapters turn tokens into text.
-    ways: tuple[dict[str, bool], ...] = ({"clean_up_tokenization_spaces": False}, {})
-    best = ""
-    for way in ways:
-        decoded = tokenizer_of(adapter).batch_decode(sequences, skip_special_tokens=True, **way)
+    return _decoded_as_adapter_does(adapter, sequences, text_of(answer).strip(), k)
+
+
+_DECODINGS: tuple[dict[str, bool], ...] = ({"clean_up_tokenization_spaces": False}, {})
+"""Options with which adapters turn tokens into text."""
+
+
+def _decoded_as_adapter_does(
+    adapter: Any,  # noqa: ANN401 - lmms-eval's model
+    sequences: Any,  # noqa: ANN401 - a tensor
+    adapter_text: str,
+    k: int,
+) -> list[str]:
+    """Return the texts of beams, decoded so that the best one is the adapter's own text."""
+    best_text = ""
+    for decoding in _DECODINGS:
+        tokenizer = tokenizer_of(adapter)
+        decoded = tokenizer.batch_decode(sequences, skip_special_tokens=True, **decoding)
         texts = [text.strip() for text in decoded]
-        best = texts[0]
-        if best == written:
+        best_text = texts[0]
+        if best_text == adapter_text:
             return texts
     raise ReelbenchError(
-        f"{name} edits its text: it says {written[:60]!r} where its best beam is {best[:60]!r}, "
-        f"so the other beams can't be told; try candidates sample:{k},t=0.7"
+        f"{type(adapter).__name__} edits its text: it says {adapter_text[:60]!r} where its best "
+        f"beam is {best_text[:60]!r}, so the other beams can't be told; "
+        f"try candidates sample:{k},t=0.7"
     )
 
 
