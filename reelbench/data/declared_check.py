@@ -10,7 +10,7 @@ from reelbench.base.containment import allowed_folders
 from reelbench.base.errors import InputError, MediaError, ReelbenchError, first_of, number_of
 from reelbench.data import mapped_rows, option_texts
 from reelbench.data.loading import locate
-from reelbench.registry import prompts
+from reelbench.registry import benchmark_block, prompts
 from reelbench.registry.errata import Errata, read_errata
 from reelbench.registry.rows import Row
 from reelbench.registry.rows import videos as row_videos
@@ -167,6 +167,7 @@ class _SplitCheck:
         self.files = located.paths
         unreadable: list[str] = []
         moved: list[str] = []
+        padded: list[str] = []
         errata = read_errata(self.spec, self.split)
         rows_with_erratum: list[Row] = []
         upstream = upstream_split(self.spec, self.split)
@@ -179,17 +180,30 @@ class _SplitCheck:
                 rows_with_erratum.append(entry.row)
             if entry.moved:
                 moved.append(entry.where)
+            if entry.padded_time:
+                padded.append(f"{entry.where}: {entry.padded_time!r}")
         self._tell_unreadable(unreadable)
         if moved:
             rows = number_of(len(moved), "row")
             self.notes.append(
                 f"{moved[0]}: {rows} with a span that begins up to 0.5 s before 0, read as 0"
             )
+        if padded and not self._states_span_unit():
+            self.notes.append(
+                f"{padded[0]} has a leading zero and is counted in seconds, and so in "
+                f"{number_of(len(padded), 'row')}: minutes and seconds are written 1:30; "
+                "`span_unit: seconds` in the file says that these are seconds"
+            )
         if not self.rows.count and not self.problems:
             files = first_of(list(map(str, located.paths)))
             self.problems.append(f"{files}: no rows; expected at least one question")
         if errata is not None:
             self._check_errata(errata, rows_with_erratum)
+
+    def _states_span_unit(self) -> bool:
+        """Return True where the file says what its spans are counted in."""
+        file = Path(self.spec.file)
+        return benchmark_block.parse(file).text("span_unit") is not None
 
     def _check_errata(self, errata: Errata, rows_with_erratum: list[Row]) -> None:
         """Add the fault of errata that don't fit their rows."""

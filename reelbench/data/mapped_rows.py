@@ -37,7 +37,7 @@ from reelbench.data.row_cells import (
     parts_of,
 )
 from reelbench.data.row_tables import table
-from reelbench.data.video_windows import read_windows, seconds
+from reelbench.data.video_windows import padded_time, read_windows, seconds
 from reelbench.registry import rows
 from reelbench.registry.mapping_words import ANSWERS, is_number_text, plain_word
 from reelbench.registry.row_columns import ALSO, ASKED, GROUP
@@ -61,6 +61,9 @@ class ReadRow(NamedTuple):
     row: "rows.Row | InputError"
     moved: bool = False
     """True where the row's span began a little before 0, and was moved there."""
+
+    padded_time: str = ""
+    """A time of the row's span with a leading zero, such as `01.30`, counted in seconds."""
 
     unanswered: "rows.Row | None" = None
     """Of a row that can't be read: its question and options, where these can be."""
@@ -110,7 +113,7 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> It
         except InputError as error:
             yield ReadRow(where, error, unanswered=question.unanswered())
         else:
-            yield ReadRow(where, row, question.moved)
+            yield ReadRow(where, row, question.moved, question.padded_time)
     if has_rows and absent_columns:
         raise InputError(
             f"{first_of(list(map(str, paths)))}: no row has the column {absent_columns[0]!r}, "
@@ -223,6 +226,7 @@ class _Question:
         """Read the row's kind. InputError where it can't be read."""
         self.where = where
         self.moved = False
+        self.padded_time = ""
         self._spec = spec
         self._mapping = mapping
         self._cells = cells
@@ -460,6 +464,8 @@ class _Question:
             where = f"{self.where}: start and end"
         factor = self._seconds_per_unit()
         ends = read_windows(value, where, unit)
+        if unit == "seconds":
+            self.padded_time = padded_time(value)
         self.moved = min(ends) < 0
         first_second = 0.0
         if self._mapping.span_from == "clip":

@@ -19,7 +19,9 @@ _THOUSANDTHS = re.compile(r"\d+,\d{3}")
 """Perhaps a time with a decimal comma, and perhaps two times."""
 _IN_SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(?:s|secs?|seconds?)")
 _BRACKETED = re.compile(r"\s*\[([^\[\]]*)\]\s*")
+_PADDED = re.compile(r"(?<![\d:.,])0\d[\d.]*(?![\d:.,]| ?s)")
 _PAIR = 2
+_LAST_OF_SIXTY = 59
 _BEFORE_START = 0.5
 
 
@@ -33,8 +35,7 @@ def seconds(value: Any, where: str) -> float:  # noqa: ANN401 - whatever a cell 
     if isinstance(value, str):
         clock = _CLOCK.fullmatch(value.strip())
         if clock:
-            hours, minutes, rest = clock.groups()
-            return 3600 * int(hours or 0) + 60 * int(minutes) + float(rest.replace(",", "."))
+            return _seconds_of_clock(clock, value, where)
         stated_seconds = _IN_SECONDS.fullmatch(value.strip().lower())
         if stated_seconds:
             return float(stated_seconds[1])
@@ -43,6 +44,25 @@ def seconds(value: Any, where: str) -> float:  # noqa: ANN401 - whatever a cell 
             if math.isfinite(number):
                 return number
     raise InputError(f"{where} is {value!r}, expected a time in seconds")
+
+
+def _seconds_of_clock(clock: re.Match[str], value: str, where: str) -> float:
+    hours, minutes, rest = clock.groups()
+    whole_seconds = int(re.split("[.,]", rest)[0])
+    if whole_seconds > _LAST_OF_SIXTY or (hours and int(minutes) > _LAST_OF_SIXTY):
+        raise InputError(f"{where} is {value!r}, expected a clock whose parts end at 59")
+    return 3600 * int(hours or 0) + 60 * int(minutes) + float(rest.replace(",", "."))
+
+
+def padded_time(value: object) -> str:
+    """Return the first time with a leading zero, such as `01.30`, or an empty text.
+
+    It may be minutes and seconds. A clock (`01:30`) or a time that states its unit is none.
+    """
+    if is_number(value) or value is None:
+        return ""
+    padded = _PADDED.search(str(value))
+    return padded[0] if padded else ""
 
 
 def read_windows(

@@ -7,8 +7,8 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -132,10 +132,26 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
         if layouts.note is not None:
             why = result.why.get("video", "as you say")
             result.why["video"] = f"{why}; {layouts.note}"
-    _write_folder(request, result, source, layouts, folder)
-    if media:
-        allow(folder, media)
-    return NewFolder(benchmark_file.read(folder), result)
+    with _removed_on_failure(folder):
+        _write_folder(request, result, source, layouts, folder)
+        if media:
+            allow(folder, media)
+        return NewFolder(benchmark_file.read(folder), result)
+
+
+@contextmanager
+def _removed_on_failure(folder: Path) -> Generator[None]:
+    """Remove a new folder if what is done with it fails.
+
+    It is read in its own place: what it may read is kept by its path.
+    """
+    with ExitStack() as after_failure:
+        after_failure.callback(shutil.rmtree, folder, ignore_errors=True)
+        try:
+            yield
+        except InputError as error:
+            raise InputError(f"{error}; nothing was written") from None
+        after_failure.pop_all()
 
 
 def _refuse_orders(request: NewBenchmark, rows: Sequence[Cells], without: Sequence[str]) -> None:

@@ -135,8 +135,20 @@ class _Table:
         self._why: dict[str, str] = {}
         self._chosen: dict[str, Column] = dict(user_columns)
         self._used: set[str] = set()
-        for column in user_columns.values():
-            for part in parts_of(column):
+        self._in_templates: set[str] = set()
+        for name, column in user_columns.items():
+            self._use_column_of_user(name, column)
+
+    def _use_column_of_user(self, name: str, column: Column) -> None:
+        """Mark a column of the user's as used, but leave the parts of a template free.
+
+        `video: {id}.mp4` says nothing against the id. Only the times of a clip are no more than
+        that.
+        """
+        for part in parts_of(column):
+            if PLACE.search(part) and name != "clip":
+                self._in_templates.update(columns_named(part))
+            else:
                 self._used.update(columns_named(part))
 
     def guess(self, kind: FileKind | None) -> Guess:
@@ -175,7 +187,7 @@ class _Table:
         settled = Settled(
             guessed_kind,
             columns,
-            used=frozenset({*self._used, *result.facets}),
+            used=frozenset({*self._used, *self._in_templates, *result.facets}),
             user_columns=self._user_columns,
             is_kind_stated=kind is not None,
             form=form,
@@ -424,7 +436,13 @@ class _Table:
     def _able_to_answer(self) -> list[str]:
         if "answer" in self._user_columns:
             return [str(self._user_columns["answer"])]
-        return [column for column in self._columns if column not in self._used]
+        able: list[str] = []
+        for column in self._columns:
+            # The number within an id may be the place of an option by chance.
+            is_part = column in self._in_templates and not has_usual_name("answer", column)
+            if column not in self._used and not is_part:
+                able.append(column)
+        return able
 
     def _take_answer(self, candidates: Sequence[_AnswerColumn]) -> AnswerForm | None:
         """Take the first column by order. Return its form, or None where it has several."""
@@ -501,10 +519,25 @@ class _Table:
         rates = [name for name in self._columns if plain_name(name) in LABELS["rates"]]
         if rates:
             signs.append(f"there is a column {rates[0]}: frames a second")
+        padded = self._padded_time(names)
+        if padded:
+            signs.append(
+                f"{names_text}: {padded!r} has a leading zero, as minutes and seconds do "
+                "(write these as 1:30)"
+            )
         sign_in_times = self._sign_in_times(names, is_span="span" in columns)
         if sign_in_times and not signs:
             signs.append(sign_in_times)
         return signs
+
+    def _padded_time(self, names: Sequence[str]) -> str:
+        """Return the first time with a leading zero in these columns. Empty where none has."""
+        for row in self._rows:
+            for name in names:
+                padded = video_windows.padded_time(row.get(name))
+                if padded:
+                    return padded
+        return ""
 
     def _sign_in_times(self, names: Sequence[str], *, is_span: bool) -> str:
         """Return the sign in the spans' numbers that they are not seconds.
@@ -534,11 +567,7 @@ class _Table:
     # --- videos, ids and questions ---
 
     def _find_video(self) -> None:
-        # A column of the id may be the video too: an id is often video and number.
-        columns_of_id = set(PLACE.findall(str(self._user_columns.get("id", ""))))
-        self._used -= columns_of_id
         self._take_video()
-        self._used |= columns_of_id
         if not {"video", "videos"} & self._chosen.keys():
             self._find_videos()
 
@@ -574,9 +603,9 @@ class _Table:
         if keys:
             self._choose("id", min(keys, key=lambda column: rank_of_name("id", column)), "unique")
             return
-        column, why = f"{{{row_cells.ROW}}}", "no column is unique: the row's number"
+        column, why = f"{{{row_cells.ROW}}}", "no free column is unique: the row's number"
         video = self._chosen.get("video")
-        if isinstance(video, str):
+        if isinstance(video, str) and not PLACE.search(video):
             number = self._number_within(video)
             names = [str(row.get(video)) for row in self._rows]
             if number:

@@ -188,6 +188,46 @@ def test_what_cannot_be_guessed_is_named_and_nothing_is_written(reelbench, tmp_p
     )
 
 
+@pytest.mark.parametrize(
+    ("column", "found"),
+    [
+        ("video={id}.mp4", {"id": "id", "question": "query"}),
+        ("id={film}:{query}", {"video": "film", "question": "query"}),
+    ],
+)
+def test_a_column_within_a_template_may_be_another_field_too(column, found, reelbench, tmp_path):
+    rows = [
+        {"id": f"v{n}", "film": f"film{n}.mp4", "query": f"What is number {n} doing here?"}
+        for n in range(4)
+    ]
+    if column.startswith("video"):
+        rows = [{"id": row["id"], "query": row["query"]} for row in rows]
+    source = tmp_path / "rows.json"
+    answers = ["It runs over the field.", "It sleeps in the shade."]
+    source.write_text(
+        json.dumps([{**row, "answer": answers[n % 2]} for n, row in enumerate(rows)]),
+        encoding="utf-8",
+    )
+    done = reelbench("new", "shapes", "--from", source, "--column", column, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for ours, theirs in found.items():
+        assert f"{ours} <- {theirs}  (" in done.stdout
+
+
+def test_what_the_new_file_refuses_leaves_no_folder_and_the_name_free(reelbench, tmp_path):
+    rows = [{**row, "gt": OPTIONS[n % 3]} for n, row in enumerate(SIX)]
+    source = tmp_path / "rows.json"
+    source.write_text(json.dumps(rows), encoding="utf-8")
+    refused = reelbench(
+        "new", "shapes", "--from", source, "--set", "primary=best_of_all", cwd=tmp_path
+    )
+    (line,) = refused.stderr.strip().splitlines()
+    assert (refused.returncode, line.endswith("; nothing was written")) == (2, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.json"]
+    retried = reelbench("new", "shapes", "--from", source, cwd=tmp_path)
+    assert retried.returncode == 0, retried.stderr
+
+
 def test_a_video_s_name_that_no_file_can_have_is_one_line_and_nothing_is_written(
     reelbench, tmp_path
 ):

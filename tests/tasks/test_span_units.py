@@ -124,6 +124,45 @@ def test_new_asks_what_spans_are_counted_in(cells, said, tmp_path):
     assert not (tmp_path / "made").exists()
 
 
+@pytest.mark.parametrize(
+    ("cells", "padded"),
+    [
+        ({"span": "01.30-01.50"}, "01.30"),
+        ({"span": "0100-0120"}, "0100"),
+        ({"start": "00.05", "end": "00.50"}, "00.05"),
+    ],
+)
+def test_times_with_leading_zeros_may_be_minutes_and_are_asked_about(cells, padded, tmp_path):
+    rows = written(tmp_path, [{**row, **cells} for row in WHERE])
+    new = ("new", "zeros_asked", "--from", str(rows), "--out", str(tmp_path / "made"))
+    line = refusal(*new)
+    assert f"{padded!r} has a leading zero, as minutes and seconds do" in line
+    assert "--span-unit" in line
+    made = run(*new, "--span-unit", "seconds")
+    assert made.exit_code == 0, made.output
+
+
+@pytest.mark.parametrize("key", ["", "span_unit: seconds"])
+def test_check_notes_leading_zeros_where_no_unit_is_stated(key, tmp_path):
+    declared(tmp_path, [{**row, "start": "01.30", "end": "01.50"} for row in WHERE], key)
+    checked = run("check", str(tmp_path), "--no-media")
+    assert checked.exit_code == 0, checked.output
+    line = "'01.30' has a leading zero and is counted in seconds, and so in 6 rows"
+    assert (line in checked.output) == (not key)
+
+
+@pytest.mark.parametrize("end", ["01:75", "1:75:00", "0:01:60.5"])
+def test_a_clock_s_parts_end_at_59(end, tmp_path):
+    spec = declared(tmp_path, [{**WHERE[0], "start": "0:01", "end": end}])
+    with pytest.raises(InputError, match=f"'{end}', expected a clock whose parts end at 59"):
+        locate(spec.id).read()
+
+
+def test_minutes_without_hours_may_be_many(tmp_path):
+    spec = declared(tmp_path, [{**WHERE[0], "start": "75:10", "end": "75:20,500"}])
+    assert locate(spec.id).read()[0]["span"] == [4510, 4520.5]
+
+
 def test_new_writes_the_unit_that_it_is_told(tmp_path):
     rows = written(tmp_path, [{**row, "Start Frame": 72, "End Frame": 168} for row in WHERE])
     made = run(
