@@ -140,10 +140,10 @@ class _Table:
             self._use_column_of_user(name, column)
 
     def _use_column_of_user(self, name: str, column: Column) -> None:
-        """Mark a column of the user's as used, but leave the parts of a template free.
+        """Mark a column of the user's as used.
 
-        `video: {id}.mp4` says nothing against the id. Only the times of a clip are no more than
-        that.
+        The columns within a template stay free: that of `{id}.mp4` may be the id, too. The times
+        of a clip are nothing else.
         """
         for part in parts_of(column):
             if PLACE.search(part) and name != "clip":
