@@ -49,6 +49,7 @@ from reelbench.video.media_roots import VIDEO_SUFFIXES
 _LETTERS = re.compile(r"[A-J](?:\s*[,;/&]?\s*[A-J])+")
 _ONE_LETTER = re.compile(r"\s*\(?[A-J]\)?[.:]?\s*")
 _CLOCK = re.compile(r"\s*\d{1,2}(?::\d{1,2}){1,2}(?:[.,]\d+)?\s*")
+_DIGITS = re.compile(r"\d{1,9}")
 _PARTING_SIGNS = re.compile(r"[,;/|\n]")
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
 SOUNDS = (".wav", ".mp3", ".flac", ".m4a", ".ogg", ".aac")
@@ -160,8 +161,10 @@ class _Accounting:
             self._line_of_rubrics,
             self._line_of_wrong_options,
             self._line_of_options,
+            self._line_of_listed_options,
             self._line_of_answers_within,
             self._line_of_other_answer,
+            self._line_of_numbered_video,
             self._line_of_media,
             self._line_of_times,
             self._line_of_splits,
@@ -463,6 +466,17 @@ class _Accounting:
         return (
             f"{name!r} holds texts that are not read as options ({_cut(values[0])!r}): write them "
             'as a|b|c, or as a list such as ["a", "b", "c"]'
+        )
+
+    def _line_of_listed_options(self, name: str) -> str:
+        """Return a line on options that are lists themselves."""
+        if not has_usual_name("options", name) or self._settled.asks_choice:
+            return ""
+        if not mostly(self._table.values[name], _holds_lists):
+            return ""
+        return (
+            f"{name!r} holds options that are lists themselves, and no key takes them: write each "
+            "option as one text"
         )
 
     def _answers_among(self, options: Column) -> int:
@@ -788,6 +802,15 @@ class _Accounting:
 
     # --- media and splits
 
+    def _line_of_numbered_video(self, name: str) -> str:
+        """Return a line on a further video: its column differs by a number."""
+        video = self._settled.columns.get("video")
+        if not isinstance(video, str) or _DIGITS.sub("", name) != _DIGITS.sub("", video):
+            return ""
+        if not mostly(self._table.values[name], is_plain):
+            return ""
+        return f"{name!r} names a further video: --column videos={video},{name} shows both"
+
     def _line_of_media(self, name: str) -> str:
         """Return a line on pictures, sounds or further videos."""
         values = flattened(self._table.values[name])
@@ -910,6 +933,10 @@ def _label_in_yaml(label: object) -> str:
 
 def _is_said(value: object) -> bool:
     return value is not None and bool(str(value).strip())
+
+
+def _holds_lists(value: object) -> bool:
+    return is_array(value) and bool(value) and all(map(is_array, value))
 
 
 def _is_parted(value: object) -> bool:

@@ -539,3 +539,28 @@ def test_a_part_of_the_video_is_not_dropped_where_the_kind_is_named():
     ]
     unread = guess(rows, "exact").unread
     assert "--column clip=query_interval shows them alone" in unread["query_interval"]
+
+
+def test_options_that_are_lists_are_not_dropped():
+    orders = [["salt", "tea"], ["tea", "salt"]]
+    rows = [
+        {"video": f"v{n}.mp4", "question": f"In which order, {n}?", "choices": orders, "answer": n}
+        for n in range(6)
+    ]
+    rows[1]["choices"] = [["milk", "tea"], ["tea", "milk"]]
+    assert "options that are lists themselves" in guess(rows).unread["choices"]
+
+
+def test_a_further_video_is_not_dropped():
+    rows = [
+        {
+            "id": f"q{n}",
+            "inputs": {"video 1": {"id": f"a{n}"}, "video 2": {"id": f"b{n}"}},
+            "question": f"What is done {n}?",
+            "answer": f"tea {n}",
+        }
+        for n in range(6)
+    ]
+    unread = guess(rows, columns={"video": "inputs.video 1.id"}).unread
+    line = unread["inputs.video 2.id"]
+    assert "--column videos=inputs.video 1.id,inputs.video 2.id" in line
