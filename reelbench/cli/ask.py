@@ -208,9 +208,12 @@ class _Asking:
         self, names: Sequence[str], options: AskCommandOptions, budget: "Budget | None" = None
     ) -> None:
         """Check the options. `budget` is the one of runs that share it."""
+        from reelbench.data.loading import find_split
         from reelbench.registry.decoding import Candidates
         from reelbench.tasks.about import check_frames
 
+        for name in names:
+            find_split(name, options.split)
         self.names = names
         self.options = options
         self.earlier = options.chosen_questions.earlier

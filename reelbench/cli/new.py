@@ -110,11 +110,12 @@ def new(
     """
     from reelbench.data.loading import locate
     from reelbench.registry import discovery
-    from reelbench.tasks.benchmark_folder import NewBenchmark, make
+    from reelbench.tasks.benchmark_folder import NewBenchmark, make, refuse_existing_folder
 
+    folder = out or Path(new_id)
+    refuse_existing_folder(folder)
     if discovery.knows(new_id):
         raise InputError(f"{new_id}: there is a benchmark or a task of this name; choose another")
-    folder = out or Path(new_id)
     if like:
         about_rows = {
             "--from": rows,

@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reelbench.base.containment import allowed_folders
 from reelbench.base.errors import InputError, MediaError, ReelbenchError, first_of, number_of
 from reelbench.data import mapped_rows, option_texts
 from reelbench.data.loading import locate
@@ -18,7 +17,7 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.splits import MINI, is_mini, upstream_split
 from reelbench.video import playable
 from reelbench.video.file_match import SeveralFilesError
-from reelbench.video.library import Library, Missing
+from reelbench.video.library import Library, Missing, advice_on_missing
 
 _MOST = 0.98
 
@@ -276,11 +275,9 @@ class _SplitCheck:
         return list(rows.values())
 
     def _missing_lines(self, missing_videos: Mapping[str, Missing]) -> list[str]:
-        hint = ""
+        hint = f"; {advice_on_missing(self.spec)}"
         if any(re.search(r"youtu\.?be", video) for video in missing_videos):
             hint = "; `media: {youtube: true}` in the file lets `data fetch --media` bring it"
-        elif not allowed_folders(self.spec.folder):
-            hint = "; if they lie in another folder: --allow-outside DIR"
         places: dict[str, str] = {}
         for row in self.first_of_video.values():
             places.setdefault(row["video"], row["where"])

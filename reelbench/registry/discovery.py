@@ -231,7 +231,7 @@ def _advice(name: str) -> str:
     close_name = _close_name(name)
     if close_name is not None:
         return f"did you mean {close_name!r}?"
-    return f"there are {', '.join(specs())}; `reelbench list` shows their tasks"
+    return f"there are {', '.join(specs())}; `reelbench list` shows their tasks; or give its folder"
 
 
 def _close_name(name: str) -> str | None:

@@ -239,13 +239,22 @@ def _concerns_rows(value: object, rows: Sequence[Cells]) -> bool:
     return False
 
 
+def refuse_existing_folder(folder: Path) -> None:
+    """Raise InputError where a new benchmark would take the place of something."""
+    if folder.is_dir() and any(folder.iterdir()):
+        raise InputError(
+            f"the folder {folder} exists: edit it, or remove it, or choose another with --out"
+        )
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; choose a folder with --out")
+
+
 def _check_request(request: NewBenchmark, folder: Path) -> None:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", request.name):
         raise InputError(
             f"{request.name}: an id is lower-case letters, digits and _, a letter first"
         )
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder}: is there already; choose another folder with --out")
+    refuse_existing_folder(folder)
     if request.media is not None and not request.media.is_dir():
         raise InputError(f"{request.media}: no such folder of videos")
 

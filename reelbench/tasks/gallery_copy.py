@@ -9,6 +9,7 @@ from reelbench.base.errors import InputError
 from reelbench.base.files import replacing_folder, write_text
 from reelbench.registry import gallery
 from reelbench.registry.benchmark_file import NAME
+from reelbench.tasks.benchmark_folder import refuse_existing_folder
 
 
 def copy_from_gallery(new_id: str, like: str, folder: Path) -> None:
@@ -26,8 +27,7 @@ def copy_from_gallery(new_id: str, like: str, folder: Path) -> None:
         raise InputError(f"--like {like}: is not in the gallery; {advice}")
     if re.fullmatch(r"[a-z][a-z0-9_]*", new_id) is None:
         raise InputError(f"{new_id}: an id is lower-case letters, digits and _, a letter first")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder}: is there already; choose another folder with --out")
+    refuse_existing_folder(folder)
     source = gallery.folder() / like
     with replacing_folder(folder) as new_folder:
         left_out = shutil.ignore_patterns("parity.json")  # it is of the gallery's file

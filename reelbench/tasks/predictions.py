@@ -54,9 +54,11 @@ TEXTS = (
 )
 """Columns taken for the texts, in this order.
 
-`answer` is not among them: many files have the reference there. The last one is spelled as
-Video-Holmes' evaluate.py spells it (TencentARC/Video-Holmes at 7745c87).
+`answer` is not among them: many files have the reference there.
 """
+
+_MISSPELT = {"predicr answer"}
+"""Taken as Video-Holmes' evaluate.py spells it (TencentARC/Video-Holmes at 7745c87), never told."""
 
 Cells = tuple[str, Any, Any]
 """A row's place, its id, and its text."""
@@ -413,9 +415,10 @@ class _Header:
         for name in usual_names:
             if name in self._by_plain_name:
                 return self._by_plain_name[name]
+        told_names = ", ".join(name for name in usual_names if name not in _MISSPELT)
         raise InputError(
-            f"{self._path}: no column of {what} ({', '.join(usual_names)}); {self._listed}; name "
-            f"it with {option}"
+            f"{self._path}: no column of {what} ({told_names}); {self._listed}; name it with "
+            f"{option}"
         )
 
     def part(self, name: str) -> str:

@@ -378,21 +378,44 @@ class _TypedLine:
     def hint(self, message: str) -> str:
         """Return the advice that belongs to a message of Typer's."""
         wrong_word = message.rpartition(" ")[2].strip("'")
+        answer = None
         if message.startswith("No such"):
-            close = synonyms.near(wrong_word, self.known_words)
-            if close:
-                return f"did you mean `{shell_line(self._corrected_line(close, wrong_word))}`?"
-        if message.startswith(("No such option", "No such command")):
-            answer = synonyms.ANSWERS.get(synonyms.with_dashes(wrong_word))
-            if answer:
-                return answer
-        if message.startswith("Invalid value for '--limit'"):
-            return synonyms.ANSWERS["--limit"]
-        if message.startswith(("Missing", "Option")) and self.examples:
+            answer = self._answer_to_unknown(message, wrong_word)
+        elif message.startswith("Got unexpected extra argument"):
+            answer = synonyms.GUESSES.get(self._words_with_media)
+        elif message.startswith("Invalid value for '--limit'"):
+            answer = synonyms.ANSWERS["--limit"]
+        elif message.startswith(("Missing", "Option")) and self.examples:
             example = f"reelbench {self.words} {self.examples[0]}".strip()
-            return f"as in `{example}`"
+            answer = f"as in `{example}`"
+        if answer is not None:
+            return answer
         command = f"reelbench {self.words}".strip()
         return f"see `{command} --help`"
+
+    @property
+    def _words_with_media(self) -> str:
+        """The command's words; with `--media`, whose folder is the argument too many."""
+        if "--media" in self.line:
+            return f"{self.words} --media"
+        return self.words
+
+    def _answer_to_unknown(self, message: str, wrong_word: str) -> str | None:
+        """Return the answer to a command or an option that is not there, or None.
+
+        A guess is answered first: our nearest word would often be another one.
+        """
+        dashed = synonyms.with_dashes(wrong_word)
+        guess = synonyms.GUESSES.get(f"{self.words} {dashed}".strip())
+        if guess is not None:
+            return guess
+        close = synonyms.near(wrong_word, self.known_words)
+        if close:
+            return f"did you mean `{shell_line(self._corrected_line(close, wrong_word))}`?"
+        answer = synonyms.ANSWERS.get(dashed)
+        if answer is None and message.startswith("No such command"):
+            return synonyms.GUESSES.get(self.words)
+        return answer
 
     def _corrected_line(self, right_word: str, wrong_word: str) -> list[str]:
         """Return the line with one word in the place of another."""

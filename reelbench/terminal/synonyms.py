@@ -89,6 +89,48 @@ ANSWERS = {
 }
 """Options and commands of lmms-eval, Inspect, VLMEvalKit and evalscope -> how to say it here."""
 
+_TABLES = "`reelbench leaderboard tables --store STORE` shows who ranks where"
+_PAGE = "`reelbench leaderboard build --store STORE --out site` writes the page, plain files"
+_HAND_IN = (
+    "`reelbench leaderboard publish --store STORE --dataset ORG/RESULTS --create-pr` hands in"
+    " what `leaderboard add` put there"
+)
+
+GUESSES = {
+    "download": "`reelbench data fetch NAME` brings a benchmark's data",
+    "fetch": "`reelbench data fetch NAME` brings a benchmark's data",
+    "validate": "`reelbench check NAME` checks a benchmark",
+    "init": "`reelbench new NAME --from FILE` makes a benchmark's folder",
+    "create": "`reelbench new NAME --from FILE` makes a benchmark's folder",
+    "show": _TABLES,
+    "rank": _TABLES,
+    "leaderboard show": _TABLES,
+    "leaderboard rank": _TABLES,
+    "serve": _PAGE,
+    "leaderboard serve": _PAGE,
+    "report": "`reelbench view OUT` makes a page of a run",
+    "submit": _HAND_IN,
+    "leaderboard submit": _HAND_IN,
+    "lint": "`reelbench data lint NAME` looks for faults in the rows",
+    "card": "`reelbench cards render NAME --out DIR` writes a dataset card",
+    "version": "`reelbench --version` shows the version",
+    "reproduce": "docs/recipes/papers.md says which numbers of papers can be made again, and how",
+    "judge": "`reelbench score NAME --predictions FILE --judge MODEL` lets a judge score answers",
+    "cards": "`reelbench cards render NAME --out DIR` writes a dataset card",
+    "list": "`reelbench list` shows every benchmark and its tasks",
+    "compare --html": "`reelbench view OUT OTHER` makes a page of two runs side by side",
+    "eval --benchmark": "the name stands first, as in `reelbench eval rextime_mini --model MODEL`",
+    "eval --n-frames": "--frames N says how many frames are shown",
+    "ask --n-frames": "--frames N says how many frames are shown",
+    "new": "a file of questions is given by --from FILE",
+    "check --media": "--media looks for the videos, and names no folder; `--allow-outside DIR`"
+    " lets the benchmark read one",
+}
+"""A word that is guessed, behind its command's words -> how to say it here. Nothing is run.
+
+A command's words alone answer a name behind them that it does not take.
+"""
+
 _CLOSE = 0.75  # two letters of four in each other's place
 
 

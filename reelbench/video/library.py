@@ -75,9 +75,19 @@ def where_looked(spec: BenchmarkSpec, missing: Sequence[Missing]) -> str:
     """Return a line on missing videos: the first, why, and what lists all."""
     first = missing[0]
     folders = ", ".join(first.looked_in)
-    searched = f"looked in {folders}; REELBENCH_MEDIA names other folders{first.hint}"
-    reason = first.broken or searched
-    return f"(first: {first.video}; {reason}); `reelbench data check {spec.id}` lists them"
+    reason = first.broken or f"looked in {folders}{first.hint}"
+    return (
+        f"(first: {first.video}; {reason}); `reelbench data check {spec.id}` lists them; "
+        f"{advice_on_missing(spec)}"
+    )
+
+
+def advice_on_missing(spec: BenchmarkSpec) -> str:
+    """Return the options for videos in another folder, and for none."""
+    other_folders = "REELBENCH_MEDIA names other folders"
+    if spec.file and not spec.package:
+        other_folders += f", or `reelbench check {spec.id} --allow-outside DIR`"
+    return f"{other_folders}; without videos: `eval --frames none`, `check --no-media`"
 
 
 class _RowVideo(NamedTuple):

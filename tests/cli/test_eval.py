@@ -39,6 +39,16 @@ def test_a_plan_bounds_the_cost_or_says_what_would(reelbench, typed, said):
     assert said in done.stdout
 
 
+@pytest.mark.parametrize("plan", [("--plan",), ()])
+def test_every_name_is_checked_before_anything_is_told_or_asked(reelbench, plan):
+    server = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    done = reelbench("eval", MINI, "nosuch", *server, *plan)
+    assert done.returncode == 2
+    assert "unknown benchmark 'nosuch'; there are curve, " in done.stderr
+    assert "or give its folder" in done.stderr
+    assert done.stdout == ""
+
+
 def test_a_served_model_is_asked_as_ask_does_it(reelbench, tmp_path):
     with JudgeServer(lambda _: Answer(GOOD)) as server:
         words = (MINI, "--frames", "none", "--limit", 3, "--json")
@@ -354,7 +364,7 @@ def test_a_folder_of_a_served_models_name_is_not_loaded(tmp_path, monkeypatch):
         (("check", "README.md"), "`reelbench new NAME --from README.md`"),
         (
             ("score", MINI, "--predictions", TABLE),
-            "no column of predicted texts (prediction, pred, response",
+            "generated_text, text, predicted_answer, predicted answer); it has",
         ),
         (("new",), "as in `reelbench new kitchen --from rows.jsonl"),
         (

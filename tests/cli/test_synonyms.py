@@ -1,6 +1,7 @@
 """Other words for our commands and options, and answers to the words of other tools."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -102,6 +103,49 @@ def test_a_command_of_another_tool_is_answered(words, line, reelbench):
     assert done.returncode == 2
     assert line in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("download rextime", "`reelbench data fetch NAME`"),
+        ("validate rextime", "`reelbench check NAME`"),
+        ("init kitchen", "`reelbench new NAME --from FILE`"),
+        ("leaderboard show", "`reelbench leaderboard tables --store STORE`"),
+        ("leaderboard rank", "`reelbench leaderboard tables --store STORE`"),
+        ("leaderboard serve", "`reelbench leaderboard build --store STORE --out site`"),
+        ("report out", "`reelbench view OUT`"),
+        ("submit out", "`reelbench leaderboard publish --store STORE --dataset ORG/RESULTS --c"),
+        ("lint rextime", "`reelbench data lint NAME`"),
+        ("card rextime", "`reelbench cards render NAME --out DIR`"),
+        ("cards rextime", "`reelbench cards render NAME --out DIR`"),
+        ("version", "`reelbench --version`"),
+        ("reproduce rextime", "docs/recipes/papers.md"),
+        ("judge rextime", "`reelbench score NAME --predictions FILE --judge MODEL`"),
+        ("list benchmarks", "`reelbench list` shows every benchmark"),
+        ("compare a b --html", "`reelbench view OUT OTHER`"),
+        ("eval --benchmark rextime_mini", "the name stands first"),
+        ("eval rextime_mini --n-frames 8", "--frames N says"),
+        ("new kitchen rows.csv", "--from FILE"),
+        ("check rextime --media videos", "`--allow-outside DIR` lets the benchmark read one"),
+    ],
+)
+def test_a_word_that_was_guessed_is_answered_in_our_words(typed, line, reelbench):
+    done = reelbench(*typed.split())
+    assert done.returncode == 2
+    assert line in done.stderr
+    assert "did you mean" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("answer", sorted({*synonyms.GUESSES.values()}))
+def test_an_answer_to_a_guess_names_commands_and_files_that_are_there(answer):
+    for line in re.findall(r"`reelbench ([^`]+)`", answer):
+        words = line.split()
+        is_there = " ".join(words[:2]) in WORDS or words[0] in WORDS or words[0] == "--version"
+        assert is_there, line
+    for page in re.findall(r"docs/\S+\.md", answer):
+        assert Path(page).is_file()
 
 
 def test_a_task_s_slip_is_never_taken():

@@ -181,6 +181,9 @@ def test_what_cannot_be_guessed_is_named_and_nothing_is_written(reelbench, tmp_p
     assert "answer_is: index1\n" in (tmp_path / "shapes" / "benchmark.yaml").read_text(
         encoding="utf-8"
     )
+    again = reelbench("new", "shapes", "--from", source, *named, cwd=tmp_path)
+    assert again.returncode == 2
+    assert "the folder shapes exists: edit it, or remove it" in again.stderr
     taken = reelbench("new", "rextime", "--from", source, cwd=tmp_path)
     assert (taken.returncode, "there is a benchmark or a task of this name" in taken.stderr) == (
         2,

@@ -67,16 +67,24 @@ def test_right_answers_that_score_as_wrong_are_a_problem(reelbench, tmp_path):
     )
 
 
-def test_where_videos_are_missing_the_option_for_their_folder_is_named(reelbench, tmp_path):
+MISSING = (
+    "REELBENCH_MEDIA names other folders, or `reelbench check kit --allow-outside DIR`; without "
+    "videos: `eval --frames none`, `check --no-media`"
+)
+
+
+def test_where_videos_are_missing_one_advice_names_the_option_for_their_folder(reelbench, tmp_path):
     text = f"kind: choice\n{COLUMNS}options: options, answer: answer}}\n"
     folder = declare(tmp_path / "kit", text, choices(3))
     done = reelbench("check", folder)
     assert done.returncode == 2
-    assert "if they lie in another folder: --allow-outside DIR" in done.stderr
+    assert MISSING in done.stderr
+    asked = reelbench("eval", folder, "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    assert MISSING in asked.stderr
     (tmp_path / "films").mkdir()
     again = reelbench("check", folder, "--allow-outside", tmp_path / "films")
     assert "the video 'a.mp4' is missing" in again.stderr
-    assert "if they lie in another folder" not in again.stderr
+    assert str(tmp_path / "films") in again.stderr
 
 
 def test_where_a_judge_scores_there_is_no_score_of_right_answers(reelbench, tmp_path):
