@@ -48,10 +48,13 @@ def matches(prediction: str, reference: str, locale: str | None = None) -> bool:
     return predicted == normalize(texts.tail(reference), locale)
 
 
-def normalize(text: str, locale: str | None = None) -> str:
+def normalize(text: str, locale: str | None = None, *, in_words: bool = True) -> str:
     """Return `text` after the four steps above.
 
-    Without a locale the last step is left out.
+    Args:
+        text: The text.
+        locale: As in `matches`. Without one the last step is left out.
+        in_words: If False, whole numbers stay digits: the last step is left out.
     """
     language = None
     if locale:
@@ -69,7 +72,7 @@ def normalize(text: str, locale: str | None = None) -> str:
     text = patterns.MINUS.sub("\N{MINUS SIGN}", text)
     text = _without_punctuation(text)
     text = patterns.SPACE_BESIDE_UNSPACED.sub("", " ".join(text.split()))
-    if not locale:
+    if not locale or not in_words:
         return text
 
     def number_words(match: re.Match[str]) -> str:

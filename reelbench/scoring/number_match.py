@@ -63,7 +63,8 @@ def number_of(text: str, locale: str | None = None) -> float | None:
 
     Args:
         text: The answer.
-        locale: A BCP-47 tag, whose number words are read beside English ones.
+        locale: A BCP-47 tag, whose number words are read beside English ones, and whose decimal
+            sign counts.
     """
     text = texts.tail(text)
     marked = texts.marked_answers(text)
@@ -85,7 +86,7 @@ def _numbers_in(text: str, locale: str | None) -> list[float]:
     if locale:
         words = words | _number_words(language_of(locale))
     numbers: list[float] = []
-    for word in normalize(_POINT_FIRST.sub("0.", text)).split():
+    for word in normalize(_POINT_FIRST.sub("0.", text), locale, in_words=False).split():
         if word in words:
             numbers.append(words[word])
         for match in _NUMBER.finditer(word):

@@ -8,6 +8,7 @@ import reelbench as face
 from reelbench.base.errors import InputError
 from reelbench.registry import benchmark_file, discovery
 from reelbench.registry.declaration import declaration, declared_benchmark, scoring_sha256
+from reelbench.scoring.number_match import number_of
 from tests.servers.judge import Answer, JudgeServer
 
 CHOICE = """\
@@ -163,6 +164,14 @@ def test_numbers_count_by_the_tolerances_they_keep(right, answer, share, tmp_pat
     assert numbers["mra"] == pytest.approx(100 * share)
     assert numbers["accuracy"] == 100
     assert numbers["right"] == pytest.approx((100 * share + 100) / 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "number"),
+    [("1.200 m", "de-DE", 1200.0), ("1.200 m", "en-US", 1.2), ("zw\u00f6lf", "de-DE", 12.0)],
+)
+def test_a_number_is_read_as_its_language_writes_it(text, locale, number):
+    assert number_of(text, locale) == number
 
 
 def test_counts_may_be_one_off(tmp_path):
