@@ -63,7 +63,7 @@ def _reading_of_text(spec: BenchmarkSpec, sample: Sample, row: Row | None) -> di
 
 
 def _reads_every_part(spec: BenchmarkSpec, prediction: object) -> bool:
-    """Return True where a part that isn't read today is an unread one, and not one left out.
+    """Return True where a part that is not read today is unread, not left out.
 
     A text is read without its options, so parts of it may be left out. An object is read whole by
     the benchmark's own formats, if they can read one again.

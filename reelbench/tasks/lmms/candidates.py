@@ -78,7 +78,7 @@ def _decoded_as_adapter_does(
     adapter_text: str,
     k: int,
 ) -> list[str]:
-    """Return the texts of beams, decoded so that the best one is the adapter's own text."""
+    """Return the texts of beams, of which the best is the adapter's own text."""
     best_text = ""
     for decoding in _DECODINGS:
         tokenizer = tokenizer_of(adapter)
