@@ -496,8 +496,8 @@ class Evaluation:
         of_split = len(self.questions.rows)
         if answered < of_split:
             return (
-                f"these are {answered} of {of_split} questions, and their owner takes all of them "
-                "alone: run it on all to hand it in"
+                f"these are {answered} of {of_split} questions, and their owner takes no part of "
+                "them: run it on all to hand it in"
             )
         return hidden_submission.hand_in_advice(folder)
 

@@ -15,6 +15,7 @@ from reelbench.registry.records import About
 from reelbench.scoring import aggregation
 from tests.leaderboard import hidden_tests
 from tests.leaderboard.hidden_tests import DATASET, Hidden
+from tests.servers.judge import Answer, JudgeServer
 
 
 @pytest.fixture
@@ -469,6 +470,16 @@ def test_a_line_without_an_answer_is_a_line(tmp_path, reelbench):
     assert done.returncode == 0, done.stderr
     handed_in = (tmp_path / "run" / "submission.jsonl").read_text().splitlines()
     assert json.loads(handed_in[1])["prediction"] is None
+
+
+def test_a_part_of_the_questions_is_not_said_to_be_handed_in(tmp_path, reelbench):
+    hidden_tests.cellar(tmp_path / "cellar", 3)
+    with JudgeServer(lambda _: Answer("A")) as server:
+        model = ("--model", "m", "--base-url", server.url, "--frames", "none", "--limit", 2)
+        done = reelbench("eval", tmp_path / "cellar", *model, "--output", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "these are 2 of 3 questions, and their owner takes no part of them: " in done.stderr
+    assert "to hand them in" not in done.stderr
 
 
 def test_a_foreign_id_is_refused_when_it_is_added_and_the_others_are_added(hidden, reelbench):
