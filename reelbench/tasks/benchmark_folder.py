@@ -227,6 +227,10 @@ def _count_as_used(request: NewBenchmark, result: Guess) -> None:
     for name in named & result.unused.keys():
         del result.unused[name]
         result.unread.pop(name, None)
+    if "span_from" in request.keys:
+        for name in ("span", "start"):
+            for column in _column_list(result.columns.get(name, ())):
+                result.unread.pop(column, None)
 
 
 def _concerns_rows(value: object, rows: Sequence[Cells]) -> bool:

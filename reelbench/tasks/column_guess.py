@@ -22,6 +22,7 @@ from reelbench.tasks import unused_columns
 from reelbench.tasks.table_columns import (
     ANY_SHARE,
     LABELS,
+    NAMES,
     SENTENCE_WORDS,
     SHARE,
     UNIT_WORDS,
@@ -234,8 +235,8 @@ class _Table:
         if kind in {"span", "grounded_choice"}:
             names += ["span", "start", "end"]
         names += ["duration", "language", "reasoning"]
-        if "clip" in self._user_columns:
-            names.append("clip")
+        # What the user names beside our usual columns: `clip`, `rubric`, facets.
+        names += [name for name in self._user_columns if name not in {*NAMES, "videos"}]
         return {name: self._chosen[name] for name in names if name in self._chosen}
 
     def _facets(self) -> list[str]:

@@ -735,8 +735,8 @@ class _Accounting:
         shown_columns = " and ".join(parts_of(clip))
         line = (
             f"{columns[0]!r} lies outside of what {shown_columns} show in {outside} of "
-            f"{len(self._table.rows)} rows: if it counts from the start of that part, no key says "
-            "so; add that start to each"
+            f"{len(self._table.rows)} rows: if it counts from the start of that part, "
+            "--set span_from=clip says so"
         )
         return {columns[0]: line}
 

@@ -417,9 +417,14 @@ MORE_FORMATS = {
             }
             for n in range(COUNT)
         },
-        _NO_KEY,
-        "",
-        None,
+        (
+            "--kind choice",
+            "--column question={always: Which caption describes the video?}",
+            "--column clip=start_time,end_time",
+            "--set options={right: caption, wrong: foils}",
+        ),
+        "accuracy",
+        "A",  # drawn by the id
         "'foils' holds wrong options",
     ),
     "TVGBench": Format(
@@ -433,9 +438,14 @@ MORE_FORMATS = {
             end=lambda n: 50 + n if n % 2 else None,
             answer=lambda n: [2.5 + n, 9.0 + n],
         ),
-        _NO_KEY,
-        "",
-        None,
+        (
+            "--column clip=start,end",
+            "--column span=answer",
+            "--column question=qtext",
+            "--set span_from=clip",
+        ),
+        "miou",
+        [2.5, 9.0],
         "start and end bound the part that is shown",
     ),
     "THUMOS14": Format(
@@ -446,8 +456,8 @@ MORE_FORMATS = {
             query=lambda n: ["HighJump", "LongJump", "Diving"][n % 3],
             segments=lambda n: [[n + 1, n + 4], [n + 10, n + 15]],
         ),
-        ("--set windows=union",),
-        "miou",
+        ("--set windows=f1",),
+        "f1",
         [1, 4, 10, 15],
         "'segments' holds several windows in 6 of 6 rows",
     ),

@@ -567,3 +567,18 @@ def test_a_further_video_is_not_dropped():
     unread = guess(rows, columns={"video": "inputs.video 1.id"}).unread
     line = unread["inputs.video 2.id"]
     assert "--column videos=inputs.video 1.id,inputs.video 2.id" in line
+
+
+def test_columns_that_the_user_names_are_all_in_the_file(tmp_path):
+    rows = []
+    for n in range(4):
+        row = {"video": f"v{n}.mp4", "question": f"Why {n}?", "part": "ab"[n % 2]}
+        rows.append(row | {"answer": f"He pours tea into cup {n}.", "Rule": f"It names cup {n}."})
+    (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
+    request = NewBenchmark("named", tmp_path / "rows.json", columns={"rubric": "Rule"})
+    make(request, tmp_path / "b")
+    text = (tmp_path / "b" / "benchmark.yaml").read_text(encoding="utf-8")
+    assert "  rubric: Rule\n" in text
+    misspelt = NewBenchmark("named", tmp_path / "rows.json", columns={"rubrik": "Rule"})
+    with pytest.raises(InputError, match=r"unknown key 'columns\.rubrik'"):
+        make(misspelt, tmp_path / "c")
