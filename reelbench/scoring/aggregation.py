@@ -532,7 +532,12 @@ def _mean(
         value = ratios.MeanOfRatios(_ratios(spec, metric, run, within)).value
         if value is not None:
             run_values.append(value)
-    return ratios.MeanOfRatios(_ratios(spec, metric, samples, within), run_values, metric.bounds)
+    return ratios.MeanOfRatios(
+        _ratios(spec, metric, samples, within),
+        run_values,
+        metric.bounds,
+        counts_complete=isinstance(metric.aggregate, MeanOf),
+    )
 
 
 def metric_value(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> float | None:

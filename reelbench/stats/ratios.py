@@ -60,11 +60,13 @@ class MeanOfRatios:
         ratios: The ratios.
         runs: Its value in each of several runs.
         bounds: The least and the most that it can be.
+        counts_complete: True where an item counts that takes part in every ratio.
     """
 
     ratios: Sequence[Ratio]
     runs: Sequence[float] = ()
     bounds: intervals.Bounds = intervals.UNBOUNDED
+    counts_complete: bool = False
 
     @property
     def value(self) -> float | None:
@@ -75,9 +77,16 @@ class MeanOfRatios:
 
     @property
     def n(self) -> int:
-        """The number of items that take part in any of the ratios."""
-        weights_by_item = zip(*(ratio.weights for ratio in self.ratios), strict=True)
-        return sum(map(any, weights_by_item))
+        """The number of items that take part.
+
+        It is that of the complete items where these count and there are some (the ratios may be
+        of different items, too), and else of the items in any of the ratios.
+        """
+        weights_by_item = list(zip(*(ratio.weights for ratio in self.ratios), strict=True))
+        complete = 0
+        if self.counts_complete:
+            complete = sum(map(all, weights_by_item))
+        return complete or sum(map(any, weights_by_item))
 
 
 @dataclass(frozen=True, slots=True)
