@@ -78,6 +78,7 @@ def check(
             {
                 "benchmark": spec.id,
                 "splits": {report.split.name: report.fields() for report in reports},
+                "judge": _judge_fields(spec),
                 **_what_is_sent(spec, splits),
                 "rows": [asdict(row) for row in asked_rows],
             }
@@ -85,6 +86,7 @@ def check(
     else:
         for split in splits:
             _show_counts(spec, split)
+        _show_judge(spec)
         _show_sent(_what_is_sent(spec, splits))
         _show_rows(asked_rows)
         for report in reports:
@@ -92,6 +94,8 @@ def check(
     for split in splits:
         for note in split.notes:
             console.note(note)
+    for note in _notes_on_judge(spec):
+        console.note(note)
     problems: list[str] = []
     for report in reports:
         problems += report.problems
@@ -272,6 +276,44 @@ def _show_counts(spec: "BenchmarkSpec", split: "CheckedSplit") -> None:
     console.write(f"{spec.id} {split.name}: {questions} on {videos}")
 
 
+def _show_judge(spec: "BenchmarkSpec") -> None:
+    """Print the judge's criteria and scale, and the metric that ranks."""
+    from reelbench.registry.benchmark_judge import judge_in_words
+
+    if spec.judge is not None:
+        console.write(visible(judge_in_words(spec, spec.judge)))
+
+
+def _judge_fields(spec: "BenchmarkSpec") -> dict[str, Any] | None:
+    """Return the judge as JSON has it. None where there is none."""
+    judge = spec.judge
+    if judge is None:
+        return None
+    return {
+        "criteria": judge.criteria,
+        "scale": [judge.low, judge.high],
+        "ranks_by": spec.primary.name,
+        "unit": spec.primary.unit,
+    }
+
+
+def _notes_on_judge(spec: "BenchmarkSpec") -> list[str]:
+    """Return a note for each thing that the judge is not shown."""
+    from reelbench.registry import prompts
+
+    shown_as = {
+        "question": "the question",
+        "reference": "the right answer",
+        "answer": "the answer that it marks",
+    }
+    notes: list[str] = []
+    for name in prompts.places_lacking(spec):
+        notes.append(
+            f"{spec.id}: the judge's user.txt has no {{{name}}}: it doesn't see {shown_as[name]}"
+        )
+    return notes
+
+
 def _what_is_sent(spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]") -> dict[str, Any]:
     """Return the prompts as they are sent, the servers, and the files that are read.
 
@@ -284,7 +326,8 @@ def _what_is_sent(spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]") -> di
     files = [spec.file, spec.folder / spec.prompt]
     judge_url = None
     if spec.judge:
-        files += sorted(prompts.judge_folder(spec, spec.judge).glob("*.txt"))
+        folder = prompts.judge_folder(spec, spec.judge)
+        files += [folder / f"{name}.txt" for name in sorted([*spec.judge.criteria, "user"])]
         server = settings.first(settings.JUDGE_URL, settings.OPENAI_BASE_URL) or OPENAI_URL
         judge_url = without_credentials(server)
     url = settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL) or OPENAI_URL

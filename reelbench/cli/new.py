@@ -110,6 +110,7 @@ def new(
     """
     from reelbench.data.loading import locate
     from reelbench.registry import discovery
+    from reelbench.registry.benchmark_judge import judge_in_words
     from reelbench.tasks.benchmark_folder import NewBenchmark, make, refuse_existing_folder
 
     folder = out or Path(new_id)
@@ -156,6 +157,8 @@ def new(
     if twin:  # its rows stay on the Hub
         (folder / f"rows{rows.suffix.lower()}").unlink()
     _show_guess(guess)
+    if spec.judge is not None:
+        console.write(visible(judge_in_words(spec, spec.judge)))
     problem = ""
     try:
         discovery.open_file(folder)

@@ -13,6 +13,8 @@ from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
 _DEFAULT_JUDGE = "curve"
 _USER_PROMPT = "user.txt"
+_NO_CRITERIA = frozenset({"system", "readme", "notes", "license", "licence", "changelog"})
+"""Names of files that are no criterion unless the file names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,11 @@ def _judge_of_benchmark(block: Block, name: str) -> DeclaredJudge:
     if owner is None or owner.judge is None:
         what = f"judge.prompts is {name!r}, expected moviecore, curve, or a folder of prompts"
         raise block.error(what, "prompts")
-    if "scale" in block.values:
-        raise block.error(
-            f"judge.scale goes with a folder of prompts; {name}'s scale is its own", "scale"
-        )
+    for key in ("scale", "criteria"):
+        if key in block.values:
+            raise block.error(
+                f"judge.{key} goes with a folder of prompts; {name}'s {key} is its own", key
+            )
     package, _, folder = owner.judge.prompts.rpartition(":")
     judge = replace(owner.judge, prompts=f"{package or owner.package}:{folder}")
     return DeclaredJudge(judge, tuple(_metrics_over_any_questions(owner.metrics)))
@@ -97,15 +100,58 @@ def _plain_metric(metric: Metric) -> Metric:
 
 
 def _judge_of_folder(block: Block, folder: Path) -> DeclaredJudge:
-    stems = sorted(file.stem for file in folder.glob("*.txt"))
-    criteria = tuple(stem for stem in stems if stem != "user")
-    if not criteria or not (folder / _USER_PROMPT).is_file():
-        raise block.error(
-            f"{folder}: expected user.txt, and one <criterion>.txt for each criterion", "prompts"
-        )
+    criteria = _criteria_of_folder(block, folder)
     low, high = _read_scale(block)
     judge = JudgeSpec(criteria=criteria, low=low, high=high, default_model="", prompts=str(folder))
     return DeclaredJudge(judge, tuple(_metrics_of_criteria(criteria, low, high)))
+
+
+def _criteria_of_folder(block: Block, folder: Path) -> tuple[str, ...]:
+    """Return the criteria that the file names, or the only one that there is."""
+    stems = sorted(file.stem for file in folder.glob("*.txt"))
+    candidates = [stem for stem in stems if stem != "user"]
+    if not candidates or not (folder / _USER_PROMPT).is_file():
+        raise block.error(
+            f"{folder}: expected user.txt, and one <criterion>.txt for each criterion", "prompts"
+        )
+    named = tuple(dict.fromkeys(block.texts("criteria")))
+    for criterion in named:
+        if criterion not in candidates:
+            raise block.error(
+                f"judge.criteria: {criterion!r} has no file in {folder}; there are "
+                f"{', '.join(candidates)}",
+                "criteria",
+            )
+    if named:
+        return named
+    is_criterion = re.fullmatch(r"[a-z][a-z0-9_]*", candidates[0]) and candidates[0] not in _NO_CRITERIA
+    if len(candidates) > 1 or not is_criterion:
+        files = ", ".join(f"{stem}.txt" for stem in candidates)
+        raise block.error(
+            f"{folder} has {files} beside user.txt, and each criterion makes a metric and a call "
+            f"for each answer: name the criteria, such as criteria: [{candidates[0]}]",
+            "prompts",
+        )
+    return (candidates[0],)
+
+
+def judge_in_words(spec: BenchmarkSpec, judge: JudgeSpec) -> str:
+    """Return a line on a judge's prompts, criteria and scale, and on what ranks."""
+    package, _, folder = judge.prompts.rpartition(":")
+    name = package.rpartition(".")[2] or Path(folder).name
+    scale = f"marks from {judge.low} to {judge.high}"
+    if _unit_of_criterion(spec, judge.criteria[0]) == "percent":
+        scale += f" ({judge.low} is 0 %, {judge.high} is 100 %)"
+    criteria = ", ".join(judge.criteria)
+    return f"judge: prompts {name}, criteria {criteria}, {scale}; {spec.primary.name} ranks"
+
+
+def _unit_of_criterion(spec: BenchmarkSpec, criterion: str) -> str:
+    """Return the unit of the mean of a criterion's marks. Empty where there is none."""
+    for metric in spec.metrics:
+        if isinstance(metric.aggregate, Mean) and metric.aggregate.column == criterion:
+            return metric.unit
+    return ""
 
 
 def _read_scale(block: Block) -> tuple[int, int]:

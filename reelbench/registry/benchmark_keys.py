@@ -303,9 +303,16 @@ KEYS: dict[str, Key] = {
         "for each criterion",
         example="moviecore",
     ),
+    "judge.criteria": Key(
+        form="texts",
+        about="files of that folder that are criteria, without `.txt`; needed if it has several "
+        "beside `user.txt`",
+        example="[detail, truth]",
+    ),
     "judge.scale": Key(
         form="texts",
-        about="lowest and highest mark; only with a folder of prompts",
+        about="lowest and highest mark; only with a folder of prompts. `[0, 5]` and `[0, 2]` are "
+        "points; of any other, the lowest mark is 0 % and the highest 100 %",
         example="[0, 5]",
     ),
     "media": Key(

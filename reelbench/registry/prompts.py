@@ -75,6 +75,17 @@ def check(spec: BenchmarkSpec) -> None:
         _refuse_unknown(where, _FIELD.findall(_text(user_prompt)), fields)
 
 
+def places_lacking(spec: BenchmarkSpec) -> list[str]:
+    """Return the places that the judge's prompt lacks: `question`, `reference`, `answer`."""
+    if spec.judge is None:
+        return []
+    user_prompt = judge_folder(spec, spec.judge) / "user.txt"
+    if not user_prompt.is_file():
+        return []
+    places = _FIELD.findall(_text(user_prompt))
+    return [name for name in ("question", "reference", "answer") if name not in places]
+
+
 def _prompt_files(spec: BenchmarkSpec, task: TaskSpec) -> list[str]:
     files = [task.prompt or spec.prompt]
     options = task.options

@@ -370,7 +370,7 @@ def test_a_folder_reads_a_private_dataset_only_where_its_user_allows_his_token(t
 def test_facets_splits_and_a_folder_of_judge_prompts(tmp_path):
     head = (
         "id: asked\nkind: open\nsource: {file: rows.jsonl}\nfacets: [topic]\n"
-        "splits: {dev: {source: {file: dev.jsonl}}, test: {}}\njudge: {prompts: marks, scale: [0, 10]}\n"
+        "splits: {dev: {source: {file: dev.jsonl}}, test: {}}\njudge: {prompts: marks, scale: [0, 10], criteria: [care, truth]}\n"
     )
     columns = {name: PLAIN[name] for name in ("id", "video", "question", "answer")}
     row = {**ASKED, "a": "so", "topic": "food"}

@@ -3,10 +3,8 @@
 import json
 import re
 
-import pytest
 from typer.testing import CliRunner
 
-from reelbench.base.errors import InputError
 from tests.program import app
 from tests.servers.judge import Answer, JudgeServer
 
@@ -20,6 +18,7 @@ ROWS = [
     for n in range(5)
 ]
 USER = "<question>{question}</question><reference>{reference}</reference><answer>{answer}</answer>"
+TWO = "{prompts: marks, scale: [1, 4], criteria: [detail, truth]}"
 
 
 def own_judge(folder, name, files, judge="{prompts: marks, scale: [1, 4]}", user=USER):
@@ -42,7 +41,7 @@ def run(*arguments):
 
 
 def test_a_mean_of_criteria_counts_the_answers_that_have_all_of_them(tmp_path):
-    folder = own_judge(tmp_path / "own", "own_counts", ["detail.txt", "truth.txt"])
+    folder = own_judge(tmp_path / "own", "own_counts", ["detail.txt", "truth.txt"], judge=TWO)
     predictions = tmp_path / "predictions.jsonl"
     lines = [{"id": row["id"], "prediction": row["question"]} for row in ROWS]
     predictions.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -61,3 +60,47 @@ def test_a_mean_of_criteria_counts_the_answers_that_have_all_of_them(tmp_path):
     assert "100.00 (3 of 5)" in re.search("average.*", done.output)[0]
     assert "100.00 (3 of 5)" in re.search("detail.*", done.output)[0]
     assert re.search("truth .*", done.output)[0].split()[-1] == "5"
+
+
+def test_several_files_of_a_judge_are_criteria_only_where_the_file_names_them(tmp_path):
+    files = ["rating.txt", "NOTES.txt", "system.txt"]
+    folder = own_judge(tmp_path / "own", "own_several", files)
+    refused = run("check", folder, "--no-media")
+    assert (refused.exit_code, refused.exception.exit_code) == (1, 2)
+    assert "has NOTES.txt, rating.txt, system.txt beside user.txt" in str(refused.exception)
+    assert "name the criteria, such as criteria: [" in str(refused.exception)
+    file = folder / "benchmark.yaml"
+    file.write_text(file.read_text().replace("[1, 4]", "[1, 4], criteria: [rating]"))
+    done = run("check", folder, "--no-media")
+    assert done.exit_code == 0, done.output
+    line = "judge: prompts marks, criteria rating, marks from 1 to 4 (1 is 0 %, 4 is 100 %)"
+    assert f"{line}; rating ranks\n" in done.output
+    assert "NOTES.txt" not in done.output
+    assert "system.txt" not in done.output
+    file.write_text(file.read_text().replace("[rating]", "[ratings]"))
+    refused = run("check", folder, "--no-media")
+    assert "judge.criteria: 'ratings' has no file in " in str(refused.exception)
+
+
+def test_a_system_prompt_alone_is_no_criterion_of_that_name(tmp_path):
+    folder = own_judge(tmp_path / "own", "own_system", ["system.txt"])
+    assert "name the criteria" in str(run("check", folder, "--no-media").exception)
+
+
+def test_check_notes_a_judge_that_does_not_see_the_right_answer(tmp_path):
+    user = "Question: {question} Answer: {answer}"
+    folder = own_judge(tmp_path / "own", "own_blind", ["rating.txt"], user=user)
+    done = run("check", folder, "--no-media")
+    assert done.exit_code == 0, done.output
+    line = "the judge's user.txt has no {reference}: it doesn't see the right answer"
+    assert line in done.output
+    assert "has no {question}" not in done.output
+
+
+def test_new_says_which_judge_s_prompts_it_writes(tmp_path):
+    rows = tmp_path / "rows.json"
+    rows.write_text(json.dumps([{**row, "answer": row["answer"] * 3} for row in ROWS]))
+    done = run("new", "own_new", "--from", rows, "--kind", "open", "--out", tmp_path / "made")
+    assert done.exit_code == 0, done.output
+    line = "judge: prompts curve, criteria score, marks from 0 to 2 (0 is 0 %, 2 is 100 %)"
+    assert f"{line}; score ranks\n" in done.output
