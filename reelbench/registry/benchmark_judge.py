@@ -122,17 +122,25 @@ def _criteria_of_folder(block: Block, folder: Path) -> tuple[str, ...]:
                 f"{', '.join(candidates)}",
                 "criteria",
             )
-    if named:
-        return named
-    is_criterion = re.fullmatch(r"[a-z][a-z0-9_]*", candidates[0]) and candidates[0] not in _NO_CRITERIA
-    if len(candidates) > 1 or not is_criterion:
-        files = ", ".join(f"{stem}.txt" for stem in candidates)
-        raise block.error(
-            f"{folder} has {files} beside user.txt, and each criterion makes a metric and a call "
-            f"for each answer: name the criteria, such as criteria: [{candidates[0]}]",
-            "prompts",
-        )
-    return (candidates[0],)
+    return named or (_only_criterion(block, folder, candidates),)
+
+
+def _only_criterion(block: Block, folder: Path, candidates: Sequence[str]) -> str:
+    """Return the only file's criterion. InputError where the user has to name some."""
+    likely = [stem for stem in candidates if _may_be_criterion(stem)]
+    if len(candidates) == 1 and likely:
+        return likely[0]
+    files = ", ".join(f"{stem}.txt" for stem in candidates)
+    example = next(iter(likely), "rating")
+    raise block.error(
+        f"{folder} has {files} beside user.txt, and each criterion makes a metric and a call "
+        f"for each answer: name the criteria, such as criteria: [{example}]",
+        "prompts",
+    )
+
+
+def _may_be_criterion(stem: str) -> bool:
+    return re.fullmatch(r"[a-z][a-z0-9_]*", stem) is not None and stem not in _NO_CRITERIA
 
 
 def judge_in_words(spec: BenchmarkSpec, judge: JudgeSpec) -> str:

@@ -68,7 +68,7 @@ def test_several_files_of_a_judge_are_criteria_only_where_the_file_names_them(tm
     refused = run("check", folder, "--no-media")
     assert (refused.exit_code, refused.exception.exit_code) == (1, 2)
     assert "has NOTES.txt, rating.txt, system.txt beside user.txt" in str(refused.exception)
-    assert "name the criteria, such as criteria: [" in str(refused.exception)
+    assert "name the criteria, such as criteria: [rating]" in str(refused.exception)
     file = folder / "benchmark.yaml"
     file.write_text(file.read_text().replace("[1, 4]", "[1, 4], criteria: [rating]"))
     done = run("check", folder, "--no-media")
