@@ -99,6 +99,24 @@ def test_the_overall_table(page_of, site_of_runs, tmp_path):
 
 
 @pytest.mark.browser
+def test_minis_that_a_whole_benchmark_puts_aside_are_named(page_of, tmp_path):
+    from playwright.sync_api import expect
+
+    mini = replace(CURVE, split="mini")
+    minis = [entry(name, 10.0, group=mini, kind="run") for name in "abc"]
+    aside = "Mini data of CURVE (MINERVA-Cultural) isn't counted beside whole benchmarks"
+    with page_of(written(tmp_path / "minis", minis)) as page:
+        expect(page.locator("main")).to_contain_text("Mini data only")
+        expect(page.locator("main")).not_to_contain_text(aside)
+    both = [*minis, entry("a", 10.0, kind="run")]
+    with page_of(written(tmp_path / "both", both)) as page:
+        expect(page.locator("main")).to_contain_text(aside)
+    with page_of(written(tmp_path / "whole", both[-1:])) as page:
+        expect(page.locator("table.rows")).to_be_visible()
+        expect(page.locator("main")).not_to_contain_text("Mini data")
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("width", [1280, 390])
 def test_scores_are_drawn_against_what_a_model_is_and_takes(page_of, site_of_runs, checkers, width):
     from playwright.sync_api import expect

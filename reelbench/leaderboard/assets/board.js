@@ -15,6 +15,7 @@
     const ran = standing.filter((group) => data.rows.some((row) => row.group === group.i && row.source === "run"));
     const shown = ran.length ? ran : standing;
     const mini = standing.every((group) => group.mini);
+    const minis = new Set(groups.filter((group) => group.mini).map((group) => group.b.title));
     const cells = (model) => Object.keys(model.cells).map((i) => groups[i]);
     const people = data.overall.filter((model) => model.setting !== "human" && model.setting !== "floor");
     // A model is one row: its mini runs stand on its own page where it has full ones.
@@ -147,6 +148,7 @@
         data.groups.length > 0 &&
           data.groups.filter((group) => group.main).every((group) => group.mini) &&
           h("p", { class: "card banner" }, "Mini data only: for trying things out."),
+        !mini && minis.size > 0 && h("p", { class: "note" }, `Mini data of ${[...minis].join(", ")} isn't counted beside whole benchmarks: it stands on its benchmark's tab.`),
         !ran.length && shown.length > 0 && cards,
         !ranked &&
           ran.length > 0 &&
