@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from reelbench.tasks.round_trip import RoundTrip
 
 _SHOWN_PROBLEMS = 20
+_SHOWN_LABELS = 40
 _LONGEST = 300  # characters of a question, or of its options, in a row that is shown
 
 
@@ -130,7 +131,13 @@ class _SplitReport:
 
     def fields(self) -> dict[str, Any]:
         """Return the report as JSON has it."""
-        fields = {"rows": self.split.row_count, "problems": self.problems, "round_trip": None}
+        fields: dict[str, Any] = {
+            "rows": self.split.row_count,
+            "problems": self.problems,
+            "round_trip": None,
+        }
+        if self.split.label_counts:
+            fields["labels"] = self.split.label_counts
         if self.trip is not None:
             fields["round_trip"] = {
                 "metric": self.trip.metric.name,
@@ -274,6 +281,18 @@ def _show_counts(spec: "BenchmarkSpec", split: "CheckedSplit") -> None:
     questions = number_of(split.row_count, "question")
     videos = number_of(split.video_count, "video")
     console.write(f"{spec.id} {split.name}: {questions} on {videos}")
+    if split.label_counts:
+        console.write(visible(_line_of_labels(spec, split.label_counts)))
+
+
+def _line_of_labels(spec: "BenchmarkSpec", label_counts: Mapping[str, int]) -> str:
+    """Return a line on the labels whose mean ranks, where a typo shows."""
+    labels = [f"{label} {count:,}" for label, count in label_counts.items() if label]
+    line = f"{spec.primary.name} ranks, the mean over {number_of(len(labels), 'label')}: "
+    line += first_of(labels, _SHOWN_LABELS)
+    if "" in label_counts:
+        line += f"; {number_of(label_counts[''], 'question')} without a label count in none"
+    return line
 
 
 def _show_judge(spec: "BenchmarkSpec") -> None:

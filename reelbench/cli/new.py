@@ -111,6 +111,7 @@ def new(
     from reelbench.data.loading import locate
     from reelbench.registry import discovery
     from reelbench.registry.benchmark_judge import judge_in_words
+    from reelbench.registry.row_columns import ASKED
     from reelbench.tasks.benchmark_folder import NewBenchmark, make, refuse_existing_folder
 
     folder = out or Path(new_id)
@@ -156,6 +157,8 @@ def new(
     spec, guess = make(new_benchmark, folder)
     if twin:  # its rows stay on the Hub
         (folder / f"rows{rows.suffix.lower()}").unlink()
+    if "facets" in further_keys:
+        guess.facets = [facet.name for facet in spec.facets if facet.name != ASKED.name]
     _show_guess(guess)
     if spec.judge is not None:
         console.write(visible(judge_in_words(spec, spec.judge)))

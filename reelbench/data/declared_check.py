@@ -1,9 +1,11 @@
 """`reelbench check`: hold a benchmark that a file declares to what its data and prompts must be."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
 from reelbench.base.errors import InputError, MediaError, ReelbenchError, first_of, number_of
@@ -13,7 +15,7 @@ from reelbench.registry import benchmark_block, prompts
 from reelbench.registry.errata import Errata, read_errata
 from reelbench.registry.rows import Row
 from reelbench.registry.rows import videos as row_videos
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.spec import BenchmarkSpec, Macro
 from reelbench.registry.splits import MINI, is_mini, upstream_split
 from reelbench.video import playable
 from reelbench.video.file_match import SeveralFilesError
@@ -59,6 +61,9 @@ class CheckedSplit:
 
     notes: tuple[str, ...] = ()
     """A line for each thing that may be meant otherwise."""
+
+    label_counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The questions with each label of the facet whose mean ranks; those with none have ""."""
 
     files_of_videos: Mapping[str, Path] = field(default_factory=dict[str, Path])
     """The file of each video that was looked for and is here, by the rows' path."""
@@ -127,6 +132,7 @@ class _SplitCheck:
     first_of_video: dict[tuple[str, str], Row] = field(default_factory=dict[tuple[str, str], Row])
     """Media key and language -> id, media key, language, and place of the first such row."""
     spans: list[_SpanOfRow] = field(default_factory=list[_SpanOfRow])
+    label_counts: Counter[str] = field(default_factory=Counter[str])
     with_options: int = 0
     """The number of questions that end in their options."""
     problems: list[str] = field(default_factory=list[str])
@@ -157,6 +163,7 @@ class _SplitCheck:
             self.files,
             self.media_files,
             tuple(self.notes),
+            dict(sorted(self.label_counts.items())),
             self.videos,
         )
 
@@ -229,8 +236,20 @@ class _SplitCheck:
         if span:
             duration = row.get("duration")
             self.spans.append(_SpanOfRow(where, row["video"], duration, max(span)))
+        self._count_labels(row)
         if not self.spec.asks_choice and option_texts.options_within(row["question"]):
             self.with_options += 1
+
+    def _count_labels(self, row: Row) -> None:
+        """Count a row's labels of the facet whose mean ranks, or its pairs of labels."""
+        how = self.spec.primary.aggregate
+        if not isinstance(how, Macro):
+            return
+        labels: list[str] = row.get(how.facet) or []
+        if how.within is not None:
+            inner_labels: list[str] = row.get(how.within) or []
+            labels = [f"{outer} / {inner}" for outer, inner in product(labels, inner_labels)]
+        self.label_counts.update(labels or [""])
 
     def _tell_unreadable(self, faults: list[str]) -> None:
         skips = self.spec.mapping is not None and self.spec.mapping.skip is not None

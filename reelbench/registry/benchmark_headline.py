@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from reelbench.base.errors import InputError
 from reelbench.registry.benchmark_block import Block
 from reelbench.registry.metrics import Macro, Mean, Metric
 
@@ -32,8 +33,7 @@ def _macro_metric(block: Block, metrics: Sequence[Metric], facets: Sequence[str]
         raise block.error("primary.macro is a facet, or two: [part, task]", "macro")
     for name in over:
         if name not in facets:
-            listed = ", ".join(facets) or "no facets"
-            raise block.error(f"primary.macro: {name!r} is no facet; there are {listed}", "macro")
+            raise _no_facet(block, name, facets)
     metric = _averaged_metric(block, {metric.name: metric for metric in metrics})
     mean = metric.aggregate
     if not isinstance(mean, Mean) or mean.weight_by is not None:
@@ -58,9 +58,25 @@ def _macro_metric(block: Block, metrics: Sequence[Metric], facets: Sequence[str]
     )
 
 
+def _no_facet(block: Block, name: str, facets: Sequence[str]) -> InputError:
+    listed = ", ".join(facets) or "no facets"
+    wanted = ", ".join([*facets, name])
+    return block.error(
+        f"primary.macro: {name!r} is no facet; there are {listed}; the key facets: [{wanted}] "
+        f"makes it one (of `new`: --set 'facets=[{wanted}]')",
+        "macro",
+    )
+
+
 def _averaged_metric(block: Block, metric_by_name: Mapping[str, Metric]) -> Metric:
     """Return the metric that `of` names, by default the first that is a mean."""
     name = block.text("of") or _first_mean(metric_by_name)
+    if "right" in metric_by_name and block.text("of") is None:
+        raise block.error(
+            f"primary.of is missing: of two kinds of questions, {name} is of one alone; "
+            "of: right is the mean over all",
+            "macro",
+        )
     if name not in metric_by_name:
         listed = ", ".join(metric_by_name)
         raise block.error(f"primary.of is {name!r}; there are {listed}", "of")

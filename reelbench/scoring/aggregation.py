@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple, TypeVar
 import numpy as np
 from pydantic import Field
 
+from reelbench.base.errors import first_of
 from reelbench.base.progress import Bar, no_bar
 from reelbench.judges.verdicts import Judged, Verdict, is_judged
 from reelbench.registry.reasons import NO_ANSWER, OF_JUDGE, UNANSWERED, Reason
@@ -471,6 +472,39 @@ def _macro_ratios(samples: Sequence[Sample], how: Macro) -> list[ratios.Ratio]:
         scale = how.scale * count / (len(parts) * len(part))
         shared_ratios += [replace(ratio, scale=scale) for ratio in part]
     return shared_ratios
+
+
+def note_on_labels(spec: BenchmarkSpec, samples: Sequence[Sample]) -> str | None:
+    """Return a line on labels that the headline, a mean over labels, is without.
+
+    None where each label has an answer with a score, or where none has.
+    """
+    how = spec.primary.aggregate
+    if not isinstance(how, Macro):
+        return None
+    has_score: dict[str, bool] = {}
+    for sample in samples:
+        for name in _names_in_mean(sample, how):
+            has_score[name] = has_score.get(name, False) or how.column in sample.scores
+    lacking = sorted(name for name, is_scored in has_score.items() if not is_scored)
+    if not lacking or len(lacking) == len(has_score):
+        return None
+    counted = len(has_score) - len(lacking)
+    return (
+        f"{spec.primary.name} is over {counted} of {len(has_score)} labels of "
+        f"{how.within or how.facet}: no scored answer in {first_of(lacking)}"
+    )
+
+
+def _names_in_mean(sample: Sample, how: Macro) -> list[str]:
+    """Return the labels, or pairs of labels, with which a sample takes part in a mean."""
+    outer = sample.facets.get(how.facet, ())
+    if how.within is None:
+        return list(outer)
+    names: list[str] = []
+    for name in outer:
+        names += [f"{name} / {inner}" for inner in sample.facets.get(how.within, ())]
+    return names
 
 
 def _ratios_by_label_within(

@@ -391,11 +391,14 @@ class Evaluation:
         return notes
 
     def _data_notes(self) -> list[str]:
-        """Return the notes on the data: units in doubt, and rows that can't be read."""
+        """Return the notes on the data: units in doubt, labels and rows that don't count."""
         notes: list[str] = []
         doubt = self.questions.unit_doubt(self.scored.samples)
         if doubt:
             notes.append(doubt)
+        labels_note = aggregation.note_on_labels(self.spec, self.scored.samples)
+        if labels_note:
+            notes.append(labels_note)
         with suppress(ReelbenchError):  # the questions are not on this machine
             unreadable, rows = self.questions.here.left_out
             if unreadable:

@@ -3,12 +3,14 @@
 import json
 
 import pytest
+from typer.testing import CliRunner
 
 import reelbench as face
 from reelbench.base.errors import InputError
 from reelbench.registry import benchmark_file, discovery
 from reelbench.registry.declaration import declaration, declared_benchmark, scoring_sha256
 from reelbench.scoring.number_match import number_of
+from tests.program import app
 from tests.servers.judge import Answer, JudgeServer
 
 CHOICE = """\
@@ -83,6 +85,67 @@ def test_a_mean_over_what_is_no_facet_is_a_line(primary, line, tmp_path):
     with pytest.raises(InputError) as caught:
         benchmark_file.read(folder)
     assert line in str(caught.value)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def written_rows(path, tasks, **more):
+    """Rows for `new`, of these tasks."""
+    rows = [
+        {"id": f"q{n}", "video": f"v{n}.mp4", "question": "Which is it?", "task": task}
+        | {"options": ["tea", f"milk {n}"], "answer": "AB"[n % 2], **more}
+        for n, task in enumerate(tasks)
+    ]
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    return path
+
+
+def test_new_says_which_key_makes_a_facet_and_shows_it(tmp_path):
+    rows = written_rows(tmp_path / "rows.json", ["find"] * 3 + ["tell"] * 3)
+    new = ("new", "apart", "--from", rows, "--out", tmp_path / "b", "--set", "facets=[]")
+    refused = run(*new, "--set", "primary={macro: task}")
+    assert "--set 'facets=[task]'" in str(refused.exception)
+    made = run(*new[:-2], "--set", "facets=[task]", "--set", "primary={macro: task}")
+    assert made.exit_code == 0, made.output
+    assert "facets: task\n" in made.output
+
+
+def test_a_mean_over_labels_of_two_kinds_says_what_it_is_of(tmp_path):
+    head = CHOICE.replace("kind: choice", "kind: {column: sort, mc: choice, words: exact}")
+    folder = choice_rows(tmp_path / "b", f"{head}primary: {{macro: task}}\n", TASKS)
+    line = "of two kinds of questions, accuracy is of one alone; of: right is the mean over all"
+    assert line in str(run("check", folder, "--no-media").exception)
+
+
+def test_a_label_without_any_scored_answer_is_told(tmp_path):
+    folder = choice_rows(tmp_path / "b", f"{CHOICE}primary: {{macro: task}}\n", TASKS)
+    file = tmp_path / "answers.json"
+    file.write_text(json.dumps({f"q{n}": "A" for n in range(6)}), encoding="utf-8")
+    done = run("score", folder, "--predictions", file, "--output", tmp_path / "out")
+    line = "accuracy_macro is over 2 of 3 labels of task: no scored answer in read"
+    assert line in " ".join(done.output.split())
+    file.write_text(json.dumps({f"q{n}": "A" for n in range(7)}), encoding="utf-8")
+    done = run("score", folder, "--predictions", file, "--output", tmp_path / "out2")
+    assert "no scored answer in" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("primary", "line"),
+    [
+        ("{macro: task}", "the mean over 4 labels: find 4, raed 1, read 1, tell 2; 1 question"),
+        (
+            "{macro: [part, task]}",
+            "4 labels: now / raed 1, now / read 1, past / find 4, past / tell 2; 1 question",
+        ),
+    ],
+)
+def test_check_lists_the_labels_whose_mean_ranks(primary, line, tmp_path):
+    tasks = [*TASKS[:-1], ("now", "raed"), ("now", "")]
+    folder = choice_rows(tmp_path / "b", f"{CHOICE}primary: {primary}\n", tasks)
+    done = run("check", folder, "--no-media")
+    assert f"{line} without a label count in none" in done.output
 
 
 MARKED = """\
