@@ -60,10 +60,10 @@ def _macro_metric(block: Block, metrics: Sequence[Metric], facets: Sequence[str]
 
 def _no_facet(block: Block, name: str, facets: Sequence[str]) -> InputError:
     listed = ", ".join(facets) or "no facets"
-    wanted = ", ".join([*facets, name])
+    with_it = ", ".join([*facets, name])
     return block.error(
-        f"primary.macro: {name!r} is no facet; there are {listed}; the key facets: [{wanted}] "
-        f"makes it one (of `new`: --set 'facets=[{wanted}]')",
+        f"primary.macro: {name!r} is no facet; there are {listed}; the key facets: [{with_it}] "
+        f"makes it one (of `new`: --set 'facets=[{with_it}]')",
         "macro",
     )
 

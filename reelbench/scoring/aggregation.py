@@ -497,7 +497,7 @@ def note_on_labels(spec: BenchmarkSpec, samples: Sequence[Sample]) -> str | None
 
 
 def _names_in_mean(sample: Sample, how: Macro) -> list[str]:
-    """Return the labels, or pairs of labels, with which a sample takes part in a mean."""
+    """Return the labels, or pairs of labels, of a sample in a mean over them."""
     outer = sample.facets.get(how.facet, ())
     if how.within is None:
         return list(outer)
