@@ -120,6 +120,23 @@ class HiddenFile:
     scored: Scored | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A row's claim, or that of a hidden test's file, to its model.
+
+    Attributes:
+        number: Its place in the order of the ledger.
+        account: Who handed it in. None for the maintainers.
+        at: When.
+        act: What was done, in words.
+    """
+
+    number: int
+    account: str | None
+    at: datetime
+    act: str
+
+
 @dataclass(slots=True)
 class BoardState:
     """The state of a board after some entries.
@@ -138,6 +155,8 @@ class BoardState:
     owners: dict[str, str | None] = field(default_factory=dict[str, str | None])
     hidden: dict[_Submitted, HiddenFile] = field(default_factory=dict[_Submitted, HiddenFile])
     _gone: dict[_Answers, FiledRow] = field(default_factory=dict[_Answers, FiledRow])
+    _claims: dict[str, dict[str, _Claim]] = field(default_factory=dict[str, dict[str, _Claim]])
+    """Model's name today, in small letters -> key -> its claim, of withdrawn rows too."""
     _filings: int = 0
 
     def apply(self, entries: Iterable[Entry]) -> None:
@@ -156,7 +175,7 @@ class BoardState:
             elif isinstance(entry, Moved):
                 self.owners[self.name_of(entry.model).casefold()] = entry.account
             elif isinstance(entry, Received):
-                self.hidden.setdefault(submitted(entry), HiddenFile(entry))
+                self._receive(entry)
             else:
                 self._score(entry)
 
@@ -174,7 +193,7 @@ class BoardState:
                 earlier = (*earlier, old_row.files)
             if rejudged is None and old_row.answers == entry.answers:
                 rejudged = old_row.rejudged
-        self._filings += 1
+        self._claim(entry, "was filed first by")
         self.rows[entry.key] = FiledRow(
             key=entry.key,
             model=entry.model,
@@ -188,6 +207,22 @@ class BoardState:
             rejudged=rejudged,
             earlier=earlier,
         )
+
+    def _receive(self, entry: Received) -> None:
+        self._claim(entry, "was handed in first by")
+        self.hidden.setdefault(submitted(entry), HiddenFile(entry))
+
+    def _claim(self, entry: Filed | Received, act: str) -> None:
+        """Note whose a model is.
+
+        Who replaces a row has it from then on.
+        """
+        claims = self._claims.setdefault(self.name_of(entry.model).casefold(), {})
+        account = ledger.account_of(entry.who)
+        first_claim = claims.setdefault(entry.key, _Claim(self._filings, account, entry.at, act))
+        if isinstance(entry, Filed):
+            claims[entry.key] = replace(first_claim, account=account)
+        self._filings += 1
 
     def _check(self, entry: Checked) -> None:
         row = self.rows.get(entry.key)
@@ -213,6 +248,7 @@ class BoardState:
             self.owners[new_name] = self.owners.pop(old_name)
         else:
             self.owners.pop(new_name, None)  # of a model that has no rows any more
+        self._claims[new_name] = self._claims.pop(old_name, {})
 
     def _remove(self, entry: Removed) -> None:
         answers = (entry.key, entry.answers)
@@ -251,12 +287,26 @@ class BoardState:
         names += [name for name in self.names if self.name_of(name).casefold() == today.casefold()]
         return names
 
-    def _first_rows(self, aliases_of_board: Aliases) -> dict[str, FiledRow]:
-        """Return the id of a model -> the row of it that was filed first."""
-        first_rows: dict[str, FiledRow] = {}
-        for row in sorted(self.rows.values(), key=lambda row: row.order):
-            first_rows.setdefault(aliases_of_board.id_of(self.name_of(row.model)), row)
-        return first_rows
+    def has_model(self, name: str) -> bool:
+        """Return True of a name today that a row has, or a hidden test's file."""
+        models = [row.model for row in self.rows.values()]
+        models += [file.received.model for file in self.hidden.values()]
+        return any(self.name_of(model).casefold() == name.casefold() for model in models)
+
+    def was_claimed(self, name: str) -> bool:
+        """Return True of a name today that ever had a result."""
+        return bool(self._claims.get(name.casefold()))
+
+    def _first_claims(self, aliases_of_board: Aliases) -> dict[str, _Claim]:
+        """Return the id of a model -> its first claim. Withdrawn rows keep theirs."""
+        first_claims: dict[str, _Claim] = {}
+        for name, claims in self._claims.items():
+            model_id = aliases_of_board.id_of(name)
+            for claim in claims.values():
+                first_claim = first_claims.setdefault(model_id, claim)
+                if claim.number < first_claim.number:
+                    first_claims[model_id] = claim
+        return first_claims
 
     def refusals(
         self, models: Collection[str], account: str | None, aliases_of_board: Aliases
@@ -265,7 +315,7 @@ class BoardState:
 
         Another one filed it first, or it was moved to another. None is the board's maintainers.
         """
-        first_rows = self._first_rows(aliases_of_board)
+        first_claims = self._first_claims(aliases_of_board)
         moved_to = {aliases_of_board.id_of(name): owner for name, owner in self.owners.items()}
         reasons: dict[str, str] = {}
         for model in models:
@@ -274,10 +324,11 @@ class BoardState:
                 owner = moved_to[model_id]
                 whose = "belongs to"
                 since = ""
-            elif model_id in first_rows:
-                owner = first_rows[model_id].account
-                whose = "was filed first by"
-                since = f", {first_rows[model_id].taken:%Y-%m-%d}"
+            elif model_id in first_claims:
+                claim = first_claims[model_id]
+                owner = claim.account
+                whose = claim.act
+                since = f", {claim.at:%Y-%m-%d}"
             else:
                 continue
             if same_account(owner, account):

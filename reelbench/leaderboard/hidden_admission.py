@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import identity
-from reelbench.leaderboard.board_state import HiddenFile, same_account
+from reelbench.leaderboard.board_state import HiddenFile
 from reelbench.leaderboard.hidden_board import HiddenBoard
 from reelbench.leaderboard.hidden_offer import OfferedSubmission
 from reelbench.leaderboard.hidden_rules import Phase
@@ -61,16 +61,7 @@ def phase_that_takes(author: str, record: Submission, board: HiddenBoard) -> Pha
 def _name_faults(author: str, record: Submission, board: HiddenBoard) -> Iterator[str]:
     """Yield why a submission can't bear its names."""
     yield from identity.run_problems(record)
-    model = record.model.id
-    state = board.state
-    yield from state.refusals({model}, author, board.names).values()
-    own_id = board.names.id_of(state.name_of(model))
-    for file in state.hidden.values():
-        received = file.received
-        is_same = board.names.id_of(state.name_of(received.model)) == own_id
-        if is_same and not same_account(received.who, author):
-            yield f"{model} was handed in first by {received.who}; use a name of your own"
-            return
+    yield from board.state.refusals({record.model.id}, author, board.names).values()
 
 
 def taken_before(offered: OfferedSubmission, board: HiddenBoard) -> HiddenFile | None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import ledger
+from reelbench.leaderboard.aliases import Aliases
 from reelbench.leaderboard.board_state import BoardState, same_account, state_of, submitted
 from reelbench.leaderboard.ledger import (
     Checked,
@@ -22,10 +23,18 @@ from reelbench.leaderboard.ledger import (
 )
 
 _Subject = tuple[str, str]
+_NO_ALIASES = Aliases({})
 
 
-def merge(own_lines: Sequence[Line], published_lines: Sequence[Line]) -> list[Line]:
+def merge(
+    own_lines: Sequence[Line], published_lines: Sequence[Line], names: Aliases = _NO_ALIASES
+) -> list[Line]:
     """Return the lines of both, those that are published first.
+
+    Args:
+        own_lines: The lines of the store.
+        published_lines: The published lines.
+        names: The board's names of models.
 
     Raises:
         InputError: An entry of the store contradicts one that is published.
@@ -50,6 +59,7 @@ def merge(own_lines: Sequence[Line], published_lines: Sequence[Line]) -> list[Li
         _refuse_taken_name(line.entry, state)
         _refuse_name_given_meanwhile(line.entry, renames, state)
         further.append((line.entry, line.sha256))
+    _refuse_name_of_another(own_lines, shared, published_lines, names)
     chain = published_lines[-1].chain if published_lines else ledger.START
     return [*published_lines, *ledger.chained(further, chain)]
 
@@ -122,6 +132,9 @@ def _refuse_taken_name(entry: Entry | None, state: BoardState) -> None:
     for row in state.rows.values():
         if state.name_of(row.model).casefold() == new_name:
             raise _two_models(f"{row.key} of {entry.to}", entry)
+    for file in state.hidden.values():
+        if state.name_of(file.received.model).casefold() == new_name:
+            raise _two_models(in_words(file.received), entry)
 
 
 def _refuse_name_given_meanwhile(
@@ -139,6 +152,71 @@ def _refuse_name_given_meanwhile(
         has_name = state.name_of(row.model).casefold() == name
         if has_name and not same_account(state.owner_of(row), account):
             raise _two_models(in_words(named[-1]), entry)
+
+
+def _refuse_name_of_another(
+    own_lines: Sequence[Line], shared: int, published_lines: Sequence[Line], names: Aliases
+) -> None:
+    """Raise InputError of a model that another account has where it is published.
+
+    What the store's maintainers let in against its own ledger's word stays in.
+    """
+    own_state = state_of(own_lines[:shared])
+    state = state_of(published_lines)
+    published_models = _models(published_lines[shared:], state, names)
+    withdrawn = _withdrawn_answers(own_lines[shared:])
+    for line in own_lines[shared:]:
+        entry = line.entry
+        if entry is None:
+            continue
+        is_withdrawn = isinstance(entry, Filed) and (entry.key, entry.answers) in withdrawn
+        if isinstance(entry, Filed | Received) and not is_withdrawn:
+            is_published = names.id_of(state.name_of(entry.model)) in published_models
+            reason = _refusal(entry, state, names) if is_published else None
+            if reason is not None and _refusal(entry, own_state, names) is None:
+                raise _two_accounts(reason, entry)
+        own_state.apply([entry])
+        state.apply([entry])
+
+
+def _models(lines: Sequence[Line], state: BoardState, names: Aliases) -> set[str]:
+    """Return the ids of the models that some entries are on."""
+    models: set[str] = set()
+    for line in lines:
+        if isinstance(line.entry, Filed | Received | Renamed | Moved):
+            models.add(names.id_of(state.name_of(line.entry.model)))
+    return models
+
+
+def _withdrawn_answers(lines: Sequence[Line]) -> set[tuple[str, str]]:
+    """Return the keys and answers that some entries withdraw."""
+    withdrawn: set[tuple[str, str]] = set()
+    for line in lines:
+        if isinstance(line.entry, Removed):
+            withdrawn.add((line.entry.key, line.entry.answers))
+    return withdrawn
+
+
+def _refusal(entry: Filed | Received, state: BoardState, names: Aliases) -> str | None:
+    """Return why an entry's account may not file its model.
+
+    It is None where it may. The maintainers may file whatever they want.
+    """
+    account = ledger.account_of(entry.who)
+    if account is None:
+        return None
+    return state.refusals({entry.model}, account, names).get(entry.model)
+
+
+def _two_accounts(reason: str, entry: Filed | Received) -> InputError:
+    published, _, _ = reason.partition("; ")
+    advice = "begin with a clone of the published dataset, and take another name"
+    if isinstance(entry, Filed):
+        advice = f"withdraw your own with `reelbench leaderboard remove {entry.key} --store STORE`"
+    return InputError(
+        f"two maintainers did different things: published, {published}; here is "
+        f"{in_words(entry)}, and a name belongs to one account; {advice}"
+    )
 
 
 def _two_models(published: str, entry: Entry) -> InputError:

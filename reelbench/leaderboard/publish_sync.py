@@ -13,6 +13,7 @@ from reelbench.base.files import read_json, write_text, written_aside
 from reelbench.data import hub
 from reelbench.data.hub_write import Head, Repository, differs
 from reelbench.leaderboard import (
+    aliases,
     hidden_key,
     ledger,
     ledger_merge,
@@ -50,7 +51,7 @@ def sync(place: Path, repository: Repository, head: Head, folder: Path, note: No
     lines = published_lines(repository, head)
     book = BoardLedger(place)
     with book.locked():
-        merged = ledger_merge.merge(book.lines, lines)
+        merged = ledger_merge.merge(book.lines, lines, aliases.read(place))
         state = state_of(merged)
         is_moved = merged != book.lines
         lacking: list[FiledRow] = []

@@ -146,7 +146,7 @@ def rename(old_name: str, new_name: str, place: Path) -> int:
         # A name that it had before may come back.
         name_of_new = state.name_of(new_name)
         is_own_name = name_of_new.casefold() == today.casefold()
-        if not is_own_name and _rows_of_model(state, name_of_new):
+        if not is_own_name and state.has_model(name_of_new):
             raise InputError(
                 f"{place}: has results of {new_name!r} already; two models don't become one by a "
                 "new name (aliases.yaml says which names are one model)"
@@ -173,7 +173,7 @@ def move(model: str, account: str | None, place: Path) -> None:
     board = BoardLedger(place)
     with board.locked():
         today = board.state.name_of(model)
-        if not _rows_of_model(board.state, today):
+        if not board.state.was_claimed(today):  # a withdrawn row's name has an owner, too
             raise InputError(
                 f"{place}: has no result of {model!r}; "
                 f"`reelbench leaderboard list --store {place}` has all models"

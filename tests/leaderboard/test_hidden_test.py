@@ -9,8 +9,17 @@ import pytest
 
 import reelbench
 from reelbench.base.errors import InputError, ReelbenchError
-from reelbench.leaderboard import board, hidden_key, hidden_reveal, ledger, publish, store
+from reelbench.leaderboard import (
+    board,
+    hidden_key,
+    hidden_reveal,
+    ledger,
+    publish,
+    row_life,
+    store,
+)
 from reelbench.leaderboard.ledger import Ledger, Renamed
+from reelbench.leaderboard.store import Filing
 from reelbench.registry.records import About
 from reelbench.scoring import aggregation
 from tests.leaderboard import hidden_tests
@@ -497,3 +506,20 @@ def test_a_foreign_id_is_refused_when_it_is_added_and_the_others_are_added(hidde
     assert [path.parent.name for path in place.glob("submissions/cellar/*/*")] == ["bob__model"]
     alone = reelbench("leaderboard", "add", spoilt, "--store", place)
     assert alone.returncode == 2
+
+
+def test_the_name_of_a_model_in_a_hidden_test_is_its_accounts_in_public_tables_too(
+    hidden, rextime_run
+):
+    hidden.offer("ann", hidden_tests.answers(hidden.right, 150))
+    hidden.check(1)
+    run = rextime_run("m", model="ann/model")
+    [added] = store.add(run, hidden.store, filing=Filing("mallory"))
+    assert added.outcome == "refused"
+    assert "ann/model was handed in first by ann" in added.why
+    [added] = store.add(run, hidden.store, filing=Filing("ann"))
+    assert added.outcome == "added", added.why
+    row_life.remove([added.place.relative_to(hidden.store).as_posix()], hidden.store, "wrong")
+    store.add(rextime_run("other", model="org/other", right=3), hidden.store)
+    with pytest.raises(InputError, match="has results of 'ann/model' already"):
+        row_life.rename("org/other", "ann/model", hidden.store)

@@ -566,3 +566,42 @@ def test_settings_of_two_maintainers_take_each_others_place_only_when_that_is_sa
     publish(other)
     publish(place)
     assert settings.read_text() == "judges: [third, fourth]\n"
+
+
+def test_the_name_of_a_withdrawn_model_stays_its_accounts(place, rextime_run):
+    row_life.remove([_key(place, "bob/two")], place, "wrong frames")
+    [eve] = store.add(rextime_run("eve", model="bob/two", right=7), place, filing=Filing("eve"))
+    assert eve.outcome == "refused"
+    assert "bob/two was filed first by bob" in eve.why
+    [bob] = store.add(rextime_run("again", model="bob/two", right=6), place, filing=Filing("bob"))
+    assert bob.outcome == "added", bob.why
+
+
+def test_a_withdrawn_models_name_goes_where_it_is_moved(place, rextime_run):
+    row_life.remove([_key(place, "bob/two")], place, "not bob's")
+    row_life.move("bob/two", "eve", place)
+    [eve] = store.add(rextime_run("eve", model="bob/two", right=7), place, filing=Filing("eve"))
+    assert eve.outcome == "added", eve.why
+
+
+@pytest.mark.usefixtures("hub")
+def test_two_maintainers_who_filed_a_name_for_two_accounts_are_stopped(
+    rextime_run, tamper, tmp_path
+):
+    one, two = tmp_path / "one", tmp_path / "two"
+    store.add(rextime_run("a", model="alice/model"), one, filing=Filing("alice"))
+    run = tamper(
+        rextime_run("m", model="alice/model", right=7),
+        result=lambda found: found["model"].update(revision="v2"),
+    )
+    [added] = store.add(run, two, filing=Filing("mallory"))
+    assert added.outcome == "added", added.why
+    publishing.publish(one, dataset=DATASET)
+    with pytest.raises(InputError) as stopped:
+        publishing.publish(two, dataset=DATASET)
+    message = str(stopped.value)
+    assert "published, alice/model was filed first by alice" in message
+    assert "mallory: filed alice__model/v2/" in message
+    row_life.remove([_key(two, "alice/model")], two, "alice's name")
+    publishing.publish(two, dataset=DATASET)
+    assert [row.account for row in read_state(two).rows.values()] == ["alice"]
