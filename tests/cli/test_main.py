@@ -89,7 +89,10 @@ def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):
             "File name too long; choose a shorter one (255 bytes at most)",
         ),
         (["compare", "power", "rextime_mini"], "give a result's folder"),
-        (["cards", "nonsense"], "cards: no such command 'nonsense'; see `reelbench cards --help`"),
+        (
+            ["cards", "nonsense"],
+            "cards: no such command 'nonsense'; `reelbench cards render NAME --out DIR` writes",
+        ),
         (["diagnose", "errors", "x"], "diagnose errors: missing option '--out'"),
         (["compare", "power", "--nonsense"], "power: no such option: --nonsense"),
         (
