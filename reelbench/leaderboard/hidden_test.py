@@ -40,6 +40,8 @@ from reelbench.tasks.hidden_submission import HandedIn
 
 log = logging.getLogger("reelbench")
 
+_NOT_SCORED = "could not be scored here; the next look tries again"
+
 
 class Look(NamedTuple):
     """A look's outcome, with the comment on a submission.
@@ -226,13 +228,19 @@ class HiddenTest(PullRequests):
         with board.held():
             due_files = board.due_files()
         for file in due_files:
-            received = file.received
-            try:
-                hidden_rows.record_of(self._store, received)
-                handed_in = hidden_submission.read_submission(self._store / received.key)
-                self._score(file, handed_in.texts, board)
-            except ReelbenchError as error:
-                log.warning("%s: not scored: %s", received.key, error)
+            self._score_or_warn(file, board)
+
+    def _score_or_warn(self, file: HiddenFile, board: HiddenBoard) -> None:
+        """Score a kept file. A fault of one stops no other."""
+        received = file.received
+        try:
+            hidden_rows.record_of(self._store, received)
+            handed_in = hidden_submission.read_submission(self._store / received.key)
+            self._score(file, handed_in.texts, board)
+        except ReelbenchError as error:
+            log.warning("%s: not scored: %s", received.key, error)
+        except Exception as error:  # noqa: BLE001 - its words might tell an answer
+            log.warning("%s: not scored: %s", received.key, type(error).__name__)
 
     def _score(self, file: HiddenFile, texts: Mapping[str, str], board: HiddenBoard) -> None:
         """Score a file. Only then the store is held, and the ledger gets its line.
@@ -259,10 +267,14 @@ class HiddenTest(PullRequests):
             board.append(entry)
 
     def _totals(self, texts: Mapping[str, str]) -> Metrics:
+        """Return the totals. ReelbenchError where the primary metric has none."""
         try:
-            return self._answers.totals(texts)
+            totals = self._answers.totals(texts)
         except Exception:  # noqa: BLE001 - its words might tell an answer
-            raise ReelbenchError("could not be scored here; the next look tries again") from None
+            raise ReelbenchError(_NOT_SCORED) from None
+        if self._answers.spec.primary.name not in totals:
+            raise ReelbenchError(_NOT_SCORED)
+        return totals
 
 
 def _limits(author: str, quotas: Quotas) -> list[str]:

@@ -75,6 +75,9 @@ FAILURE_MARKERS = (
 )
 """Text in place of an answer when a request failed, by adapters of lmms-eval and VLMEvalKit."""
 
+BLOCKED_MARKER = "[SAFETY_BLOCKED"
+"""The words of lmms-eval's adapter of Gemini for an answer that the server held back."""
+
 
 def _mixed_columns(item: Item) -> dict[str, float]:
     """Return the columns of an item of a benchmark with both options and short answers."""
@@ -212,6 +215,15 @@ class ScoredItems:
 def is_failure(text: str) -> bool:
     """Return True where `text` is a marker of a failed request instead of an answer."""
     return text.lstrip().startswith(FAILURE_MARKERS)
+
+
+def reason_in_text(text: str) -> Reason | None:
+    """Return why a text is no answer but the mark of a failure, else None."""
+    if is_failure(text):
+        return Reason.MODEL_FAILED
+    if text.startswith(BLOCKED_MARKER):
+        return Reason.REFUSED
+    return None
 
 
 def item_columns(spec: BenchmarkSpec, item: Item) -> dict[str, float]:

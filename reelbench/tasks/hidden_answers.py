@@ -67,7 +67,7 @@ class HiddenAnswers:
         hidden_submission.refuse_other_ids(ids, own_ids, f"{self.spec.id} {self.split}")
 
     def totals(self, predictions: Mapping[str, str]) -> dict[str, MetricValue]:
-        """Return the rounded total of each metric. Predictions answer every question."""
+        """Return the rounded total of each metric. Every question counts, whatever its text."""
         items = self._items(predictions)
         scored = aggregation.score(self.spec, items, overlap=False)
         videos = len({reference.video for reference in self.references})
@@ -82,6 +82,8 @@ class HiddenAnswers:
         texts: list[Given] = []
         for reference in self.references:
             prediction = predictions[reference.id]
+            if aggregation.reason_in_text(prediction) is not None:
+                prediction = ""  # as an item with that reason it would leave the mean
             texts.append(Given(prediction, reference.options, reference.timing, reference.question))
         answered = all_answered(self.spec, texts)
         items: list[Item] = []

@@ -1,7 +1,8 @@
 """A submission to a hidden test: a model's answers, and the facts of its run, without a number.
 
 `submission.jsonl` has an id and a prediction a line, `submission.json` the rest. A question that
-got no answer has the prediction `null` and the reason. Both files are read as a stranger's: a line
+got no answer has the prediction `null` and the reason. A text that marks a failed or held-back
+request is no answer either. Both files are read as a stranger's: a line
 says what is wrong with them, and nothing of them is run.
 """
 
@@ -17,6 +18,7 @@ from reelbench.base.files import hold_size, json_lines, read_json, write_json
 from reelbench.base.values import is_object, without_folders
 from reelbench.registry.reasons import NO_ANSWER, Reason
 from reelbench.registry.records import BenchmarkRecord, ModelRecord, Record, Result, SettingsRecord
+from reelbench.scoring import aggregation
 
 FILE = "submission.json"
 PREDICTIONS_FILE = "submission.jsonl"
@@ -158,8 +160,13 @@ def _with_predictions(record: Submission, file: Path) -> HandedIn:
             raise InputError(f"{where}: the id {question_id[:_ID_SHOWN]!r} occurs twice")
         if "reason" in line:
             unanswered[question_id] = _reason_of_no_answer(line, where)
+            continue
+        prediction = _checked_prediction(line, where)
+        reason = aggregation.reason_in_text(prediction)
+        if reason is None:
+            predictions[question_id] = prediction
         else:
-            predictions[question_id] = _checked_prediction(line, where)
+            unanswered[question_id] = reason
     return HandedIn(record, predictions, unanswered)
 
 

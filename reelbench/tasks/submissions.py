@@ -562,10 +562,6 @@ def reference_of(spec: BenchmarkSpec, row: Row) -> Reference:
     )
 
 
-BLOCKED = "[SAFETY_BLOCKED"
-"""The words of lmms-eval's adapter of Gemini for an answer that the server held back."""
-
-
 def answered(
     spec: BenchmarkSpec,
     text: str,
@@ -586,12 +582,11 @@ def all_answered(spec: BenchmarkSpec, texts: "Sequence[answers.Given]") -> Itera
     """Read each raw answer as `answered` does. Many are read by several processes."""
     for given_answer, parsed in zip(texts, answers.parse_all(spec, texts), strict=True):
         text = given_answer.text
-        if aggregation.is_failure(text):
-            yield Prediction(text, reason=Reason.MODEL_FAILED)
-        elif text.startswith(BLOCKED):
-            yield Prediction(text, reason=Reason.REFUSED)
-        else:
+        reason = aggregation.reason_in_text(text)
+        if reason is None:
             yield Prediction(text, parsed, answers.flags(text, parsed))
+        else:
+            yield Prediction(text, reason=reason)
 
 
 def cut_off(text: object) -> bool:

@@ -13,6 +13,7 @@ from reelbench.leaderboard import (
     board,
     hidden_key,
     hidden_reveal,
+    hidden_rules,
     ledger,
     publish,
     row_life,
@@ -22,6 +23,7 @@ from reelbench.leaderboard.ledger import Ledger, Renamed
 from reelbench.leaderboard.store import Filing
 from reelbench.registry.records import About
 from reelbench.scoring import aggregation
+from reelbench.tasks.hidden_answers import HiddenAnswers
 from tests.leaderboard import hidden_tests
 from tests.leaderboard.hidden_tests import DATASET, Hidden
 from tests.servers.judge import Answer, JudgeServer
@@ -416,6 +418,110 @@ def test_who_leaves_many_questions_unanswered_is_not_ranked(hidden):
     hidden.check(1)
     [row] = board.make(hidden.store, published=False).entries
     assert row.unranked == "7 of 300 items unscored"
+
+
+MARKS = (
+    "[SAFETY_BLOCKED]",
+    FAILED,
+    "[LMMS_EVAL_BUDGET_EXCEEDED]",
+    "Failed to obtain answer via API.",
+)
+
+
+def _with_reason(folder):
+    """State each mark by hand as a question without an answer."""
+    file = folder / "submission.jsonl"
+    for mark in MARKS:
+        text = f'"prediction": {json.dumps(mark)}'
+        stated = '"prediction": null, "reason": "refused"'
+        file.write_text(file.read_text().replace(text, stated))
+
+
+@pytest.mark.parametrize("change", [None, _with_reason])
+def test_a_question_whose_answer_is_a_mark_counts_at_the_lowest(hidden, change):
+    """One of 300 is right, and 299 are marked by hand: 0.3 %, last and not ranked."""
+    hidden.offer("ann", hidden_tests.answers(hidden.right, 183))
+    marked = [MARKS[number % len(MARKS)] for number in range(299)]
+    hidden.offer("mallory", [hidden.right[0], *marked], change=change)
+    assert "| accuracy | % | 61.0 | 51.0 to 70.1 | 300 |" in hidden.check(1).comment
+    comment = hidden.check(2).comment
+    assert "| accuracy | % | 0.3 |" in comment
+    assert "| 300 |" in comment
+    assert "299 of 300 questions without an answer: counted at the scale's lowest" in comment
+    rows = board.make(hidden.store, published=False).entries
+    unranked = {row.model: row.unranked for row in rows}
+    assert unranked == {"ann/model": None, "mallory/model": "299 of 300 items unscored"}
+
+
+def test_a_mark_beside_a_reason_is_refused(hidden):
+    def state_both(folder):
+        line = json.dumps({"id": "q0", "prediction": MARKS[0], "reason": "refused"})
+        (folder / "submission.jsonl").write_text(line)
+
+    hidden.offer("mallory", hidden.right, change=state_both)
+    comment = hidden.check(1).comment
+    assert "line 1: a `reason` stands beside the prediction null" in comment
+    assert hidden.acts == []
+
+
+def test_who_marks_every_question_has_zero_and_stops_nobody(hidden, reelbench):
+    def mark_all(folder):
+        lines = [json.dumps({"id": f"q{n}", "prediction": MARKS[0]}) for n in range(300)]
+        (folder / "submission.jsonl").write_text("\n".join(lines))
+
+    hidden.offer("mallory", hidden.right, change=mark_all)
+    hidden.offer("ann", hidden_tests.answers(hidden.right, 183))
+    hidden.use("bot")
+    done = reelbench(
+        *("leaderboard", "check", "--answers", hidden.answers, "--benchmark", hidden.folder),
+        *("--dataset", DATASET, "--store", hidden.store),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "| accuracy | % | 0.0 |" in done.stdout
+    assert "| accuracy | % | 61.0 |" in done.stdout
+
+
+def _fail(*_):
+    raise ValueError("the answer to q7 is C")
+
+
+@pytest.mark.parametrize("outcome", [_fail, lambda *_: {}])
+def test_a_file_that_cannot_be_scored_stops_no_other(hidden, monkeypatch, caplog, outcome):
+    """Both wait for a day. On it the first fails; the next look scores it."""
+    hidden.rules("{phases: [{name: t, split: test, results: 2999-01-01}]}")
+    for number, account in enumerate(("mallory", "ann"), start=1):
+        hidden.offer(account, hidden_tests.answers(hidden.right, 150 + number))
+        hidden.check(number)
+    hidden.rules("{phases: [{name: t, split: test, results: 2026-01-01}]}")
+    totals = HiddenAnswers.totals
+
+    def fail_for_the_first(answers, texts):
+        if texts["q151"] == hidden.right[151]:
+            return totals(answers, texts)
+        return outcome()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(HiddenAnswers, "totals", fail_for_the_first)
+        assert list(hidden.test().open()) == [1, 2]
+    assert hidden.acts[2:] == [("ann", "scored")]
+    assert "mallory__model" in caplog.text
+    assert "not scored: could not be scored here; the next look tries again" in caplog.text
+    assert "q7" not in caplog.text
+    hidden.test().open()
+    assert hidden.acts[3:] == [("mallory", "scored")]
+
+
+def test_a_fault_while_totals_are_held_against_a_row_stops_no_other(hidden, monkeypatch, caplog):
+    hidden.rules("{phases: [{name: t, split: test, results: 2999-01-01}]}")
+    for number, account in enumerate(("mallory", "ann"), start=1):
+        hidden.offer(account, hidden_tests.answers(hidden.right, 150 + number))
+        hidden.check(number)
+    hidden.rules("{phases: [{name: t, split: test, results: 2026-01-01}]}")
+    with monkeypatch.context() as patch:
+        patch.setattr(hidden_rules, "takes_the_row", _fail)
+        assert list(hidden.test().open()) == [1, 2]
+    assert caplog.text.count("not scored: ValueError") == 2
+    assert "q7" not in caplog.text
 
 
 def _with_lines(run, *lines):

@@ -150,3 +150,50 @@ def test_a_reader_is_not_asked_about_hidden_answers(tmp_path):
         run = _handed_in(tmp_path, ["B", "The one on the left."], reader=reader)
         assert server.calls == []
     assert hidden_submission.read_submission(run).record.settings.reader is None
+
+
+EXACT = """\
+kind: exact
+source: {file: rows.jsonl}
+columns: {id: id, video: video, question: q}
+hidden_answers: true
+"""
+NUMBERS = EXACT + "numbers: mra\n"
+ALL_WINDOWS = SPANS + "windows: f1\n"
+GROUNDED = CHOICES.replace("kind: choice", "kind: grounded_choice")
+MARKS = (
+    "[SAFETY_BLOCKED]",
+    "[LMMS_EVAL_REQUEST_FAILED: timeout]",
+    "[LMMS_EVAL_BUDGET_EXCEEDED]",
+    "Failed to obtain answer via API.",
+)
+
+
+@pytest.mark.parametrize("mark", MARKS)
+@pytest.mark.parametrize(
+    ("declared", "answer", "prediction"),
+    [
+        (CHOICES, {"answer": "A"}, "A"),
+        (SPANS, {"start": 3, "end": 7}, "3 to 7 s"),
+        (EXACT, {"answer": "red"}, "red"),
+        (NUMBERS, {"answer": "7"}, "7"),
+        (ALL_WINDOWS, {"start": 3, "end": 7}, "3 to 7 s"),
+        (GROUNDED, {"answer": "A", "start": 3, "end": 7}, "A, 3 to 7 s"),
+    ],
+)
+def test_every_question_counts_whatever_its_text(tmp_path, declared, answer, prediction, mark):
+    """One of four is right: a quarter of the scale's highest, and nothing where none is."""
+    row = {"video": "v.mp4", "q": "What is there?", "options": ["x", "y"]}
+    ids = [f"q{number}" for number in range(4)]
+    folder = _benchmark(tmp_path / "attic", [{"id": name, **row} for name in ids], declared)
+    file = tmp_path / "a.jsonl"
+    file.write_text("".join(json.dumps({"id": name, **answer}) + "\n" for name in ids))
+    hidden = hidden_answers.read_private_file(str(folder), file)
+    highest = hidden.totals(dict.fromkeys(ids, prediction))
+    marked = dict.fromkeys(ids, mark)
+    for texts, share in ((marked, 0.0), ({**marked, "q0": prediction}, 0.25)):
+        totals = hidden.totals(texts)
+        assert totals.keys() == highest.keys()
+        for name, total in totals.items():
+            assert total.n == 4
+            assert total.value == pytest.approx(highest[name].value * share)
