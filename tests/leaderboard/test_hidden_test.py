@@ -464,21 +464,18 @@ def test_a_mark_beside_a_reason_is_refused(hidden):
     assert hidden.acts == []
 
 
-def test_who_marks_every_question_has_zero_and_stops_nobody(hidden, reelbench):
+def test_who_marks_every_question_has_zero_and_stops_nobody(hidden):
     def mark_all(folder):
         lines = [json.dumps({"id": f"q{n}", "prediction": MARKS[0]}) for n in range(300)]
         (folder / "submission.jsonl").write_text("\n".join(lines))
 
     hidden.offer("mallory", hidden.right, change=mark_all)
     hidden.offer("ann", hidden_tests.answers(hidden.right, 183))
-    hidden.use("bot")
-    done = reelbench(
-        *("leaderboard", "check", "--answers", hidden.answers, "--benchmark", hidden.folder),
-        *("--dataset", DATASET, "--store", hidden.store),
-    )
-    assert done.returncode == 0, done.stderr
-    assert "| accuracy | % | 0.0 |" in done.stdout
-    assert "| accuracy | % | 61.0 |" in done.stdout
+    assert "| accuracy | % | 0.0 |" in hidden.check(1).comment
+    assert list(hidden.test().open()) == [1, 2]
+    assert "| accuracy | % | 61.0 |" in hidden.check(2).comment
+    scored = [act for act in hidden.acts if act[1] == "scored"]
+    assert scored == [("mallory", "scored"), ("ann", "scored")]
 
 
 def _fail(*_):
