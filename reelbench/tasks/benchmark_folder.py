@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from reelbench.base import tables
 from reelbench.base.containment import allow
-from reelbench.base.errors import InputError, cut_in_the_middle, first_of
+from reelbench.base.errors import InputError, cut_in_the_middle, first_of, number_of
 from reelbench.base.files import LONGEST_NAME, replacing_folder, write_text
 from reelbench.base.values import is_object
-from reelbench.data import row_cells, row_tables
+from reelbench.data import file_patterns, row_cells, row_tables
 from reelbench.registry import benchmark_block, benchmark_file, benchmark_mapping, datasheet_form
 from reelbench.registry.benchmark_keys import KEYS
 from reelbench.registry.benchmark_kinds import FileKind
@@ -90,6 +90,8 @@ class _Source(NamedTuple):
 
     files: list[Path]
     rows: list[tuple[str, Cells]]
+    kept_below: Path | None = None
+    """Where several files keep their names: the folder that these count from."""
 
 
 def make(request: NewBenchmark, folder: Path) -> NewFolder:
@@ -259,8 +261,21 @@ def _check_request(request: NewBenchmark, folder: Path) -> None:
             f"{request.name}: an id is lower-case letters, digits and _, a letter first"
         )
     refuse_existing_folder(folder)
+    if file_patterns.is_pattern(request.rows.name) and not request.rows.exists():
+        _refuse_pattern(request.rows)
     if request.media is not None and not request.media.is_dir():
         raise InputError(f"{request.media}: no such folder of videos")
+
+
+def _refuse_pattern(rows: Path) -> None:
+    """Raise InputError for a name of several files: the key `source` takes it."""
+    files = file_patterns.matching_files(rows.parent, rows.name)
+    if files:
+        raise InputError(
+            f"{rows}: stands for {number_of(len(files), 'file')}; --from {files[0]} "
+            f"--set 'source={{file: \"{rows.name}\"}}' reads all, and the column `file` has "
+            "their names"
+        )
 
 
 def _refuse_long_names(source: _Source, video: str) -> None:
@@ -311,6 +326,7 @@ def _write_folder(
     rows_file = f"rows{request.rows.suffix.lower() or '.jsonl'}"
     if request.sheet:
         rows_file = "rows.jsonl"
+    names = _names_of_copies(source, rows_file)
     readme = Path(__file__).with_name("benchmark_readme.md").read_text(encoding="utf-8")
     categories = ["video-text-to-text"]
     if result.kind.endswith("choice"):
@@ -320,18 +336,29 @@ def _write_folder(
             lines = [json.dumps(row, ensure_ascii=False, default=str) for _, row in source.rows]
             write_text(new_folder / rows_file, "\n".join([*lines, ""]))
         else:
-            shutil.copyfile(request.rows, new_folder / rows_file)
-        for file in source.files[1:]:
-            shutil.copyfile(file, new_folder / file.name)
+            _copy_files(source, names, new_folder)
         write_text(
             new_folder / benchmark_file.NAME, _benchmark_yaml(request, result, rows_file, layouts)
         )
         write_text(
             new_folder / "README.md",
-            readme.format(name=request.name, file=benchmark_file.NAME, copied=rows_file),
+            readme.format(name=request.name, file=benchmark_file.NAME, copied=first_of(names)),
         )
         sheet = datasheet_form.as_text({}, categories=categories, creators=["other"])
         write_text(new_folder / datasheet_form.FILE, sheet)
+
+
+def _names_of_copies(source: _Source, rows_file: str) -> list[str]:
+    """Return the names of the files of the rows, and of what is joined to them."""
+    if source.kept_below is not None:
+        return [file.relative_to(source.kept_below).as_posix() for file in source.files]
+    return [rows_file, *(file.name for file in source.files[1:])]
+
+
+def _copy_files(source: _Source, names: Sequence[str], folder: Path) -> None:
+    for file, name in zip(source.files, names, strict=True):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, folder / name)
 
 
 def _videos_of(source: _Source, result: Guess) -> list[str]:
@@ -441,26 +468,46 @@ def _read_source(request: NewBenchmark) -> _Source:
             f"{request.rows}: of lines of text say how they are parted: "
             "--set 'line={clip} {start}##{words}'"
         )
-    if not request.keys.keys() & {"each", "line", "join"}:
+    pattern = _pattern_of_source(request)
+    if not pattern and not request.keys.keys() & {"each", "line", "join"}:
         entries = tables.read(request.rows, sheet_name=request.sheet)
         return _Source([request.rows], list(entries))
     if request.sheet:
-        raise InputError(f"--sheet {request.sheet}: a sheet's rows take no each, line or join")
-    return _read_by_keys(request)
+        raise InputError(
+            f"--sheet {request.sheet}: a sheet's rows take no each, line, join or further files"
+        )
+    return _read_by_keys(request, pattern)
 
 
-def _read_by_keys(request: NewBenchmark) -> _Source:
-    """Return the rows that the keys `each`, `line` and `join` make of the files.
+def _pattern_of_source(request: NewBenchmark) -> str:
+    """Return the name of several files that the key `source` has. Empty where it has none."""
+    if "source" not in request.keys:
+        return ""
+    source = _parsed_keys(request).block("source")
+    names = source.texts("file")
+    if "hub" in source.values or len(names) != 1 or not file_patterns.is_pattern(names[0]):
+        return ""
+    return names[0]
+
+
+def _read_by_keys(request: NewBenchmark, pattern: str) -> _Source:
+    """Return the rows that the keys `each`, `line`, `join` and `source` make of the files.
 
     A row that can't be read is told by `check`.
     """
     files = [request.rows]
+    folder = request.rows.parent
+    if pattern:
+        files = list(file_patterns.matching_files(folder, pattern))
+        if request.rows not in files:
+            raise InputError(f"source.file: {pattern} is to match {request.rows.name}, too")
     keys = _parsed_keys(request)
     join = benchmark_mapping.join_of(keys)
     if join:
-        files.append(request.rows.parent / keys.block("join").required_text("file"))
+        files.append(folder / keys.block("join").required_text("file"))
     steps = benchmark_mapping.steps(keys)
-    entries = row_tables.table(files, steps, keys.text("line") or "", join)
+    line = keys.text("line") or ""
+    entries = row_tables.table(files, steps, line, join, names_files=bool(pattern))
     rows: list[tuple[str, Cells]] = []
     faults: list[InputError] = []
     for where, cells in entries:
@@ -470,7 +517,7 @@ def _read_by_keys(request: NewBenchmark) -> _Source:
             rows.append((where, cells))
     if faults and not rows:
         raise faults[0]
-    return _Source(files, rows)
+    return _Source(files, rows, folder if pattern else None)
 
 
 def _parsed_keys(request: NewBenchmark) -> benchmark_block.Block:

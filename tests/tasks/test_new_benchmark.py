@@ -217,6 +217,27 @@ def test_a_column_within_a_template_may_be_another_field_too(column, found, reel
         assert f"{ours} <- {theirs}  (" in done.stdout
 
 
+def test_several_files_of_rows_are_copied_with_their_names(reelbench, tmp_path):
+    (tmp_path / "vm").mkdir()
+    for number in range(3):
+        row = {"id": f"q{number}", "video": "v.mp4", "question": "Which?", "gt": OPTIONS[number]}
+        file = tmp_path / "vm" / f"part{number}.json"
+        file.write_text(json.dumps([row]), encoding="utf-8")
+    pattern = reelbench("new", "parts", "--from", "vm/*.json", cwd=tmp_path)
+    (line,) = pattern.stderr.strip().splitlines()
+    assert line.startswith("reelbench: vm/*.json: stands for 3 files; --from vm/part0.json")
+    assert """--set 'source={file: "*.json"}'""" in line
+    key = 'source={file: "*.json"}'
+    done = reelbench(
+        *("new", "parts", "--from", "vm/part0.json", "--kind", "exact", "--set", key), cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    names = sorted(path.name for path in (tmp_path / "parts").glob("*.json"))
+    assert names == ["part0.json", "part1.json", "part2.json"]
+    checked = reelbench("check", "parts", "--no-media", cwd=tmp_path)
+    assert "parts test: 3 questions on 1 video" in checked.stdout
+
+
 def test_what_the_new_file_refuses_leaves_no_folder_and_the_name_free(reelbench, tmp_path):
     rows = [{**row, "gt": OPTIONS[n % 3]} for n, row in enumerate(SIX)]
     source = tmp_path / "rows.json"
