@@ -349,7 +349,7 @@ def _write_folder(
 
 
 def _names_of_copies(source: _Source, rows_file: str) -> list[str]:
-    """Return the names of the files of the rows, and of what is joined to them."""
+    """Return the names that the copies of a source's files get."""
     if source.kept_below is not None:
         return [file.relative_to(source.kept_below).as_posix() for file in source.files]
     return [rows_file, *(file.name for file in source.files[1:])]
@@ -480,7 +480,7 @@ def _read_source(request: NewBenchmark) -> _Source:
 
 
 def _pattern_of_source(request: NewBenchmark) -> str:
-    """Return the name of several files that the key `source` has. Empty where it has none."""
+    """Return the pattern of files that the key `source` names, if any."""
     if "source" not in request.keys:
         return ""
     source = _parsed_keys(request).block("source")
@@ -517,7 +517,9 @@ def _read_by_keys(request: NewBenchmark, pattern: str) -> _Source:
             rows.append((where, cells))
     if faults and not rows:
         raise faults[0]
-    return _Source(files, rows, folder if pattern else None)
+    if pattern:
+        return _Source(files, rows, kept_below=folder)
+    return _Source(files, rows)
 
 
 def _parsed_keys(request: NewBenchmark) -> benchmark_block.Block:
