@@ -60,11 +60,19 @@ from reelbench.llm.client import (
 from reelbench.llm.defaults import ATTEMPTS, REJECTIONS
 from reelbench.llm.endings import NO_TOKENS, advice_on, ending_of
 from reelbench.llm.hopeless import Outlook
-from reelbench.llm.messages import Message, body_of, estimated_tokens, reply_key, request_shape
+from reelbench.llm.messages import (
+    Message,
+    body_of,
+    estimated_tokens,
+    number_of_pictures,
+    reply_key,
+    request_shape,
+)
 from reelbench.llm.pacing import CallWatch, Cause, Places, StoppedError, Turn
 from reelbench.llm.parameters import Parameters
 from reelbench.llm.providers import open_client
 from reelbench.llm.reading import UnreadableError
+from reelbench.llm.refusals import way_out
 from reelbench.llm.reply import Reply
 from reelbench.llm.reply_bound import giver_of_cut, may_refuse_bound
 from reelbench.llm.server_pages import ServerStatement, statement_of, takes_pictures
@@ -979,7 +987,11 @@ class Asker:
         return True
 
     def _with_advice(self, error: RejectedError, request: Request) -> RejectedError:
-        """Return a refusal with the way to leave out what it names, if any."""
+        """Return a refusal with the user's way out of it, if any is known."""
+        if error.refusal is not None:
+            has_pictures = number_of_pictures(request.messages) > 0
+            advice = way_out(error.refusal, has_pictures=has_pictures)
+            return RejectedError(f"{error}; {advice}", error.words, error.refusal)
         names: list[str] = []
         if isinstance(error, RefusedParameterError):
             names = self._parameters.common_names(error.names, request.sampling)

@@ -84,11 +84,13 @@ class RejectedError(Exception):
 
     Attributes:
         words: The server's own words alone.
+        refusal: The kind of refusal, where its words are known.
     """
 
-    def __init__(self, line: str, words: str = "") -> None:
+    def __init__(self, line: str, words: str = "", refusal: refusals.Kind | None = None) -> None:
         super().__init__(line)
         self.words = words
+        self.refusal: refusals.Kind | None = refusal
 
 
 class RefusedParameterError(RejectedError):
@@ -329,10 +331,10 @@ class ChatClient:
 
 
 def _refusal_error(refusal: refusals.Kind, line: str, words: str) -> NotServedError | RejectedError:
-    """Return the error of a refusal whose words are known, with the way out."""
+    """Return the error of a refusal whose words are known."""
     if refusal == "unknown_model":
         return NotServedError(line, is_unknown_model=True)
-    return RejectedError(f"{line}; {refusals.WAY_OUT[refusal]}", words)
+    return RejectedError(line, words, refusal)
 
 
 def _completions_url(server: "Server", options: AskOptions) -> str:

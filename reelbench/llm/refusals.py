@@ -16,7 +16,7 @@ _TOO_LARGE = 413
 _OTHERWISE_TOLD = {401, 403, 408, 409, 429, 503, 529}
 """Statuses that say the matter by themselves: keys, limits on calls, a server in trouble."""
 
-WAY_OUT: dict[Kind, str] = {
+_WAY_OUT: dict[Kind, str] = {
     "no_pictures": (
         "it takes no pictures: ask it without (--frames none), name a model that takes them, or "
         "start it with its projector (llama.cpp: --mmproj FILE)"
@@ -28,11 +28,16 @@ WAY_OUT: dict[Kind, str] = {
     "too_long": (
         "the request doesn't fit into its context: raise that (Ollama: OLLAMA_CONTEXT_LENGTH; "
         "llama.cpp: -c; vLLM: --max-model-len; SGLang: --context-length; LM Studio: in the model's "
-        "settings), or send less (fewer --frames)"
+        "settings), or send less"
     ),
-    "too_large": "send fewer --frames or smaller ones (--frames …,size=448)",
+    "too_large": "send less",
     "unknown_model": "",
 }
+_WITH_FEWER_FRAMES: dict[Kind, str] = {
+    "too_long": " (fewer --frames)",
+    "too_large": ": fewer --frames or smaller ones (--frames …,size=448)",
+}
+"""What is added where pictures were sent."""
 
 
 class _Words(NamedTuple):
@@ -50,6 +55,19 @@ def _table() -> list[_Words]:
     for entry in json.loads(text):
         table.append(_Words(entry["kind"], re.compile(entry["words"], re.IGNORECASE)))
     return table
+
+
+def way_out(kind: Kind, *, has_pictures: bool) -> str:
+    """Return the user's way out of a refusal.
+
+    Args:
+        kind: The kind of the refusal.
+        has_pictures: True where the request has pictures. Only then can fewer be sent.
+    """
+    advice = _WAY_OUT[kind]
+    if has_pictures:
+        advice += _WITH_FEWER_FRAMES.get(kind, "")
+    return advice
 
 
 def kind_of(status: int, text: str) -> Kind | None:

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from reelbench.base.attachment import Attachment
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from tests.servers.judge import Answer, JudgeServer
@@ -12,6 +13,7 @@ PROJECTOR = "--mmproj"
 WITHOUT = "--frames none"
 LIMIT = "--limit-mm-per-prompt"
 CONTEXT = "OLLAMA_CONTEXT_LENGTH"
+PICTURE = Attachment("image_url", "image/png", b"a picture")
 NAMES = "it has llava:7b"
 
 # Server, status, what it says (its form abridged), what the user is told.
@@ -48,7 +50,7 @@ REFUSALS = [
 ]
 
 
-def ask(server, questions=1, **options):
+def ask(server, questions=1, pictures=(), **options):
     """Ask questions, and return the calls that were made and the lines for the user."""
     notes = []
 
@@ -56,7 +58,9 @@ def ask(server, questions=1, **options):
         given = AskOptions(model="m", url=server.url, backoff=0.001, tries=5, **options)
         async with Asker(given, on_note=notes.append) as asker:
             asking = [
-                asker.ask([{"role": "user", "content": f"{number}?"}], lambda text: text)
+                asker.ask(
+                    [{"role": "user", "content": [f"{number}?", *pictures]}], lambda text: text
+                )
                 for number in range(questions)
             ]
             return await asyncio.gather(*asking)
@@ -69,13 +73,25 @@ def ask(server, questions=1, **options):
 def test_a_refusal_is_told_once_with_its_way_out(name, status, words, told):
     with JudgeServer(lambda _: Answer(status=status, error={"message": words})) as server:
         server.list_models({"id": "llava:7b"})
-        [result], notes = ask(server)
+        [result], notes = ask(server, pictures=[PICTURE])
         assert len(server.calls) == 1, name
     assert result.value is None
     [line] = notes
     assert words[:40] in line
     assert told in line
     assert "run again later" not in line
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(400, "the request exceeds the available context size"), (413, "Request Entity Too Large")],
+)
+@pytest.mark.parametrize("pictures", [[], [PICTURE]], ids=["words alone", "a picture"])
+def test_fewer_frames_are_advised_only_where_frames_were_sent(status, words, pictures):
+    with JudgeServer(lambda _: Answer(status=status, error={"message": words})) as server:
+        _, [line] = ask(server, pictures=pictures)
+    assert "send less" in line
+    assert ("--frames" in line) == bool(pictures)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from reelbench.data.loading import locate
+from reelbench.llm.defaults import ATTEMPTS
+from reelbench.llm.structured import schema_of, with_schema
+from reelbench.studio.evidence.graphs import Node
+from reelbench.studio.tagging import TagVote
 from tests.servers.real import llama_cpp
 
 pytestmark = pytest.mark.slow
@@ -49,11 +54,11 @@ def test_marks_come_with_a_schema_and_seldom_without(way, judged, text_server, t
     result = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
     calls = result["judge"]["calls"]
     tell(f"judge, {way}: {calls} calls, {marks} marks of {len(samples)}")
-    if way == "never":
-        assert done.returncode in {0, 1}, done.stderr
-        return
-    assert done.returncode == 0, done.stderr
-    assert marks == len(samples)
+    assert result["counts"]["scored"] == marks
+    assert calls <= ATTEMPTS * len(samples)
+    assert done.returncode == int(marks == 0), done.stderr
+    if way != "never":
+        assert marks == len(samples)
 
 
 def test_a_prompt_that_the_window_does_not_hold_is_told_with_its_way_out(
@@ -71,34 +76,72 @@ def test_a_prompt_that_the_window_does_not_hold_is_told_with_its_way_out(
 # --- chains of language models
 
 
-WITHOUT_A_SCHEMA = json.dumps({"max_tokens": 96, "response_format": None})
-WITH_A_SCHEMA = json.dumps({"max_tokens": 96})
+class NodesOfGraph(BaseModel):
+    """The reply that a graph is read from."""
+
+    nodes: list[Node]
 
 
-@pytest.mark.parametrize("extra", [WITHOUT_A_SCHEMA, WITH_A_SCHEMA], ids=["without", "with"])
-def test_tags(extra, text_server, reelbench, tmp_path, tell):
+def settings_of_way(way, reply):
+    """Return the settings by which a chain sends its schema never, after a failure, or always.
+
+    Args:
+        way: One of `WAYS`.
+        reply: The model of the reply.
+    """
+    settings = {"max_tokens": 96}
+    if way == "never":
+        settings["response_format"] = None
+    if way == "always":
+        settings = with_schema(settings, schema_of(reply))
+    return json.dumps(settings)
+
+
+def number_of_lines(path):
+    """Return the number of lines in a file."""
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_tags_are_counted_as_the_summary_says(way, text_server, reelbench, tmp_path, tell):
+    questions = 3
     done = reelbench(
-        *("make", "tags", "rextime_mini", "--limit", "3", "--llm-votes", "1"),
-        *("--llm", MODEL, "--llm-url", text_server.url, "--llm-extra", extra),
-        *("--out", tmp_path / "tags.jsonl"),
+        *("make", "tags", "rextime_mini", "--limit", questions, "--llm-votes", "1"),
+        *("--llm", MODEL, "--llm-url", text_server.url),
+        *("--llm-extra", settings_of_way(way, TagVote), "--out", tmp_path / "tags.jsonl"),
     )
-    tell_of(tell, f"tags, {extra}", done)
-    assert done.returncode in {0, 1}
-    assert "Traceback" not in done.stderr
+    funnel = json.loads((tmp_path / "tags.funnel.json").read_text(encoding="utf-8"))
+    tagged = number_of_lines(tmp_path / "tags.jsonl")
+    tell(f"tags, {way}: {funnel['calls']} calls, {tagged} of {questions} tagged")
+    votes, stage = funnel["stages"]
+    assert (stage["name"], stage["in"], stage["out"]) == ("questions", questions, tagged)
+    assert votes["out"] == tagged  # one vote a question
+    assert tagged + sum(stage["dropped"].values()) == questions
+    assert questions <= funnel["calls"] <= ATTEMPTS * questions
+    assert f"{funnel['calls']} calls, 0 replies from the cache" in done.stderr
+    assert done.returncode == int(tagged == 0), done.stderr
 
 
-@pytest.mark.parametrize("extra", [WITHOUT_A_SCHEMA, WITH_A_SCHEMA], ids=["without", "with"])
-def test_graphs(extra, text_server, reelbench, tmp_path, tell):
-    questions = json.loads(CURVE.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("way", WAYS)
+def test_graphs_are_counted_as_the_summary_says(way, text_server, reelbench, tmp_path, tell):
+    questions = json.loads(CURVE.read_text(encoding="utf-8"))[:1]  # a prompt has 1,500 tokens
     path = tmp_path / "curve.json"
-    path.write_text(json.dumps(questions[:2]), encoding="utf-8")  # a prompt has 1,500 tokens
+    path.write_text(json.dumps(questions), encoding="utf-8")
     done = reelbench(
         *("diagnose", "graphs", "curve", "--data", path, "--out", tmp_path / "graphs"),
-        *("--llm", MODEL, "--llm-url", text_server.url, "--llm-extra", extra),
+        *("--llm", MODEL, "--llm-url", text_server.url),
+        *("--llm-extra", settings_of_way(way, NodesOfGraph)),
     )
-    tell_of(tell, f"graphs, {extra}", done)
-    assert done.returncode in {0, 1}
-    assert "Traceback" not in done.stderr
+    counted = json.loads((tmp_path / "graphs" / "statistics.json").read_text(encoding="utf-8"))
+    graphs = number_of_lines(tmp_path / "graphs" / "graphs.jsonl")
+    calls = counted["models"]["graph"]["replies"]
+    tell(f"graphs, {way}: {calls} calls, {graphs} graphs of {len(questions)}")
+    assert counted["questions"] == graphs
+    assert graphs + counted["graph_invalid"] == len(questions)
+    assert len(questions) <= calls <= ATTEMPTS * len(questions)
+    assert f"{MODEL}: {calls} asked, 0 kept" in done.stderr
+    assert ("no graph: 1 question (graph_invalid)" in done.stderr) == (graphs == 0)
+    assert done.returncode == int(graphs == 0), done.stderr
 
 
 def test_candidates_are_ranked(text_server, reelbench, tmp_path, tell):
@@ -110,7 +153,14 @@ def test_candidates_are_ranked(text_server, reelbench, tmp_path, tell):
     path.write_text("".join(lines), encoding="utf-8")
     done = reelbench(
         *("ace", "--candidates", path, "--benchmark", "moviechat_mini"),
-        *("--llm", MODEL, "--llm-url", text_server.url, "--llm-extra", WITH_A_SCHEMA),
+        *(
+            "--llm",
+            MODEL,
+            "--llm-url",
+            text_server.url,
+            "--llm-extra",
+            json.dumps({"max_tokens": 96}),
+        ),
         *("--output", tmp_path / "out"),
     )
     tell_of(tell, "ace", done)

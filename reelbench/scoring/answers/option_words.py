@@ -163,21 +163,9 @@ class OptionWords:
                     return False
         return True
 
-    @cached_property
+    @property
     def _options(self) -> list[_Option]:
-        synonyms_of_options = [
-            _words_in_other_languages(option, self.plain) for option in self.plain
-        ]
-        options: list[_Option] = []
-        for letter, plain, synonyms in zip(
-            self.letters, self.plain, synonyms_of_options, strict=True
-        ):
-            is_letter = len(plain) == 1 and plain.isalpha() and plain.isascii()
-            has_synonyms = bool(synonyms)
-            is_grammar = is_letter or has_synonyms or texts.has_only_kinds(plain, _GRAMMAR)
-            is_number = patterns.NUMBER_ALONE.fullmatch(plain) is not None
-            options.append(_Option(letter, plain, synonyms, is_grammar, is_number))
-        return options
+        return _options_of(tuple(self.plain))
 
     def occurrences(self, text: str) -> list[OwnWords]:
         """Return the places of options' own words, without those within a longer option's."""
@@ -230,6 +218,20 @@ class OptionWords:
 def option_words(options: tuple[str, ...], question: str = "") -> OptionWords:
     """Return the words of a question's options, made once for all its answers."""
     return OptionWords(options, question)
+
+
+@lru_cache(maxsize=64)
+def _options_of(plain_options: tuple[str, ...]) -> list[_Option]:
+    """Return the options of some texts, made once for all questions that have the same."""
+    options: list[_Option] = []
+    for letter, plain in zip(LETTERS, plain_options, strict=False):
+        synonyms = _words_in_other_languages(plain, plain_options)
+        is_letter = len(plain) == 1 and plain.isalpha() and plain.isascii()
+        has_synonyms = bool(synonyms)
+        is_grammar = is_letter or has_synonyms or texts.has_only_kinds(plain, _GRAMMAR)
+        is_number = patterns.NUMBER_ALONE.fullmatch(plain) is not None
+        options.append(_Option(letter, plain, synonyms, is_grammar, is_number))
+    return options
 
 
 def is_noun(token: texts.Token) -> bool:
