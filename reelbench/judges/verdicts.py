@@ -7,12 +7,15 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from reelbench.judges.judge_options import VoteRule
-from reelbench.llm.pacing import Cause
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord, JudgeReply, Sample
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
+
+if TYPE_CHECKING:
+    from reelbench.llm.pacing import Cause
 
 Judged = tuple[Mapping[str, "Verdict"], JudgeRecord]
 """Verdicts on a benchmark's items, by id, and the judge's record."""
@@ -39,7 +42,7 @@ class Verdict:
     scores: dict[str, float]
     reasons: dict[str, Reason]
     replies: Sequence[JudgeReply] = ()
-    cause: Cause | None = None
+    cause: "Cause | None" = None
 
     @property
     def reason(self) -> Reason | None:

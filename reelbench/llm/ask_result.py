@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from reelbench.llm.endings import ending_of
 from reelbench.llm.messages import Message, number_of_pictures
-from reelbench.llm.pacing import Cause
 from reelbench.llm.reply import Reply
 from reelbench.llm.store import StoredReply
+
+if TYPE_CHECKING:
+    from reelbench.llm.pacing import Cause
 
 UNAVAILABLE = "unavailable"
 """The server did not answer, or asking was stopped."""
@@ -91,7 +93,7 @@ class AskResult(Generic[T]):
     reason: str | None
     replies: list[CachedReply]
     error: str | None = None
-    cause: Cause | None = None
+    cause: "Cause | None" = None
 
     @property
     def is_cut_off(self) -> bool:
