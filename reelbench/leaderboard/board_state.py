@@ -29,6 +29,7 @@ from reelbench.leaderboard.ledger import (
     Verification,
 )
 from reelbench.leaderboard.rejudge import Rejudged
+from reelbench.scoring import result_files
 
 _Answers = tuple[str, str]
 """The key of a row, and the hash of its answers."""
@@ -69,6 +70,11 @@ class FiledRow:
     judged: bool = False
     rejudged: Rejudged | None = None
     earlier: tuple[Mapping[str, str], ...] = ()
+
+    @property
+    def checked_parts(self) -> tuple[str, str | None]:
+        """The hashes of its answers, and of its samples where these are filed."""
+        return self.answers, self.files.get(result_files.SAMPLES_FILE)
 
     @property
     def ids(self) -> Ids:
@@ -226,7 +232,7 @@ class BoardState:
 
     def _check(self, entry: Checked) -> None:
         row = self.rows.get(entry.key)
-        if row is not None:
+        if row is not None and entry.answers in (None, row.answers):
             self.rows[entry.key] = replace(
                 row, verified=entry.verified, rejudged=entry.rejudged or row.rejudged
             )

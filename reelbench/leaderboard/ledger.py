@@ -127,10 +127,15 @@ class Filed(_Entry):
 
 
 class Checked(_Entry):
-    """A filed result was checked again, or its judge was asked again."""
+    """A filed result was checked again, or its judge was asked again.
+
+    `answers` is their hash: of other answers it says nothing. Without it, it is of those that were
+    filed at its place in the ledger.
+    """
 
     act: Literal["checked"]
     key: Key
+    answers: Omittable[str | None] = None
     verified: Verification
     rejudged: Omittable[Rejudged | None] = None
 

@@ -51,6 +51,7 @@ def merge(
         done_hashes |= _done(entries, published_entries.get(subject, []))
     state = state_of(published_lines)
     renames = [line.entry for line in published_lines[shared:] if isinstance(line.entry, Renamed)]
+    done_hashes |= _stale_checks(own_lines, shared, published_lines, done_hashes)
     further: list[tuple[Entry | None, str]] = []
     for line in new_lines:
         if line.sha256 in done_hashes:
@@ -112,6 +113,32 @@ def _can_follow(entry: Entry, published_entry: Entry) -> bool:
     if not isinstance(entry, Removed) or not isinstance(published_entry, Filed | Removed):
         return False
     return entry.answers != published_entry.answers
+
+
+def _stale_checks(
+    own_lines: Sequence[Line], shared: int, published_lines: Sequence[Line], done: set[str]
+) -> set[str]:
+    """Return the hashes of the store's checks of answers that others took the place of."""
+    own_state = state_of(own_lines[:shared])
+    state = state_of(published_lines)
+    stale: set[str] = set()
+    for line in own_lines[shared:]:
+        entry = line.entry
+        if entry is None:
+            continue
+        own_state.apply([entry])
+        if isinstance(entry, Checked) and not _are_same_answers(entry.key, own_state, state):
+            stale.add(line.sha256)
+        elif line.sha256 not in done:
+            state.apply([entry])
+    return stale
+
+
+def _are_same_answers(key: str, own_state: BoardState, state: BoardState) -> bool:
+    """Return True of a row with the same answers and samples in two states."""
+    own_row = own_state.rows.get(key)
+    row = state.rows.get(key)
+    return own_row is not None and row is not None and own_row.checked_parts == row.checked_parts
 
 
 def _refuse_withdrawn(entry: Entry | None, state: BoardState) -> None:

@@ -80,20 +80,33 @@ def _change(row: FiledRow, verified: Verification) -> ChangedMark | None:
     return None
 
 
-def write(changes: Sequence[ChangedMark], place: Path) -> None:
-    """Write changed marks into the ledger."""
+def write(changes: Sequence[ChangedMark], place: Path) -> list[str]:
+    """Write changed marks into the ledger.
+
+    Return the keys of rows that got other answers while they were checked: they keep their marks.
+    """
     board = BoardLedger(place)
+    changed_keys: list[str] = []
+    entries: list[Checked] = []
     with board.locked():
-        entries = [
-            Checked(
-                at=ledger.now(),
-                who=ledger.MAINTAINER,
-                act="checked",
-                key=change.row.key,
-                verified=change.verified,
-            )
-            for change in changes
-            if change.row.key in board.state.rows
-        ]
+        for change in changes:
+            row = board.state.rows.get(change.row.key)
+            if row is None or row.checked_parts != change.row.checked_parts:
+                changed_keys.append(change.row.key)
+                continue
+            entries.append(_entry(change))
         if entries:
             board.append(*entries)
+    return changed_keys
+
+
+def _entry(change: ChangedMark) -> Checked:
+    """Return the ledger's entry on a changed mark."""
+    return Checked(
+        at=ledger.now(),
+        who=ledger.MAINTAINER,
+        act="checked",
+        key=change.row.key,
+        answers=change.row.answers,
+        verified=change.verified,
+    )

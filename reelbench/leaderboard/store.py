@@ -846,6 +846,7 @@ def _same(
             who=ledger.MAINTAINER,
             act="checked",
             key=row.key,
+            answers=row.answers,
             verified=_known_of(row, candidate),
             rejudged=candidate.rejudged,
         )

@@ -605,3 +605,71 @@ def test_two_maintainers_who_filed_a_name_for_two_accounts_are_stopped(
     row_life.remove([_key(two, "alice/model")], two, "alice's name")
     publishing.publish(two, dataset=DATASET)
     assert [row.account for row in read_state(two).rows.values()] == ["alice"]
+
+
+def _failed_mark(place, key):
+    """A check of a row's answers of today that fails."""
+    row = read_state(place).rows[key]
+    failed = row.verified.model_copy(update={"failed": "item q1: its target is wrong"})
+    return recheck.ChangedMark(row, "falls", "its target is wrong", failed)
+
+
+def _check_without_hash(place, key):
+    """Append a check in the form that names no answers."""
+    mark = _failed_mark(place, key)
+    entry = ledger.Checked(
+        at=ledger.now(), who="maintainer", act="checked", key=key, verified=mark.verified
+    )
+    book = Ledger(place)
+    with book.locked():
+        book.append([entry])
+
+
+def _check_with_hash(place, key):
+    assert recheck.write([_failed_mark(place, key)], place) == []
+
+
+@pytest.mark.usefixtures("hub")
+@pytest.mark.parametrize("check", [_check_with_hash, _check_without_hash])
+@pytest.mark.parametrize("is_replaced", [True, False])
+def test_a_check_is_of_the_answers_that_it_was_made_of(
+    place, rextime_run, tmp_path, check, is_replaced
+):
+    publishing.publish(place, dataset=DATASET)
+    second = tmp_path / "second"
+    cloning.clone(DATASET, second, print)
+    key = _key(place, "bob/two")
+    check(second, key)
+    assert read_state(second).rows[key].failed
+    if is_replaced:
+        run = rextime_run("right", model="bob/two", right=9)
+        [added] = store.add(run, place, filing=Filing("bob", replaces=True))
+        assert added.outcome == "replaced", added.why
+    publishing.publish(place, dataset=DATASET)
+    publishing.publish(second, dataset=DATASET)
+    assert bool(read_state(second).rows[key].failed) is not is_replaced
+
+
+def test_a_row_that_got_other_answers_while_it_was_checked_keeps_its_mark(place, rextime_run):
+    key = _key(place, "bob/two")
+    mark = _failed_mark(place, key)
+    run = rextime_run("right", model="bob/two", right=9)
+    store.add(run, place, filing=Filing("bob", replaces=True))
+    assert recheck.write([mark], place) == [key]
+    assert read_state(place).rows[key].failed is None
+
+
+def test_an_entry_on_other_answers_is_no_check_of_a_row(place):
+    key = _key(place, "bob/two")
+    mark = _failed_mark(place, key)
+    state = read_state(place)
+    entry = ledger.Checked(
+        at=ledger.now(),
+        who="maintainer",
+        act="checked",
+        key=key,
+        answers="0" * 64,
+        verified=mark.verified,
+    )
+    state.apply([entry])
+    assert state.rows[key].failed is None

@@ -257,10 +257,14 @@ def _check_again(store: Path, workers: "Workers", *, write: bool) -> None:
     changes = recheck.changed_marks(store, workers)
     for change in changes[:_SHOWN]:
         console.note(f"{change.direction}: {change.row.key}: {change.why}")
+    if write:
+        changed_keys = recheck.write(changes, store)
+        for key in changed_keys:
+            console.note(f"{key}: got other answers meanwhile, so its mark stays; run it again")
+        changes = [change for change in changes if change.row.key not in changed_keys]
     risen = sum(change.direction == "rises" for change in changes)
     fallen = sum(change.direction == "falls" for change in changes)
     if write:
-        recheck.write(changes, store)
         console.note(f"{number_of(risen, 'mark')} rose, {fallen} fell")
     else:
         console.note(f"{number_of(risen, 'mark')} would rise, {fallen} would fall")
