@@ -150,6 +150,8 @@ def judge_in_words(spec: BenchmarkSpec, judge: JudgeSpec) -> str:
     scale = f"marks from {judge.low} to {judge.high}"
     if _unit_of_criterion(spec, judge.criteria[0]) == "percent":
         scale += f" ({judge.low} is 0 %, {judge.high} is 100 %)"
+    else:
+        scale += " (points)"
     criteria = ", ".join(judge.criteria)
     return f"judge: prompts {name}, criteria {criteria}, {scale}; {spec.primary.name} ranks"
 

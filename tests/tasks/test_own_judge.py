@@ -77,6 +77,8 @@ def test_several_files_of_a_judge_are_criteria_only_where_the_file_names_them(tm
     assert f"{line}; rating ranks\n" in done.output
     assert "NOTES.txt" not in done.output
     assert "system.txt" not in done.output
+    file.write_text(file.read_text().replace("[1, 4]", "[0, 5]"))
+    assert "marks from 0 to 5 (points); rating" in run("check", folder, "--no-media").output
     file.write_text(file.read_text().replace("[rating]", "[ratings]"))
     refused = run("check", folder, "--no-media")
     assert "judge.criteria: 'ratings' has no file in " in str(refused.exception)
