@@ -319,13 +319,18 @@ class Server:
         try:
             return await asyncio.to_thread(ask, *arguments)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next one may do
-            why = str(error)
-            if not isinstance(error, ReelbenchError):
-                why = f"{type(error).__name__}: {first_line(error)}"
+            why = failure_in_a_line(error)
             if arguments:
                 why = f"pull request {arguments[0]}; {why}"
             self._note(why)
             return None
+
+
+def failure_in_a_line(error: Exception) -> str:
+    """Return the words of an error. Of a fault in the program its type, too."""
+    if isinstance(error, ReelbenchError):
+        return str(error)
+    return f"{type(error).__name__}: {first_line(error)}"
 
 
 def _in_one_line(record: logging.LogRecord) -> bool:

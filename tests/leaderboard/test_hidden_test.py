@@ -3,12 +3,14 @@
 import json
 import posixpath
 import shutil
+import sys
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
 import reelbench
 from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.cli.main import main
 from reelbench.leaderboard import (
     board,
     hidden_key,
@@ -508,17 +510,39 @@ def test_a_file_that_cannot_be_scored_stops_no_other(hidden, monkeypatch, caplog
     assert hidden.acts[3:] == [("mallory", "scored")]
 
 
-def test_a_fault_while_totals_are_held_against_a_row_stops_no_other(hidden, monkeypatch, caplog):
+def _fail_for_the_first(metric, total, _):
+    """Fail for 151 of 300 right answers."""
+    assert metric.name == "accuracy"
+    if total.value == 50.3:
+        raise KeyError("accuracy")
+    return True
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_a_fault_while_totals_are_held_against_a_row_stops_no_other(
+    hidden, monkeypatch, capfd, is_kept
+):
+    """What comes of a file is a line, whether it is scored at once or was kept for the day."""
     hidden.rules("{phases: [{name: t, split: test, results: 2999-01-01}]}")
     for number, account in enumerate(("mallory", "ann"), start=1):
         hidden.offer(account, hidden_tests.answers(hidden.right, 150 + number))
-        hidden.check(number)
+        if is_kept:
+            hidden.check(number)
     hidden.rules("{phases: [{name: t, split: test, results: 2026-01-01}]}")
-    with monkeypatch.context() as patch:
-        patch.setattr(hidden_rules, "takes_the_row", _fail)
-        assert list(hidden.test().open()) == [1, 2]
-    assert caplog.text.count("not scored: ValueError") == 2
-    assert "q7" not in caplog.text
+    hidden.use("bot")
+    words = f"leaderboard check --answers {hidden.answers} --benchmark {hidden.folder} "
+    words += f"--dataset {DATASET} --store {hidden.store}"
+    monkeypatch.setattr(sys, "argv", ["reelbench", *words.split()])
+    monkeypatch.setattr(hidden_rules, "takes_the_row", _fail_for_the_first)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    printed = capfd.readouterr()
+    assert "| accuracy | % | 50.7 |" in printed.out
+    assert "KeyError" in printed.err
+    assert "Traceback" not in printed.err
+    assert ("ann", "scored") in hidden.acts
+    assert ("mallory", "scored") not in hidden.acts
 
 
 def _with_lines(run, *lines):

@@ -646,8 +646,8 @@ def _check_hidden(test: "HiddenTest") -> None:
     for number in test.open():
         try:
             look = test.look_at(number, webhook.LANES[-1].bounds, last=True)
-        except ReelbenchError as error:
-            failures.append(f"pull request {number}: {error}")
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next one may do
+            failures.append(f"pull request {number}: {webhook.failure_in_a_line(error)}")
             continue
         console.note(f"pull request {number}: {look.done}")
         if look.comment:
