@@ -69,6 +69,9 @@ class Aliases:
         return self._ids.get(name.casefold(), name).casefold()
 
 
+NO_ALIASES = Aliases({})
+
+
 def one_spelling(names: Iterable[str]) -> dict[str, str]:
     """Return the first spelling of each name, among those that differ in case alone.
 

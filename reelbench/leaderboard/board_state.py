@@ -8,10 +8,11 @@ from collections.abc import Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
-from reelbench.leaderboard import ledger
-from reelbench.leaderboard.aliases import Aliases
+from reelbench.leaderboard import aliases, ledger
+from reelbench.leaderboard.aliases import NO_ALIASES, Aliases
 from reelbench.leaderboard.ledger import (
     Checked,
     Entry,
@@ -179,7 +180,7 @@ class BoardState:
             elif isinstance(entry, Renamed):
                 self._rename(entry)
             elif isinstance(entry, Moved):
-                self.owners[self.name_of(entry.model).casefold()] = entry.account
+                self._move(entry)
             elif isinstance(entry, Received):
                 self._receive(entry)
             else:
@@ -213,6 +214,11 @@ class BoardState:
             rejudged=rejudged,
             earlier=earlier,
         )
+
+    def _move(self, entry: Moved) -> None:
+        name = self.name_of(entry.model).casefold()
+        self.owners.pop(name, None)  # the last word on a model's names comes last
+        self.owners[name] = entry.account
 
     def _receive(self, entry: Received) -> None:
         self._claim(entry, "was handed in first by")
@@ -299,9 +305,9 @@ class BoardState:
         models += [file.received.model for file in self.hidden.values()]
         return any(self.name_of(model).casefold() == name.casefold() for model in models)
 
-    def was_claimed(self, name: str) -> bool:
-        """Return True of a name today that ever had a result."""
-        return bool(self._claims.get(name.casefold()))
+    def was_claimed(self, name: str, aliases_of_board: Aliases) -> bool:
+        """Return True of a name today whose model ever had a result."""
+        return aliases_of_board.id_of(name) in self._first_claims(aliases_of_board)
 
     def _first_claims(self, aliases_of_board: Aliases) -> dict[str, _Claim]:
         """Return the id of a model -> its first claim. Withdrawn rows keep theirs."""
@@ -346,19 +352,22 @@ class BoardState:
             )
         return reasons
 
-    def owner_of(self, row: FiledRow) -> str | None:
+    def owner_of(self, row: FiledRow, aliases_of_board: Aliases = NO_ALIASES) -> str | None:
         """Return the account that may change a row. None is the maintainers."""
-        return self.owners.get(self.name_of(row.model).casefold(), row.account)
+        moved_to = {aliases_of_board.id_of(name): owner for name, owner in self.owners.items()}
+        return moved_to.get(aliases_of_board.id_of(self.name_of(row.model)), row.account)
 
-    def tombstone(self, key: str, model: str, answers: str) -> Removed | None:
+    def tombstone(
+        self, key: str, model: str, answers: str, aliases_of_board: Aliases
+    ) -> Removed | None:
         """Return the withdrawal that a result falls under, or None.
 
         That is of the same answers of the same model in the same setting, whatever its date, its
         revision or the model's other names.
         """
-        today = self.name_of(model).casefold()
+        model_id = aliases_of_board.id_of(self.name_of(model))
         for removed in self.withdrawn.values():
-            is_same_model = self.name_of(removed.model).casefold() == today
+            is_same_model = aliases_of_board.id_of(self.name_of(removed.model)) == model_id
             is_same_setting = _setting(removed.key) == _setting(key)
             if is_same_model and is_same_setting and removed.answers == answers:
                 return removed
@@ -414,6 +423,7 @@ class BoardLedger:
 
     def __init__(self, store: Path) -> None:
         """Read a store's ledger. InputError where it is broken."""
+        self._store = store
         self._ledger = Ledger(store)
         self.state = state_of(self._ledger.lines)
 
@@ -423,6 +433,11 @@ class BoardLedger:
         with self._ledger.locked() as new_entries:
             self.state.apply(new_entries)
             yield
+
+    @cached_property
+    def names(self) -> Aliases:
+        """The board's names of models, as they are when it is first asked."""
+        return aliases.read(self._store)
 
     @property
     def lines(self) -> list[Line]:

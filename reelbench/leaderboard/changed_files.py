@@ -17,6 +17,7 @@ from reelbench.base.errors import InputError
 from reelbench.base.files import sha256_of
 from reelbench.base.workers import ALONE
 from reelbench.leaderboard import (
+    aliases,
     board_state,
     hidden_key,
     results_dataset,
@@ -218,8 +219,10 @@ def _size(file: Path) -> int:
 def _changed_rows(keys: Iterable[str], base_store: Path, account: str | None) -> Iterator[str]:
     """Yield the rows that are filed, and that nobody knows to be the submitter's own."""
     state = BoardState()
+    names = aliases.NO_ALIASES
     if base_store.is_dir():
         state = board_state.read(base_store)
+        names = aliases.read(base_store)
     for key in keys:
         row = state.rows.get(key)
         if row is None:
@@ -230,7 +233,7 @@ def _changed_rows(keys: Iterable[str], base_store: Path, account: str | None) ->
                 "hands this in (--account NAME says so)"
             )
             continue
-        owner = state.owner_of(row)
+        owner = state.owner_of(row, names)
         if not board_state.same_account(owner, account):
             name = owner or "the maintainers of this board"
             yield f"results/{key}: belongs to {name}, and only they change it"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import ledger
-from reelbench.leaderboard.aliases import Aliases
+from reelbench.leaderboard.aliases import NO_ALIASES, Aliases
 from reelbench.leaderboard.board_state import BoardState, same_account, state_of, submitted
 from reelbench.leaderboard.ledger import (
     Checked,
@@ -23,11 +23,10 @@ from reelbench.leaderboard.ledger import (
 )
 
 _Subject = tuple[str, str]
-_NO_ALIASES = Aliases({})
 
 
 def merge(
-    own_lines: Sequence[Line], published_lines: Sequence[Line], names: Aliases = _NO_ALIASES
+    own_lines: Sequence[Line], published_lines: Sequence[Line], names: Aliases = NO_ALIASES
 ) -> list[Line]:
     """Return the lines of both, those that are published first.
 
@@ -56,9 +55,9 @@ def merge(
     for line in new_lines:
         if line.sha256 in done_hashes:
             continue
-        _refuse_withdrawn(line.entry, state)
+        _refuse_withdrawn(line.entry, state, names)
         _refuse_taken_name(line.entry, state)
-        _refuse_name_given_meanwhile(line.entry, renames, state)
+        _refuse_name_given_meanwhile(line.entry, renames, state, names)
         further.append((line.entry, line.sha256))
     _refuse_name_of_another(own_lines, shared, published_lines, names)
     chain = published_lines[-1].chain if published_lines else ledger.START
@@ -141,10 +140,10 @@ def _are_same_answers(key: str, own_state: BoardState, state: BoardState) -> boo
     return own_row is not None and row is not None and own_row.checked_parts == row.checked_parts
 
 
-def _refuse_withdrawn(entry: Entry | None, state: BoardState) -> None:
+def _refuse_withdrawn(entry: Entry | None, state: BoardState, names: Aliases) -> None:
     """Raise InputError of answers that a published withdrawal is about."""
     if isinstance(entry, Filed):
-        removed = state.tombstone(entry.key, entry.model, entry.answers)
+        removed = state.tombstone(entry.key, entry.model, entry.answers, names)
         if removed is not None:
             raise _contradiction(entry, removed)
 
@@ -165,7 +164,7 @@ def _refuse_taken_name(entry: Entry | None, state: BoardState) -> None:
 
 
 def _refuse_name_given_meanwhile(
-    entry: Entry | None, renames: Sequence[Renamed], state: BoardState
+    entry: Entry | None, renames: Sequence[Renamed], state: BoardState, names: Aliases
 ) -> None:
     """Raise InputError of a filing under a name that another account's model got since."""
     if not isinstance(entry, Filed):
@@ -177,7 +176,7 @@ def _refuse_name_given_meanwhile(
     account = ledger.account_of(entry.who)
     for row in state.rows.values():
         has_name = state.name_of(row.model).casefold() == name
-        if has_name and not same_account(state.owner_of(row), account):
+        if has_name and not same_account(state.owner_of(row, names), account):
             raise _two_models(in_words(named[-1]), entry)
 
 

@@ -719,7 +719,9 @@ class _Upload:
         """
         if self._is_there(folder, head):
             return ""
-        removed = published.tombstone(run.key, run.result.model.id, run.filed_row.answers)
+        names = aliases.read(self.store) if published.withdrawn else aliases.NO_ALIASES
+        answers = run.filed_row.answers
+        removed = published.tombstone(run.key, run.result.model.id, answers, names)
         if removed is not None:
             return f"these answers were withdrawn there on {removed.at:%Y-%m-%d}: {removed.reason}"
         path = f"{_RESULTS}/{run.key}/{result_files.RESULT_FILE}"

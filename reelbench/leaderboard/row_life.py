@@ -173,7 +173,8 @@ def move(model: str, account: str | None, place: Path) -> None:
     board = BoardLedger(place)
     with board.locked():
         today = board.state.name_of(model)
-        if not board.state.was_claimed(today):  # a withdrawn row's name has an owner, too
+        # A withdrawn row's name has an owner, too.
+        if not board.state.was_claimed(today, board.names):
             raise InputError(
                 f"{place}: has no result of {model!r}; "
                 f"`reelbench leaderboard list --store {place}` has all models"

@@ -671,7 +671,7 @@ def _file(
     row = row_of(result, state)
     key = key_of(result) if row is None else row.key
     place = place_of(key, store)
-    removed = state.tombstone(key, result.model.id, candidate.answers)
+    removed = state.tombstone(key, result.model.id, candidate.answers, board.names)
     if removed is not None:
         raise InputError(
             f"{folder}: these answers were withdrawn on {removed.at:%Y-%m-%d} ({removed.reason}); "

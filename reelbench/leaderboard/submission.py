@@ -244,6 +244,7 @@ class _Tables:
         self.has_store = path is not None
         self.account = account
         self.state = BoardState()
+        self._names = aliases.NO_ALIASES
         self.known_rows = KnownRows()
         stored: list[StoredResult] = []
         settings: board_settings.BoardSettings | None = None
@@ -252,7 +253,8 @@ class _Tables:
             benchmarks = {result.benchmark.id for result in results}
             stored = store.read(path, left_out=left_out, benchmarks=benchmarks)
             self.state = board_state.read(path)
-            self._refusals = self.state.refusals(models, account, aliases.read(path))
+            self._names = aliases.read(path)
+            self._refusals = self.state.refusals(models, account, self._names)
             settings = board_settings.read(path)
             self._add_rows(stored, benchmarks)
         self.first = FirstFiled((result.filed for result in stored), settings)
@@ -273,7 +275,7 @@ class _Tables:
         if store.same_bytes(added.source, result, self._path, self.state) is not None:
             return None
         answers = result_files.answers_sha256(result_files.read_samples(added.source))
-        removed = self.state.tombstone(key_of(result), result.model.id, answers)
+        removed = self.state.tombstone(key_of(result), result.model.id, answers, self._names)
         if removed is not None:
             return f"these answers were withdrawn on {removed.at:%Y-%m-%d}: {removed.reason}"
         return self._refusals.get(result.model.id)

@@ -12,6 +12,7 @@ import reelbench
 from reelbench.base.errors import InputError
 from reelbench.data.hub_write import Repository
 from reelbench.leaderboard import (
+    aliases,
     board,
     cloning,
     ledger,
@@ -673,3 +674,43 @@ def test_an_entry_on_other_answers_is_no_check_of_a_row(place):
     )
     state.apply([entry])
     assert state.rows[key].failed is None
+
+
+@pytest.fixture
+def place_of_aliases(tmp_path):
+    """An empty store whose file of names has two names of one model."""
+    place = tmp_path / "listed"
+    place.mkdir()
+    (place / "aliases.yaml").write_text("org/film-7b: [org/film-7b-chat]\n")
+    return place
+
+
+def test_withdrawn_answers_stay_away_under_a_listed_name(place_of_aliases, rextime_run):
+    place = place_of_aliases
+    store.add(rextime_run("a", model="org/film-7b"), place, filing=Filing("org"))
+    row_life.remove([_key(place, "org/film-7b")], place, "trained on the test")
+    again = rextime_run("b", model="org/film-7b-chat")
+    [read] = submission.read(store.check(again), place, account="org")
+    assert "these answers were withdrawn" in read.why
+    [added] = store.add(again, place, filing=Filing("org"))
+    assert added.outcome == "refused"
+    assert "these answers were withdrawn" in added.why
+    # Other answers are no such run.
+    [added] = store.add(
+        rextime_run("c", model="org/film-7b-chat", right=3), place, filing=Filing("org")
+    )
+    assert added.outcome == "added", added.why
+
+
+def test_a_model_is_moved_with_its_listed_names(place_of_aliases, rextime_run):
+    place = place_of_aliases
+    store.add(rextime_run("a", model="org/film-7b-chat"), place, filing=Filing("bob"))
+    row_life.move("org/film-7b", "carol", place)
+    [row] = read_state(place).rows.values()
+    names = aliases.read(place)
+    assert read_state(place).owner_of(row, names) == "carol"
+    row_life.move("org/film-7b-chat", "dave", place)
+    assert read_state(place).owner_of(row, names) == "dave"
+    row_life.move("org/film-7b", "erin", place)
+    assert read_state(place).owner_of(row, names) == "erin"
+    assert "org/film-7b-chat" in read_state(place).refusals({"org/film-7b-chat"}, "bob", names)
