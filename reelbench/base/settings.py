@@ -261,6 +261,9 @@ PROVIDER_KEYS = {
     for name, provider in PROVIDERS.items()
 }
 
+FOLDERS = (HOME, MEDIA, BENCHMARKS)
+"""Settings that a `benchmark.yaml` may name: folders of the user's own, and nothing secret."""
+
 # A provider's key that is declared above, too, keeps that declaration.
 ALL: tuple[Setting, ...] = tuple(
     ({key.name: key for key in PROVIDER_KEYS.values()} | _declared).values()

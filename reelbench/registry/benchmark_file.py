@@ -353,24 +353,24 @@ class _Declaration:
     def _media_root(self, block: Block, root: str) -> str | None:
         """Return a folder of videos. None where its variable is not set.
 
-        A variable is one of ours without a secret, and names nothing that a path may not.
+        A variable is one of our folders: another one's value may be a key, and would be shown.
         """
         if self._installed and root.startswith("$"):
             return root
         if not root.startswith("$"):
             return str(self._path_named(block, "roots", root, media=True))
         variable = _VARIABLE.fullmatch(root)
-        secrets = {setting.name for setting in settings.ALL if setting.secret}
+        folder_names = [setting.name for setting in settings.FOLDERS]
         if variable is not None and ".." not in PurePosixPath(root).parts:
             name = variable[1] or variable[2]
-            if name not in secrets:
+            if name in folder_names:
                 value = os.environ.get(name, "").strip()
                 if not value:
                     return None
                 path = value + (variable[3] or "")
                 return str(self._path_named(block, "roots", path, media=True))
         raise block.error(
-            f"media.roots: {root!r}: expected a folder, or $REELBENCH_… with folders below it",
+            f"media.roots: {root!r}: expected a folder, or one below ${', $'.join(folder_names)}",
             "roots",
         )
 

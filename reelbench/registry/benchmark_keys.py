@@ -326,8 +326,9 @@ KEYS: dict[str, Key] = {
     ),
     "media.roots": Key(
         form="texts",
-        about="further folders of videos, or variables `$REELBENCH_…` that name one; "
-        "outside this folder and `REELBENCH_MEDIA`, those that you allowed it",
+        about="further folders of videos, or folders below `$REELBENCH_MEDIA`, `$REELBENCH_HOME` "
+        "or `$REELBENCH_BENCHMARKS`; outside this folder and `REELBENCH_MEDIA`, those that you "
+        "allowed it",
         example="[films]",
     ),
     "media.youtube": Key(

@@ -212,24 +212,39 @@ def test_of_a_path_that_leads_out_the_end_is_looked_for_in_the_folder(key, place
 def test_a_root_names_no_variable_that_is_not_for_videos(root, places):
     _, folder = places
     declared(folder, f"media: {{roots: ['{root}']}}\n")
-    with pytest.raises(InputError, match=r"expected a folder, or \$REELBENCH_"):
+    with pytest.raises(InputError, match=r"expected a folder, or one below \$REELBENCH_HOME, \$"):
         benchmark_file.read(folder)
+
+
+@pytest.mark.parametrize("name", ["REELBENCH_LLM_URL", "REELBENCH_HUB_TOKEN"])
+def test_a_key_in_a_variable_is_not_shown(name, places, monkeypatch):
+    _, folder = places
+    monkeypatch.setenv(name, "https://me:planted-0123456789@llm.example/v1")
+    declared(folder, f"media: {{roots: [${name}]}}\n")
+    with pytest.raises(InputError) as refused:
+        benchmark_file.read(folder)
+    assert "planted" not in str(refused.value)
+    assert "$REELBENCH_MEDIA" in str(refused.value)
 
 
 def test_a_variable_names_nothing_that_a_path_may_not(places, monkeypatch):
     outer, folder = places
     (folder / "film.mp4").unlink()
-    monkeypatch.setenv("REELBENCH_FILMS", str(outer))
-    for root in ("$REELBENCH_FILMS", "${REELBENCH_FILMS}/.", "$REELBENCH_HOME/media/private"):
+    monkeypatch.setenv("REELBENCH_BENCHMARKS", str(outer))
+    for root in (
+        "$REELBENCH_BENCHMARKS",
+        "${REELBENCH_BENCHMARKS}/.",
+        "$REELBENCH_HOME/media/private",
+    ):
         declared(folder, f"media: {{roots: ['{root}']}}\n")
         with pytest.raises(InputError, match=r"yaml, line 5: roots: .* --allow-outside"):
             benchmark_file.read(folder)
-    monkeypatch.delenv("REELBENCH_FILMS")
-    declared(folder, "media: {roots: [$REELBENCH_FILMS]}\n")
+    monkeypatch.delenv("REELBENCH_BENCHMARKS")
+    declared(folder, "media: {roots: [$REELBENCH_BENCHMARKS]}\n")
     spec = discovery.open_file(folder)  # the variable is not set
     (row,) = locate(spec.id, "test", fetch=False).read()
     assert Library(spec, "test", make=False).find(row) is None
-    monkeypatch.setenv("REELBENCH_FILMS", str(outer))
+    monkeypatch.setenv("REELBENCH_BENCHMARKS", str(outer))
     assert Library(spec, "test", make=False).find(row) is None  # set since it was read
     containment.allow(folder, outer)
     spec = discovery.open_file(folder)

@@ -178,7 +178,7 @@ BROKEN = [
     (
         "kind: choice",
         "kind: choice\nmedia: {roots: [$REELBENCH_HOME/$OTHER]}",
-        "expected a folder, or $REELBENCH_",
+        "expected a folder, or one below $REELBENCH_",
     ),
     ("kind: choice", "kind: choice\ntask: 't$(x)'", "task is 't$(x)', expected letters"),
     (
