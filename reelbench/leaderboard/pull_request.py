@@ -209,12 +209,15 @@ class PullRequests:
         return Changes(str(head.commit), paths, files)
 
     def _base_of(self, revision: str) -> str | None:
-        """Return the last commit that a revision has in common with `main`."""
+        """Return the last commit of `main` that a revision has, too.
+
+        The order is that of `main`: a request's commits are listed by dates that its author writes.
+        """
         api = self._repository.api
-        main_commits = api.list_repo_commits(self.dataset, repo_type="dataset", revision="main")
-        main_ids = {commit.commit_id for commit in main_commits}
-        for commit in api.list_repo_commits(self.dataset, repo_type="dataset", revision=revision):
-            if commit.commit_id in main_ids:
+        commits = api.list_repo_commits(self.dataset, repo_type="dataset", revision=revision)
+        own_ids = {commit.commit_id for commit in commits}
+        for commit in api.list_repo_commits(self.dataset, repo_type="dataset", revision="main"):
+            if commit.commit_id in own_ids:
                 return commit.commit_id
         return None
 

@@ -318,6 +318,28 @@ def test_paths_that_no_disk_or_no_store_has_are_said_and_never_written(
     assert {path.name for path in (tmp_path / "offered" / "results").iterdir()} == {"me__honest"}
 
 
+def test_a_request_that_undoes_what_main_gained_by_an_old_date_is_refused(
+    hub, table, served, offer, monkeypatch
+):
+    undoing = offer("undoing")
+    gained = table.commit({"README.md": "the museum's"}, "main goes on")
+    history = table.history
+
+    def by_date(revision="main"):
+        """As `git log` lists a merge of main's last commit, by a child dated 1971, with the one before."""
+        commits = history(revision)
+        if revision == undoing.ref:
+            commits = [*commits[:2], table.commits[gained], *commits[2:]]
+        return commits
+
+    monkeypatch.setattr(table, "history", by_date)
+    served.post(payloads(hub, table, undoing)[0])
+    assert "commented" in served.until("pull request 1")
+    [comment] = undoing.comments
+    assert "`README.md: " in comment
+    assert "refused" in comment
+
+
 def test_what_is_no_submission_is_refused_or_left_alone(hub, table, served, offer):
     offer("honest")
     strange = offer("strange")
