@@ -119,10 +119,9 @@ def test_a_value_with_too_little_behind_it_says_how_much(predictions, reelbench)
             "--judge-url", server.url, "--judge-price", "1,2",
         )  # fmt: skip
     rows = rows_of(done.stdout)
-    # Half of the depths can't be read: what is a mean of it is one of fewer items too, whatever
-    # else is behind it.
+    # Half of the depths can't be read: the average counts the answers that have all its parts.
     assert rows["depth_per_question"].split()[1:4] == ["4.00", "(6", "of"]
-    assert rows["average"].split()[2:6] == ["4.00", "(12", "of", "12)"]
+    assert rows["average"].split()[2:6] == ["4.00", "(6", "of", "12)"]
     assert rows["accuracy_per_question"].split()[1:3] == ["4.00", "points,"]
     judge = result_files.read(Path(done.stdout.splitlines()[-1].removeprefix("written to "))).judge
     # By hand: four criteria and six depths once, six depths three times, for each of twelve
