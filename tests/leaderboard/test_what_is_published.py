@@ -52,6 +52,8 @@ def texts(files):
         if path.endswith(".parquet"):
             rows = pyarrow.parquet.read_table(io.BytesIO(data)).to_pylist()
             yield path, json.dumps(rows, default=str, ensure_ascii=False)
+        elif path.endswith(".png"):
+            yield path, data.decode("latin-1")  # its text chunks are so written
         else:
             text = data.decode()
             yield path, text
