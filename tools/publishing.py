@@ -301,7 +301,7 @@ class World:
 
     def give_way(self, person: Person, said: str) -> None:
         """Do what a contradiction's line says: withdraw one's own, or begin with a clone."""
-        named = re.search(r"withdraw your own with `reelbench leaderboard remove (\S+)`", said)
+        named = re.search(r"withdraw your own with `reelbench leaderboard remove ([^\s`]+)", said)
         if named is not None:
             self.told["gave way"] += 1
             self.run(
