@@ -454,11 +454,24 @@ def _labels(samples: Iterable[Sample], facet: str) -> list[str]:
     return sorted(labels)
 
 
-def _ratios_by_label(samples: Sequence[Sample], mean: Mean, facet: str) -> list[ratios.Ratio]:
-    """Return the mean of each label's samples, without those of which none has a score."""
+def _ratios_by_label(
+    samples: Sequence[Sample], mean: Mean, facet: str, outer: _Label | None = None
+) -> list[ratios.Ratio]:
+    """Return the plain mean of each label's samples, where any has a score.
+
+    Only samples with the outer label take part. Each ratio is over all samples, with zeros for the
+    others.
+    """
+    members = samples
+    takes_no_part = np.zeros(len(samples), dtype=bool)
+    if outer is not None:
+        members = [sample for sample in samples if outer.is_of(sample)]
+        takes_no_part = np.array([not outer.is_of(sample) for sample in samples])
     label_ratios: list[ratios.Ratio] = []
-    for name in _labels(samples, facet):
-        ratio = _ratio(samples, mean, _Label(facet, name))
+    for name in _labels(members, facet):
+        scores = _column(samples, mean.column, _Label(facet, name))
+        scores[takes_no_part] = math.nan
+        ratio = plain_ratio(mean, scores)
         if ratio.n:
             label_ratios.append(ratio)
     return label_ratios
@@ -474,8 +487,7 @@ def _macro_ratios(samples: Sequence[Sample], how: Macro) -> list[ratios.Ratio]:
         return _ratios_by_label(samples, mean, how.facet)
     parts: list[list[ratios.Ratio]] = []
     for name in _labels(samples, how.facet):
-        label = _Label(how.facet, name)
-        part = _ratios_by_label_within(samples, mean, how.within, label)
+        part = _ratios_by_label(samples, mean, how.within, _Label(how.facet, name))
         if part:
             parts.append(part)
     count = sum(map(len, parts))
@@ -517,33 +529,6 @@ def _names_in_mean(sample: Sample, how: Macro) -> list[str]:
     for name in outer:
         names += [f"{name} / {inner}" for inner in sample.facets.get(how.within, ())]
     return names
-
-
-def _ratios_by_label_within(
-    samples: Sequence[Sample], mean: Mean, facet: str, outer: _Label
-) -> list[ratios.Ratio]:
-    """Return the mean of each label's samples among those of an outer label.
-
-    Each ratio is over all samples, with zeros for those that don't take part.
-    """
-    members = [sample for sample in samples if outer.is_of(sample)]
-    label_ratios: list[ratios.Ratio] = []
-    for name in _labels(members, facet):
-        inner = _Label(facet, name)
-        numerators = array("d")
-        weights = array("d")
-        for sample in samples:
-            takes_part = mean.column in sample.scores and outer.is_of(sample)
-            if takes_part and inner.is_of(sample):
-                numerators.append(sample.scores[mean.column] - mean.lowest)
-                weights.append(1.0)
-            else:
-                numerators.append(0.0)
-                weights.append(0.0)
-        ratio = ratios.Ratio(numerators, weights, mean.scale)
-        if ratio.n:
-            label_ratios.append(ratio)
-    return label_ratios
 
 
 def _ratios(

@@ -564,7 +564,7 @@ def _benchmark_yaml(
     if request.fps:
         lines.append(f"fps: {_quoted(request.fps)}")
     if result.facets:
-        facets = _listed_in_words(result.facets)
+        facets = _yaml_list(result.facets)
         lines.append(f"facets: {facets}  # guessed: usual names, with few labels")
     if result.kind == "open":
         lines.append(
@@ -572,7 +572,7 @@ def _benchmark_yaml(
             "or a folder of prompts"
         )
     if layouts is not None:
-        lines.append(f"media: {{layouts: {_listed_in_words(layouts.layouts)}}}")
+        lines.append(f"media: {{layouts: {_yaml_list(layouts.layouts)}}}")
     lines += [
         "languages: [en]",
         "# licence: cc-by-4.0",
@@ -582,14 +582,14 @@ def _benchmark_yaml(
     return "\n".join([*lines, *request.further_lines(), ""])
 
 
-def _listed_in_words(texts: Sequence[str]) -> str:
+def _yaml_list(texts: Sequence[str]) -> str:
     return f"[{', '.join(map(_quoted, texts))}]"
 
 
 def _column_in_yaml(column: Column) -> str:
     """Return a column in YAML, a mapping of words as typed."""
     if not isinstance(column, str):
-        return _listed_in_words(column)
+        return _yaml_list(column)
     return column if is_mapping_of_words(column) else _quoted(column)
 
 

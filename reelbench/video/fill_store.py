@@ -141,10 +141,10 @@ def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Fille
         # Again, each alone: there may not have been the memory for all at once.
         for future, video in pending.items():
             if future.result() is None:
-                yield decode(video) or _decoder_died(video)
+                yield decode(video) or _not_filled(video)
 
 
-def _decoder_died(video: Path) -> Filled:
+def _not_filled(video: Path) -> Filled:
     return Filled(video, error=f"{video}: {_DIED}")
 
 
@@ -170,7 +170,7 @@ def _ray_result(ray: Any, reference: Any, video: Path) -> Filled:  # noqa: ANN40
     try:
         return ray.get(reference)
     except ray.exceptions.WorkerCrashedError:
-        return _decoder_died(video)
+        return _not_filled(video)
     except ray.exceptions.RayError as error:
         reason = str(error).strip().splitlines()[-1]
         return Filled(video, error=f"{video}: Ray gave it up: {reason}")

@@ -95,6 +95,13 @@ def wait_for_answers(process, status, number):
     pytest.fail(f"it ended before: {process.stderr.read().decode()}")
 
 
+def assert_what_was_kept_is_not_asked_again(done, folder):
+    assert done.returncode == 0, done.stderr
+    asked = result_in(folder)["provenance"]["asked"]
+    assert asked["kept"] >= 3
+    assert asked["asked"] + asked["kept"] == REXTIME_QUESTIONS
+
+
 def test_what_a_killed_server_answered_is_kept(folder, eval_words, tmp_path):
     log = tmp_path / "log.txt"
     words = ("--alias", MODEL, "-c", "4096", "--parallel", "1")
@@ -107,10 +114,7 @@ def test_what_a_killed_server_answered_is_kept(folder, eval_words, tmp_path):
         assert b"rerun the command to continue" in stderr
         server.start()
         done = eval_words("rextime_mini", server, "--max-tokens", FEW)
-    assert done.returncode == 0, done.stderr
-    asked = result_in(tmp_path / "out")["provenance"]["asked"]
-    assert asked["kept"] >= 3
-    assert asked["asked"] + asked["kept"] == REXTIME_QUESTIONS
+    assert_what_was_kept_is_not_asked_again(done, tmp_path / "out")
 
 
 def test_what_a_killed_client_was_answered_is_kept(text_server, eval_words, tmp_path):
@@ -119,10 +123,7 @@ def test_what_a_killed_client_was_answered_is_kept(text_server, eval_words, tmp_
     process.send_signal(signal.SIGKILL)
     process.communicate()
     done = eval_words("rextime_mini", text_server, "--max-tokens", FEW)
-    assert done.returncode == 0, done.stderr
-    asked = result_in(tmp_path / "out")["provenance"]["asked"]
-    assert asked["kept"] >= 3
-    assert asked["asked"] + asked["kept"] == REXTIME_QUESTIONS
+    assert_what_was_kept_is_not_asked_again(done, tmp_path / "out")
 
 
 @pytest.mark.parametrize("slots", ["1", "4"])
