@@ -470,8 +470,7 @@ def _ratios_by_label(
     label_ratios: list[ratios.Ratio] = []
     for name in _labels(members, facet):
         scores = _column(samples, mean.column, _Label(facet, name))
-        scores[takes_no_part] = math.nan
-        ratio = plain_ratio(mean, scores)
+        ratio = plain_ratio(mean, np.where(takes_no_part, math.nan, scores))
         if ratio.n:
             label_ratios.append(ratio)
     return label_ratios
