@@ -46,6 +46,7 @@ class Situation:
         crowded_above: Requests at once above which each takes longer, by their number.
         pause: Seconds without any work, after half of the calls.
         uneven: Log-normal lengths, and a few that are sixty times the median.
+        concurrency: The asker's `--judge-concurrency`. None where it isn't given.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Situation:
     crowded_above: int = 100_000
     pause: float = 0.0
     uneven: bool = False
+    concurrency: int | None = None
 
     def lengths(self) -> list[float]:
         """Return the seconds of each request in the order in which they come."""
@@ -97,16 +99,19 @@ SITUATIONS = (
     Situation("uneven lengths at 16 slots", 800, 16, 0.1, uneven=True),
     Situation("1,500 calls at 64 slots", 1500, 64, 0.2),
     Situation("4,250 calls at 64 slots", 4250, 64, 0.2),
+    Situation("4,250 calls at 64 slots, 64 named", 4250, 64, 0.2, concurrency=64),
 )
 
 ASKED = """
 import json, sys, time
 from perf.pace import judged
-print(json.dumps(judged(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))))
+print(json.dumps(judged(sys.argv[1], **json.loads(sys.argv[2]))))
 """
 
 
-def judged(url: str, calls: int, limit: float) -> dict[str, float]:
+def judged(
+    url: str, *, calls: int, limit: float, concurrency: int | None = None
+) -> dict[str, float]:
     """Judge so many answers -> the seconds, and how many have a score."""
     import time
 
@@ -122,7 +127,7 @@ def judged(url: str, calls: int, limit: float) -> dict[str, float]:
         items.append(
             Item(id=str(number), video="f", target=target, prediction="So.", question=question)
         )
-    options = JudgeOptions(model="judge", url=url, timeout=limit)
+    options = JudgeOptions(model="judge", url=url, timeout=limit, concurrency=concurrency)
     began = time.perf_counter()
     verdicts = list(judge_items(SPEC, items, options))
     seconds = time.perf_counter() - began
@@ -221,7 +226,12 @@ def serving(situation: Situation) -> Iterator[str]:
 def measure(situation: Situation) -> None:
     """Print a situation's line of the table."""
     with tempfile.TemporaryDirectory() as home, serving(situation) as url:
-        command = (sys.executable, "-c", ASKED, url, str(situation.calls), str(situation.limit))
+        asked = {
+            "calls": situation.calls,
+            "limit": situation.limit,
+            "concurrency": situation.concurrency,
+        }
+        command = (sys.executable, "-c", ASKED, url, json.dumps(asked))
         outcome = json.loads(run(command, home).stdout)
         counts = counted(url)
     print(

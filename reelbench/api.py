@@ -561,7 +561,7 @@ class AskedOptions(TypedDict, total=False):
     """The further keywords of `ask`, which are options of `reelbench ask`.
 
     Attributes:
-        concurrency: Maximum concurrent calls.
+        concurrency: Maximum concurrent calls; without it, 64.
         extra: Sent with every request as it is.
         max_tokens: Most tokens of an answer.
         thinking: The model thinks before it answers.

@@ -98,7 +98,7 @@ def _estimate_member_cost(member: Member, items: Sequence[Item]) -> CostEstimate
     seconds = None
     if replies.seconds:
         mean_seconds = sum(replies.seconds) / len(replies.seconds)
-        seconds = mean_seconds * math.ceil(calls / options.concurrency)
+        seconds = mean_seconds * math.ceil(calls / options.most_in_flight)
     return CostEstimate(
         judge=options.model,
         items=len(items),

@@ -59,7 +59,7 @@ class AskOptions:
         provider: Name of the provider that is asked, in `model_names.PROVIDERS`. None where a
             server was named.
         concurrency: Maximum concurrent calls. Fewer where the server would have a long line, or
-            asks for fewer.
+            asks for fewer. None is 64, which are reached step by step.
         extra: Sent with every request as it is (`reasoning_effort`, `chat_template_kwargs`, …).
             Part of the key. One that is None is not sent, and neither is a setting of its name.
         max_tokens: Most tokens of an answer, thinking included. None is the caller's own limit, or
@@ -108,7 +108,7 @@ class AskOptions:
     key_from: str | None = None
     allow_http_key: bool = False
     provider: str | None = None
-    concurrency: int = CONCURRENCY
+    concurrency: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
     max_tokens: int | None = None
     thinking: bool = False
@@ -240,7 +240,7 @@ class AskOptions:
             if value is not None and value < 1:
                 number_option = f"{option}-{name.replace('_', '-')}"
                 raise InputError(f"{number_option}: {value} is not a number from 1 up")
-        bounds.hold(f"{option}-concurrency", self.concurrency, bounds.CONCURRENCY)
+        bounds.hold(f"{option}-concurrency", self.most_in_flight, bounds.CONCURRENCY)
         if not self.cache_patience >= 0:
             raise InputError(
                 f"--cache-patience: {self.cache_patience} is not a number of seconds from 0 up"
@@ -287,6 +287,11 @@ class AskOptions:
     def url_option(self) -> str:
         """The command-line option that names the model's server."""
         return f"{self.option}-url"
+
+    @property
+    def most_in_flight(self) -> int:
+        """The maximum of concurrent calls."""
+        return self.concurrency or CONCURRENCY
 
     @property
     def time_limit(self) -> float:

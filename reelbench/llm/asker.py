@@ -351,12 +351,12 @@ class Asker:
         # All that follows lives in the event loop alone.
         self.pacer = self.cache.join(options)
         """Lets calls to the server pass, of all askers of this process."""
-        self._places = Places(options.concurrency)
+        self._places = Places(options.most_in_flight)
         self._outlook = Outlook()
         self._ended: StoppedError | None = None
         self._is_known = False
         self._answers_place = json.dumps(["answers", options.host, options.model])
-        self._followed = asyncio.Semaphore(max(_FOLLOWED, 2 * self.ahead) * options.concurrency)
+        self._followed = asyncio.Semaphore(max(_FOLLOWED, 2 * self.ahead) * options.most_in_flight)
         self._client: ChatClient | None = None
         self._tasks: dict[bytes, asyncio.Task[str | None]] = {}
         self._causes: dict[bytes, Cause] = {}

@@ -238,7 +238,12 @@ class ReplyCache:
             else:
                 pacer = Pacer(_paces.setdefault((self._key, *server), Pace()))
                 users = 0
-            pacer.pace.allow(options.concurrency, options.time_limit, first=not users)
+            pacer.pace.allow(
+                options.most_in_flight,
+                options.time_limit,
+                first=not users,
+                stated=options.concurrency is not None,
+            )
             pacer.shared = self.is_shared
             pacer.elsewhere = partial(self._seconds_since_reply, options.host)
             self._pacers[server] = pacer, users + 1

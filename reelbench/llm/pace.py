@@ -37,12 +37,14 @@ class Pace:
         most: The most calls in flight that somebody allows.
         time_limit: Seconds in which the server has to finish something.
         slots: Calls that the server works on at a time, as it says. None where it doesn't say.
+        stated: Somebody named the most calls in flight: these go out after the first good reply.
     """
 
     def __init__(self, most: int = 1, time_limit: float = 120.0) -> None:
         self.most = most
         self.time_limit = time_limit
         self.slots: int | None = None
+        self.stated = False
         self._limit = float(FIRST)
         self._is_proven = False
         self._was_refused = False
@@ -74,17 +76,19 @@ class Pace:
             return None
         return statistics.median(self._seconds)
 
-    def allow(self, most: int, time_limit: float, *, first: bool) -> None:
+    def allow(self, most: int, time_limit: float, *, first: bool, stated: bool = False) -> None:
         """Let somebody's calls go to the server.
 
         Args:
             most: The most of them in flight.
             time_limit: Seconds in which the server has to finish something.
             first: True where nobody else asks it now.
+            stated: The user named the number; otherwise it is the default.
         """
         if first:
             self.most = most
             self.time_limit = time_limit
+            self.stated = stated
             self._begin_round()
         self.most = max(self.most, most)
         self.time_limit = min(self.time_limit, time_limit)
@@ -113,8 +117,13 @@ class Pace:
             return
         self._is_proven = True
         if not self._was_refused:
-            self._limit = float(self.slots or _NEXT)
+            self._limit = float(self.slots or self._next)
             self._round_size = self.limit
+
+    @property
+    def _next(self) -> int:
+        """Calls in flight after the first good reply, where the server doesn't state its slots."""
+        return self.most if self.stated else _NEXT
 
     def finish(self, now: float, seconds: float) -> None:
         """Note a reply that took so many seconds."""

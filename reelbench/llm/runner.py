@@ -70,7 +70,7 @@ class Runner:
         """
         self._askers = list({id(asker): asker for asker in askers}.values())
         self._show = show
-        calls = [asker.ahead * asker.options.concurrency for asker in self._askers]
+        calls = [asker.ahead * asker.options.most_in_flight for asker in self._askers]
         self._at_once = at_once or 2 * max(calls, default=1)
         self.lacking: Counter[str] = Counter()
         self.causes: Counter[Cause] = Counter()

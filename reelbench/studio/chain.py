@@ -312,7 +312,7 @@ class Chain:
             role_sampling = (sampling or {}).get(role, {})
             self.askers[role] = self._asker(setup, options, {**role_sampling, **options.extra})
         self._distinct = list(dict.fromkeys(self.askers.values()))
-        concurrencies = [options.concurrency for options in setup.models.values()]
+        concurrencies = [options.most_in_flight for options in setup.models.values()]
         self._concurrency = max(concurrencies, default=1)
 
     def _asker(self, setup: ChainSetup, options: AskOptions, sampling: dict[str, object]) -> Asker:

@@ -12,7 +12,7 @@ import typer
 
 from reelbench.base import settings
 from reelbench.base.errors import InputError
-from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY
+from reelbench.llm.defaults import CACHE_PATIENCE
 from reelbench.terminal import console
 from reelbench.terminal.option_groups import CachePatience, KeepGoing, Kind
 
@@ -77,13 +77,13 @@ class RequestOptions:
     """Options of requests to a model, as they were typed."""
 
     llm_concurrency: Annotated[
-        int,
+        int | None,
         _llm(
             "--llm-concurrency",
             metavar="N",
-            help="Maximum concurrent calls.",
+            help="Maximum concurrent calls; without it, 64.",
         ),
-    ] = CONCURRENCY
+    ] = None
     llm_budget: Annotated[
         str | None,
         _llm("--llm-budget", metavar="LIMIT", help="Maximum calls (500) or dollars ($2.50)."),
@@ -544,11 +544,11 @@ JudgeUrl = Annotated[
     _judge("--judge-url", metavar="URL", help="OpenAI-compatible server; default OPENAI_BASE_URL."),
 ]
 JudgeConcurrency = Annotated[
-    int,
+    int | None,
     _judge(
         "--judge-concurrency",
         metavar="N",
-        help="Maximum concurrent calls.",
+        help="Maximum concurrent calls; without it, 64.",
     ),
 ]
 JudgePrompts = Annotated[
@@ -591,7 +591,7 @@ def judge_options(
     ] = False,
     judge_name: JudgeName = None,
     judge_url: JudgeUrl = None,
-    judge_concurrency: JudgeConcurrency = CONCURRENCY,
+    judge_concurrency: JudgeConcurrency = None,
     judge_votes: Annotated[
         int, _judge("--judge-votes", metavar="K", help="Replies per score.")
     ] = 1,
@@ -738,8 +738,13 @@ def reader_options(
         ),
     ] = None,
     reader_concurrency: Annotated[
-        int, _reader("--reader-concurrency", metavar="N", help="Maximum concurrent calls.")
-    ] = CONCURRENCY,
+        int | None,
+        _reader(
+            "--reader-concurrency",
+            metavar="N",
+            help="Maximum concurrent calls; without it, 64.",
+        ),
+    ] = None,
     reader_budget: Annotated[
         str | None,
         _reader("--reader-budget", metavar="LIMIT", help="Maximum calls (500) or dollars ($2.50)."),

@@ -63,15 +63,21 @@ def limits(pace, *, rounds, seconds, slots):
     return seen
 
 
-def paced(most, time_limit):
+def paced(most, time_limit, *, stated=False):
     pace = Pace()
-    pace.allow(most, time_limit, first=True)
+    pace.allow(most, time_limit, first=True, stated=stated)
     return pace
 
 
 def test_few_calls_go_out_before_the_first_answer_then_twice_as_many_each_round():
     assert limits(paced(64, 120.0), rounds=5, seconds=0.2, slots=64) == [FIRST, 8, 16, 32, 64]
     assert limits(paced(3, 120.0), rounds=2, seconds=0.2, slots=64) == [3, 3]
+
+
+def test_a_number_that_the_user_named_is_reached_after_the_first_answer():
+    assert limits(paced(64, 120.0, stated=True), rounds=3, seconds=0.2, slots=64) == [FIRST, 64, 64]
+    # A server of one slot gets no longer line for it: 6 s of its limit and one call's own time.
+    assert limits(paced(64, 12.0, stated=True), rounds=3, seconds=0.6, slots=1)[1:] == [11, 11]
 
 
 @pytest.mark.parametrize(("slots", "seconds", "in_line"), [(1, 0.6, 11), (2, 1.2, 12), (1, 6.0, 4)])

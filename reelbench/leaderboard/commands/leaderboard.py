@@ -14,7 +14,6 @@ from reelbench.base.errors import InputError, ReelbenchError, first_of, number_o
 from reelbench.base.settings import home
 from reelbench.base.text_tables import p_value
 from reelbench.leaderboard.commands.rows import Submitter
-from reelbench.llm.defaults import CONCURRENCY
 from reelbench.registry.errata import ErrataChoice
 from reelbench.terminal import console
 from reelbench.terminal.asking_options import (
@@ -110,7 +109,7 @@ def rejudge_options(
         int, typer.Option("--rejudge-seed", metavar="SEED", help="Seed of the draw.")
     ] = 0,
     judge_url: JudgeUrl = None,
-    judge_concurrency: JudgeConcurrency = CONCURRENCY,
+    judge_concurrency: JudgeConcurrency = None,
     judge_prompts: JudgePrompts = "reelbench",
     judge_budget: JudgeBudget = None,
     judge_price: JudgePrice = None,
