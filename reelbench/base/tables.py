@@ -480,7 +480,7 @@ def _json_values(path: Path, *, nested: bool) -> Iterable[tuple[int | None, Any]
     document = decoder.read(text)
     if nested and is_object(document):
         return [(1, document)]
-    values = entries(document)
+    values = rows_of_document(document)
     if values is document:
         return zip(_element_lines(text, len(values)), values, strict=True)
     if len(values) == 1 and values[0] is document:
@@ -488,7 +488,7 @@ def _json_values(path: Path, *, nested: bool) -> Iterable[tuple[int | None, Any]
     return [(None, value) for value in values]
 
 
-def entries(document: Any, key: str = "id") -> Sequence[Any]:  # noqa: ANN401 - any JSON value
+def rows_of_document(document: Any, key: str = "id") -> Sequence[Any]:  # noqa: ANN401 - any JSON value
     """Return the rows of a JSON document.
 
     These are a list's values, the only list of objects in an object, or an object's objects with
@@ -531,7 +531,7 @@ def beside_rows(path: Path, rows_key: str = "") -> Beside:
     if not is_object(document):
         return Beside("", {})
     if not rows_key:
-        rows = entries(document)
+        rows = rows_of_document(document)
         for name, value in document.items():
             if value is rows:
                 rows_key = name
@@ -561,7 +561,7 @@ def outer_steps(path: Path) -> str:
     document = read_json(path, most=bounds.DATA_BYTES)
     if not is_object(document):
         return ""
-    rows = entries(document)
+    rows = rows_of_document(document)
     for name, value in document.items():
         if value is rows:
             return f"{name}/{{n}}/"

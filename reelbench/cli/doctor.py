@@ -364,7 +364,7 @@ def show_settings(context: typer.Context, *, as_json: Json = False) -> None:
         if setting.is_set:
             value = f"= {setting.shown}"
         console.write(f"{indent}{value}")
-    for default in _defaults_of_files(defaults.known_to(context)):
+    for default in _file_defaults(defaults.known_to(context)):
         console.write(f"{default.option}\n{indent}= {default.value} ({default.source})")
     existing_files = ", ".join(map(str, defaults.files())) or "none is there"
     places = " and ".join(map(str, defaults.places()))
@@ -384,7 +384,7 @@ def _write_settings(all_settings: Sequence[settings.Setting], all_commands: defa
             "default": setting.default or None,
             "about": setting.about,
         }
-    for default in _defaults_of_files(all_commands):
+    for default in _file_defaults(all_commands):
         document[default.option] = {
             "set": default.counts,
             "value": default.value,
@@ -411,7 +411,7 @@ class _FileDefault(NamedTuple):
     counts: bool
 
 
-def _defaults_of_files(all_commands: defaults.Known) -> Iterator[_FileDefault]:
+def _file_defaults(all_commands: defaults.Known) -> Iterator[_FileDefault]:
     """Yield the entries of each `reelbench.toml`."""
     first_file: dict[str, Path] = {}
     for file in defaults.files():

@@ -106,7 +106,7 @@ class Bridge:
         return kendall_tau(self.orders)
 
 
-def same_answers(stored: Iterable[StoredResult]) -> Iterator[list[StoredResult]]:
+def group_by_answers(stored: Iterable[StoredResult]) -> Iterator[list[StoredResult]]:
     """Yield lists of judged results that score the same answers.
 
     Each list begins with what was taken first.
@@ -293,7 +293,7 @@ def bridges_of(stored: Iterable[StoredResult]) -> list[Bridge]:
     The judges stand in the order of their names.
     """
     pairs: dict[str, list[ResultPair]] = defaultdict(list)
-    for results in same_answers(stored):
+    for results in group_by_answers(stored):
         by_judge = sorted(results, key=lambda result: (_judge_name(result), result.key))
         benchmark = results[0].result.benchmark.id
         pairs[benchmark].extend(combinations(by_judge, 2))

@@ -21,7 +21,7 @@ from reelbench.judges.verdicts import Judge, is_judged
 from reelbench.leaderboard import against_data
 from reelbench.leaderboard import store as stores
 from reelbench.leaderboard.against_data import KnownRows
-from reelbench.leaderboard.bridge import same_answers
+from reelbench.leaderboard.bridge import group_by_answers
 from reelbench.leaderboard.identity import asked_of
 from reelbench.leaderboard.rejudge import write_anew
 from reelbench.leaderboard.rereading import is_current
@@ -317,7 +317,7 @@ class Rejudgement:
         return pairs
 
     def _by_answers(self, stored: Iterable[StoredResult]) -> Iterator[_SameAnswers]:
-        for results in same_answers(stored):
+        for results in group_by_answers(stored):
             spec = results[0].benchmark
             if spec is None or spec.judge is None:
                 continue

@@ -242,7 +242,7 @@ class ReplyCache:
                 options.most_in_flight,
                 options.time_limit,
                 first=not users,
-                stated=options.concurrency is not None,
+                is_stated=options.concurrency is not None,
             )
             pacer.shared = self.is_shared
             pacer.elsewhere = partial(self._seconds_since_reply, options.host)

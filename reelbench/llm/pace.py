@@ -37,14 +37,14 @@ class Pace:
         most: The most calls in flight that somebody allows.
         time_limit: Seconds in which the server has to finish something.
         slots: Calls that the server works on at a time, as it says. None where it doesn't say.
-        stated: Somebody named the most calls in flight: these go out after the first good reply.
+        is_stated: Somebody named the most calls in flight: these go out after the first good reply.
     """
 
     def __init__(self, most: int = 1, time_limit: float = 120.0) -> None:
         self.most = most
         self.time_limit = time_limit
         self.slots: int | None = None
-        self.stated = False
+        self.is_stated = False
         self._limit = float(FIRST)
         self._is_proven = False
         self._was_refused = False
@@ -76,19 +76,19 @@ class Pace:
             return None
         return statistics.median(self._seconds)
 
-    def allow(self, most: int, time_limit: float, *, first: bool, stated: bool = False) -> None:
+    def allow(self, most: int, time_limit: float, *, first: bool, is_stated: bool = False) -> None:
         """Let somebody's calls go to the server.
 
         Args:
             most: The most of them in flight.
             time_limit: Seconds in which the server has to finish something.
             first: True where nobody else asks it now.
-            stated: The user named the number; otherwise it is the default.
+            is_stated: The user named the number; otherwise it is the default.
         """
         if first:
             self.most = most
             self.time_limit = time_limit
-            self.stated = stated
+            self.is_stated = is_stated
             self._begin_round()
         self.most = max(self.most, most)
         self.time_limit = min(self.time_limit, time_limit)
@@ -123,7 +123,7 @@ class Pace:
     @property
     def _next(self) -> int:
         """Calls in flight after the first good reply, where the server doesn't state its slots."""
-        return self.most if self.stated else _NEXT
+        return self.most if self.is_stated else _NEXT
 
     def finish(self, now: float, seconds: float) -> None:
         """Note a reply that took so many seconds."""

@@ -145,7 +145,7 @@ def questions_of(
         InputError: An entry is none, or its id occurs twice.
     """
     seen_ids: set[str] = set()
-    entries = tables.entries(read_json_or_jsonl(path), key)
+    entries = tables.rows_of_document(read_json_or_jsonl(path), key)
     for number, entry in enumerate(entries, start=1):
         place = f"{path}: entry {number}"
         has_id = is_object(entry) and is_id(entry.get(key))

@@ -120,7 +120,7 @@ def _rounded_outwards(ends: tuple[float, float], digits: int) -> tuple[float, fl
 # --- the owner's file -----------------------------------------------------------------------------
 
 
-def read_private_file(name: str, file: Path) -> HiddenAnswers:
+def read_hidden_answers(name: str, file: Path) -> HiddenAnswers:
     """Return the hidden split of a benchmark that a file has the answers of.
 
     Raises:

@@ -316,7 +316,7 @@ def in_format(document: object, key: str, *fields: str) -> bool:
 
     Then some entry has a question's `key` and one of the fields.
     """
-    for entry in tables.entries(document, key):
+    for entry in tables.rows_of_document(document, key):
         if is_object(entry) and key in entry and not entry.keys().isdisjoint(fields):
             return True
     return False
@@ -344,7 +344,7 @@ def entries(
     Raises:
         InputError: There is no entry, one lacks what is `expected`, or an id occurs twice.
     """
-    listed = tables.entries(document, key)
+    listed = tables.rows_of_document(document, key)
     if not listed:
         raise InputError(f"{path}: no predictions in it; expected one per question with {expected}")
     ids = UniqueIds()

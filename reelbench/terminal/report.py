@@ -298,13 +298,11 @@ def _show_unreadable(outcome: "Outcome", spec: "BenchmarkSpec") -> None:
             lack = " (an option without its span)"
         elif is_number:
             lack = " (an option goes by its letter)"
-        console.write(
-            f"  unreadable{lack}, {line_of(sample.id, _ID)}: {line_of(sample.prediction, _ANSWER)}"
-        )
+        answer = shortened(sample.prediction, _ANSWER)
+        console.write(f"  unreadable{lack}, {shortened(sample.id, _ID)}: {answer}")
     for name, reply in outcome.unread_replies:
-        console.write(
-            f"  the judge's reply is unreadable, {line_of(name, _ID)}: {line_of(reply, _ANSWER)}"
-        )
+        text = shortened(reply, _ANSWER)
+        console.write(f"  the judge's reply is unreadable, {shortened(name, _ID)}: {text}")
 
 
 def show_by(outcomes: Sequence["Outcome"], facet: str) -> None:
@@ -331,7 +329,7 @@ def show_by(outcomes: Sequence["Outcome"], facet: str) -> None:
         console.show(console.table(f"{spec.id} by {facet}", *columns, rows=rows))
 
 
-def line_of(value: object, length: int) -> str:
+def shortened(value: object, length: int) -> str:
     """Return an input's start and end in one line of at most `length` characters.
 
     Nothing in it acts on a terminal.

@@ -123,7 +123,7 @@ class Hidden:
 
     def test(self):
         self.use("bot")
-        answers = hidden_answers.read_private_file(str(self.folder), self.answers)
+        answers = hidden_answers.read_hidden_answers(str(self.folder), self.answers)
         return HiddenTest(DATASET, answers, self.store)
 
     def reveal(self):

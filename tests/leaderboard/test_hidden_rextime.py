@@ -105,7 +105,7 @@ def totals_of(moved, owners_rows, tmp_path, hub, monkeypatch):
         hidden.use("me")
         publish.publish(tmp_path / "mine", dataset=DATASET, options=OFFER)
         hidden.use("bot")
-        answers = hidden_answers.read_private_file(str(moved), tmp_path / "answers.jsonl")
+        answers = hidden_answers.read_hidden_answers(str(moved), tmp_path / "answers.jsonl")
         test = hidden_test.HiddenTest(DATASET, answers, hidden.store)
         comment = test.look_at(1, BOUNDS, last=True).comment
         return dict(re.findall(r"^\| (\S+) \| % \| ([\d.]+) \|.*\| 921 \|$", comment, re.MULTILINE))

@@ -65,7 +65,7 @@ def limits(pace, *, rounds, seconds, slots):
 
 def paced(most, time_limit, *, stated=False):
     pace = Pace()
-    pace.allow(most, time_limit, first=True, stated=stated)
+    pace.allow(most, time_limit, first=True, is_stated=stated)
     return pace
 
 

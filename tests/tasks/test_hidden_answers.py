@@ -41,7 +41,7 @@ def _target(tmp_path, declared, options, name, text):
     folder = _benchmark(tmp_path / "attic", [row], declared)
     file = tmp_path / name
     file.write_text(text)
-    [reference] = hidden_answers.read_private_file(str(folder), file).references
+    [reference] = hidden_answers.read_hidden_answers(str(folder), file).references
     return reference.target
 
 
@@ -116,7 +116,7 @@ def test_a_file_for_the_second_of_two_hidden_splits_is_refused_by_its_own_fault(
     file = tmp_path / "a.jsonl"
     file.write_text('{"id": "test0", "answer": "A"}\n{"id": "test1", "answer": "Z"}\n')
     with pytest.raises(InputError, match=r"split test: .*the answer to 'test1' names none"):
-        hidden_answers.read_private_file(str(folder), file)
+        hidden_answers.read_hidden_answers(str(folder), file)
 
 
 def _handed_in(tmp_path, predictions, **options):
@@ -188,7 +188,7 @@ def test_every_question_counts_whatever_its_text(tmp_path, declared, answer, pre
     folder = _benchmark(tmp_path / "attic", [{"id": name, **row} for name in ids], declared)
     file = tmp_path / "a.jsonl"
     file.write_text("".join(json.dumps({"id": name, **answer}) + "\n" for name in ids))
-    hidden = hidden_answers.read_private_file(str(folder), file)
+    hidden = hidden_answers.read_hidden_answers(str(folder), file)
     highest = hidden.totals(dict.fromkeys(ids, prediction))
     marked = dict.fromkeys(ids, mark)
     for texts, share in ((marked, 0.0), ({**marked, "q0": prediction}, 0.25)):

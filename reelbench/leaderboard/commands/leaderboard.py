@@ -633,7 +633,7 @@ def _hidden_test(
 
     if benchmark is None or dataset is None or store is None:
         raise InputError("--answers needs --benchmark NAME, --dataset ORG/RESULTS and --store")
-    return HiddenTest(dataset, hidden_answers.read_private_file(benchmark, answers), store)
+    return HiddenTest(dataset, hidden_answers.read_hidden_answers(benchmark, answers), store)
 
 
 def _check_hidden(test: "HiddenTest") -> None:
