@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from reelbench.data.loading import locate
-from reelbench.llm.defaults import ATTEMPTS
+from reelbench.llm.defaults import ATTEMPTS, HOPELESS
 from reelbench.llm.structured import schema_of, with_schema
 from reelbench.studio.evidence.graphs import Node
 from reelbench.studio.tagging import TagVote
@@ -164,7 +164,10 @@ def test_candidates_are_ranked(text_server, reelbench, tmp_path, tell):
         *("--output", tmp_path / "out"),
     )
     tell_of(tell, "ace", done)
-    assert done.returncode == 0, done.stderr
+    # So small a model may give no number in its first replies. Then asking stops, and says so.
+    gave_up = f"gave no answer in {HOPELESS} replies" in done.stderr
+    assert gave_up == ("rerun the command to continue" in done.stderr)
+    assert done.returncode == int(gave_up), done.stderr
 
 
 def tell_of(tell, title, done):
