@@ -522,8 +522,15 @@ def units() -> dict[str, dict[str, Any]]:
     """Return the units' formats for a page."""
     formats: dict[str, dict[str, Any]] = {}
     for name, unit in UNITS.items():
-        label = "%" if unit.label == "%" else f"of {unit.high:g}"
-        formats[name] = {"digits": unit.digits, "range": unit.range, "label": label}
+        label = f"of {unit.high:g}"
+        if unit.noun in ("percent", "error"):
+            label = unit.label
+        formats[name] = {
+            "digits": unit.digits,
+            "range": unit.range,
+            "label": label,
+            "direction": unit.direction,
+        }
     return formats
 
 

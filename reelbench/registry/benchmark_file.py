@@ -29,7 +29,14 @@ from reelbench.registry.benchmark_kinds import read_row_kinds, read_scoring
 from reelbench.registry.benchmark_mapping import hides_answers, prompt_places, read_mapping
 from reelbench.registry.entry_points import our_room
 from reelbench.registry.mapping_words import ANSWERS
-from reelbench.registry.row_columns import ALSO, ASKED, GROUP, KIND_COLUMNS, OPTIONAL
+from reelbench.registry.row_columns import (
+    ALSO,
+    ASKED,
+    GROUP,
+    KIND_COLUMNS,
+    OPTION_COUNT,
+    OPTIONAL,
+)
 from reelbench.registry.spec import (
     BenchmarkSpec,
     Column,
@@ -297,6 +304,14 @@ class _Declaration:
         if self._row_kinds.is_mixed:
             labels = ("choice", self._row_kinds.in_words)
             facets.append(Facet(name=ASKED.name, title="What is asked for", labels=labels))
+        if self._top.text("chance") is not None:
+            count_facet = Facet(
+                name=OPTION_COUNT,
+                title=title_of(OPTION_COUNT),
+                in_rows=False,
+                made_of=OPTION_COUNT,
+            )
+            facets.append(count_facet)
         return tuple(facets)
 
     def _reader(

@@ -23,7 +23,14 @@ def primary_first(top: Block, metrics: Sequence[Metric], facets: Sequence[str]) 
     primary = top.text("primary") or names[0]
     if primary not in names:
         raise top.error(f"primary is {primary!r}; there are {', '.join(names)}", "primary")
-    return sorted(metrics, key=lambda metric: metric.name != primary)
+    ranked = sorted(metrics, key=lambda metric: metric.name != primary)
+    if ranked[0].in_unit.lower_is_better:
+        raise top.error(
+            f"primary: {primary} is an error, lower where answers are better, and tables rank from "
+            f"the highest; {names[0]} ranks, and {primary} stands beside it",
+            "primary",
+        )
+    return ranked
 
 
 def _macro_metric(block: Block, metrics: Sequence[Metric], facets: Sequence[str]) -> Metric:
@@ -36,6 +43,8 @@ def _macro_metric(block: Block, metrics: Sequence[Metric], facets: Sequence[str]
             raise _no_facet(block, name, facets)
     metric = _averaged_metric(block, {metric.name: metric for metric in metrics})
     mean = metric.aggregate
+    if metric.in_unit.lower_is_better:
+        raise block.error(f"primary.of: {metric.name} is an error, and tables rank upwards", "of")
     if not isinstance(mean, Mean) or mean.weight_by is not None:
         raise block.error(
             f"primary.of: {metric.name} is no plain mean over questions, so none over labels", "of"

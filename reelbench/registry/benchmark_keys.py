@@ -209,18 +209,28 @@ KEYS: dict[str, Key] = {
         "answered one against the right one that fits best. `union`: all windows "
         "of each side, merged. `ranked`: as `best`, and mAP over the first ten "
         "answered ones, which the answer gives in order of confidence. `f1`: F1 of all answered "
-        "windows, over IoU 0.1, 0.3, 0.5 and 0.7 (E.T. Bench, `tal_eval`)",
+        "windows, over IoU 0.1, 0.3, 0.5 and 0.7 (E.T. Bench, `tal_eval`). `matched`: F1 of "
+        "windows matched one to one, 0 where their number is not right, over IoU 0.3, 0.5 and 0.7 "
+        "(OMTG-Bench's EtF1)",
         example="union",
-        words=("best", "union", "ranked", "f1"),
+        words=("best", "union", "ranked", "f1", "matched"),
     ),
     "numbers": Key(
         form="choice",
         about="the answers are numbers, and count by their distance. `mra`: mean relative accuracy "
         "(VSI-Bench, `vsibench/utils.py`). `within_one`: right if at most one off (RepNet's OBO). "
-        "Only with `exact`, alone or beside `choice`. There is no mean absolute error, and no "
-        "accuracy above chance",
+        "`mae`: ranked by `within_one`, with the mean absolute error (CG-AV-Counting, PushUpBench) "
+        "and the same relative to the right number (TransRAC). Only with `exact`; `mra` and "
+        "`within_one` also beside `choice`",
         example="mra",
-        words=("mra", "within_one"),
+        words=("mra", "within_one", "mae"),
+    ),
+    "chance": Key(
+        form="choice",
+        about="`adjusted`: ranked by accuracy above chance, where guessing among n options gets 0 "
+        "(SITE-Bench's CAA, arXiv:2505.05456). Only with `choice` and one right option",
+        example="adjusted",
+        words=("adjusted",),
     ),
     "overlap": Key(
         form="choice",

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from reelbench.registry.benchmark_block import Block
-from reelbench.registry.metrics import Grouped, Mean, Metric
-from reelbench.registry.row_columns import ASKED
+from reelbench.registry.metrics import Grouped, Mean, Metric, UnitName
+from reelbench.registry.row_columns import ASKED, OPTION_COUNT
+from reelbench.registry.rows import LETTERS
 from reelbench.registry.spec import COLUMNS, JudgeSpec, Kind, RowMapping
 
 FileKind = Literal["choice", "span", "grounded_choice", "open", "exact"]
@@ -16,7 +17,7 @@ RowKind = Literal["open", "grounded_choice", "choice", "span", "mixed"]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A change of the scoring by a word of `answers`, `windows`, `overlap` or `numbers`.
+    """A change of the scoring by a word of `answers`, `windows`, `overlap`, `numbers` or `chance`.
 
     Attributes:
         kinds: Kinds of scoring in place of the kind's own.
@@ -42,7 +43,7 @@ class KindForm:
         metrics: Its metrics, by their names in `METRICS`.
         rows: The kind of its rows.
         prompt: Name of its prompt file; of mixed rows without options it is that of `exact`.
-        variants: Word of `answers`, `windows`, `overlap` or `numbers` -> what it changes.
+        variants: Word of one of these keys -> what it changes.
     """
 
     kinds: tuple[Kind, ...]
@@ -57,6 +58,11 @@ _F1 = Variant(
     more_kinds=("f1_spans",),
     first_metrics=("f1", "f1_at_0.1", "f1_at_0.3", "f1_at_0.5", "f1_at_0.7"),
 )
+_MATCHED = Variant(
+    kinds=("union_spans",),
+    more_kinds=("matched_spans",),
+    metrics=("etf1", "count_right", "tf1_at_0.3", "tf1_at_0.5", "tf1_at_0.7", "miou"),
+)
 _UNCHANGED = Variant()
 
 KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
@@ -65,7 +71,11 @@ KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
         metrics=("accuracy",),
         rows="choice",
         prompt="choice",
-        variants={"any": Variant(kinds=("any_choice",)), "all": Variant(kinds=("all_choices",))},
+        variants={
+            "any": Variant(kinds=("any_choice",)),
+            "all": Variant(kinds=("all_choices",)),
+            "adjusted": Variant(more_kinds=("above_chance",), first_metrics=("above_chance",)),
+        },
     ),
     "span": KindForm(
         kinds=("moment",),
@@ -77,6 +87,7 @@ KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
             "union": Variant(kinds=("union_spans",)),
             "ranked": _RANKED,
             "f1": _F1,
+            "matched": _MATCHED,
             "iou": _UNCHANGED,
             "iop": Variant(
                 more_kinds=("covered",), first_metrics=("miop", "iop_at_0.3", "iop_at_0.5")
@@ -129,6 +140,11 @@ KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
             "any": _UNCHANGED,
             "mra": Variant(more_kinds=("relative_accuracy",), first_metrics=("mra",)),
             "within_one": Variant(more_kinds=("off_by_one",), first_metrics=("within_one",)),
+            "mae": Variant(
+                more_kinds=("off_by_one", "number_error"),
+                first_metrics=("within_one",),
+                last_metrics=("mae", "relative_mae"),
+            ),
         },
     ),
     "open": KindForm(
@@ -142,11 +158,12 @@ KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
 
 
 class MetricForm(NamedTuple):
-    """A metric's title, the column that it is the mean of, and its description."""
+    """A metric's title, its column, its description and its unit."""
 
     title: str
     column: str
     about: str
+    unit: UnitName = "percent"
 
 
 METRICS: Mapping[str, MetricForm] = {
@@ -166,6 +183,36 @@ METRICS: Mapping[str, MetricForm] = {
     "within_one": MetricForm(
         "Off by one at most", "within_one", "Numbers that are right, or one more or one less."
     ),
+    "mae": MetricForm(
+        "Mean absolute error",
+        "error",
+        "How far numbers are from the right ones. An answer without a number counts as 0.",
+        "error",
+    ),
+    "relative_mae": MetricForm(
+        "Relative error",
+        "relative_error",
+        "The same, each error divided by its right number and 0.1.",
+        "error",
+    ),
+    "above_chance": MetricForm(
+        "Accuracy above chance",
+        "above_chance",
+        "Right questions less those that guessing gets, over all less those; 0 is chance.",
+        "above_chance",
+    ),
+    "etf1": MetricForm(
+        "Effective F1",
+        "etf1",
+        "F1 of windows matched one to one, the mean over IoU 0.3, 0.5 and 0.7; 0 where their "
+        "number is not right.",
+    ),
+    "count_right": MetricForm(
+        "Number of windows", "count_right", "Answers with the right number of windows."
+    ),
+    "tf1_at_0.3": MetricForm("F1, IoU ≥ 0.3", "tf1_at_0.3", "F1 of matched windows at 0.3."),
+    "tf1_at_0.5": MetricForm("F1, IoU ≥ 0.5", "tf1_at_0.5", "F1 of matched windows at 0.5."),
+    "tf1_at_0.7": MetricForm("F1, IoU ≥ 0.7", "tf1_at_0.7", "F1 of matched windows at 0.7."),
     "f1": MetricForm(
         "F1", "f1", "F1 of the answered windows, the mean over IoU 0.1, 0.3, 0.5 and 0.7."
     ),
@@ -328,6 +375,7 @@ def read_scoring(
         "windows": top.text("windows"),
         "overlap": top.text("overlap"),
         "numbers": top.text("numbers"),
+        "chance": top.text("chance"),
     }
     for key, word in words.items():
         if word is None:
@@ -343,6 +391,8 @@ def read_scoring(
         names = [*variant.first_metrics, *names, *variant.last_metrics]
     if {"union_spans", "covered"} <= set(kinds):
         raise top.error("overlap: iop is of one window; leave out `windows: union`", "overlap")
+    if words["chance"] is not None and (words["answers"] or mapping.group is not None):
+        raise top.error("chance: of one right option a question, each by itself", "chance")
     if row_kinds.takes_judge and words["numbers"] is not None:
         raise top.error("numbers: a judge marks words; say `exact` in place of `open`", "numbers")
     if row_kinds.is_mixed and judge is not None:
@@ -363,8 +413,16 @@ def _plain_metric(name: str, kinds: Sequence[Kind]) -> Metric:
     about = form.about
     if "union_spans" in kinds and form.column in COLUMNS["union_spans"]:
         about += _UNION_NOTE
-    mean = Mean(column=form.column, scale=100)
-    return Metric(name=name, title=form.title, unit="percent", aggregate=mean, about=about)
+    scale = 1 if form.unit == "error" else 100
+    mean = Mean(column=form.column, scale=scale)
+    if form.unit == "above_chance":
+        mean = replace(mean, weight_by=OPTION_COUNT, weights=_chance_weights())
+    return Metric(name=name, title=form.title, unit=form.unit, aggregate=mean, about=about)
+
+
+def _chance_weights() -> dict[str, float]:
+    """Return the weights of questions by their options: what guessing leaves to be won."""
+    return {str(options): 1 - 1 / options for options in range(1, len(LETTERS) + 1)}
 
 
 _KIND_OF_METRIC = {

@@ -22,6 +22,7 @@ from reelbench.registry.row_columns import (
     FPS,
     GROUP,
     KIND_COLUMNS,
+    OPTION_COUNT,
     OPTIONAL,
     VIDEOS,
 )
@@ -265,7 +266,7 @@ def _read_columns(
 
 
 def _check_facets(top: Block, kind_columns: set[str], facets: Sequence[str]) -> None:
-    our_columns = {*kind_columns, "split", *OPTIONAL} - {CLIP.name}
+    our_columns = {*kind_columns, "split", OPTION_COUNT, *OPTIONAL} - {CLIP.name}
     for name in facets:
         if name in our_columns:
             raise top.error(

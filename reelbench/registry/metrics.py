@@ -8,9 +8,13 @@ from typing import Literal
 
 from reelbench.registry.declared import Declared
 
-UnitName = Literal["percent", "points_0_5", "points_0_2", "fraction", "cider"]
+UnitName = Literal[
+    "percent", "points_0_5", "points_0_2", "fraction", "cider", "above_chance", "error"
+]
 
 _ROUNDING = 1e-9  # of a value that should be on the threshold
+_LARGEST_ERROR = 1e6
+"""An answer that is further off counts as this far, so that one can't be the whole mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,7 @@ class Unit:
         digits: Decimals as papers print them.
         low: The least value.
         high: The greatest value.
+        lower_is_better: True of errors. No metric in such a unit ranks.
     """
 
     label: str
@@ -30,6 +35,7 @@ class Unit:
     digits: int
     low: float
     high: float
+    lower_is_better: bool = False
 
     @property
     def long_digits(self) -> int:
@@ -37,8 +43,15 @@ class Unit:
         return max(2, self.digits)
 
     @property
+    def direction(self) -> str:
+        """The better direction, in words."""
+        return "lower is better" if self.lower_is_better else "higher is better"
+
+    @property
     def range(self) -> str:
         """The scale in words."""
+        if self.lower_is_better:
+            return f"{self.low:g} and up"
         return f"{self.low:g} to {self.high:g}"
 
 
@@ -49,6 +62,8 @@ UNITS: Mapping[UnitName, Unit] = MappingProxyType(
         "points_0_2": Unit("points, 0 to 2", "points", 2, 0, 2),
         "fraction": Unit("fraction, 0 to 1", "proportion", 4, 0, 1),
         "cider": Unit("CIDEr, 0 to 10", "points", 3, 0, 10),
+        "above_chance": Unit("%, 0 is chance", "percent", 1, -100, 100),
+        "error": Unit("lower is better", "error", 2, 0, _LARGEST_ERROR, lower_is_better=True),
     }
 )
 
@@ -149,6 +164,13 @@ class Metric(Declared):
         """The least and the greatest value."""
         return self.in_unit.low, self.in_unit.high
 
+    @property
+    def interval_bounds(self) -> tuple[float, float]:
+        """The values at which its intervals end. An error has no greatest."""
+        if self.in_unit.lower_is_better:
+            return self.in_unit.low, math.inf
+        return self.bounds
+
     def is_right(self, value: float | None) -> bool | None:
         """Return True where an answer with this value, in the metric's unit, is right.
 
@@ -156,4 +178,6 @@ class Metric(Declared):
         """
         if value is None:
             return None
+        if self.in_unit.lower_is_better:
+            return value <= _ROUNDING
         return value >= self.right_from - _ROUNDING

@@ -88,6 +88,9 @@ RUBRIC = Column(
     description="What a judge must look for in the answer to this question.",
 )
 
+OPTION_COUNT = "option_count"
+"""The facet with the number of a question's options, which no column holds."""
+
 OPTIONAL = {
     column.name: column
     for column in (DURATION, FPS, REASONING, ASKED, GROUP, ALSO, CLIP, VIDEOS, RUBRIC)

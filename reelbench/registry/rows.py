@@ -20,6 +20,7 @@ from reelbench.registry.row_columns import (
     FPS,
     GROUP,
     KIND_COLUMNS,
+    OPTION_COUNT,
     RUBRIC,
     SPLIT,
     VIDEOS,
@@ -260,6 +261,8 @@ def _labels_made(facet: Facet, row: Row) -> list[str] | None:
         index = bisect(RANGES[facet.made_of], seconds)
         labels = facet.labels or ()
         return list(labels[index : index + 1])
+    if facet.made_of == OPTION_COUNT:
+        return [str(len(row["options"]))]
     value = row.get(facet.made_of)
     if not value:
         return None

@@ -42,20 +42,32 @@ Kind = Literal[
     "off_by_one",
     "mixed_relative_accuracy",
     "mixed_off_by_one",
+    "matched_spans",
+    "number_error",
+    "above_chance",
 ]
 """A kind of scoring. Each is a module of `reelbench.scoring`, and the judge a room.
 
 `moment` is a span without options. `any_choice` and `all_choices` have several right options, and
-`mixed` rows options or a word. `union_spans`, `ranked_spans` and `f1_spans` take all windows of an
-answer. `covered` asks how much of the answered window is right. `relative_accuracy` and
-`off_by_one` are of numbers.
+`mixed` rows options or a word. `union_spans`, `ranked_spans`, `f1_spans` and `matched_spans` take
+all windows of an answer. `covered` asks how much of the answered window is right.
+`relative_accuracy`, `off_by_one` and `number_error` are of numbers. `above_chance` counts a choice
+from what guessing gets.
 """
 
-KINDS_OF_SEVERAL_SPANS: frozenset[Kind] = frozenset({"union_spans", "ranked_spans", "f1_spans"})
+KINDS_OF_SEVERAL_SPANS: frozenset[Kind] = frozenset(
+    {"union_spans", "ranked_spans", "f1_spans", "matched_spans"}
+)
 """Kinds of scoring that look at all windows of an answer."""
 
 KINDS_OF_NUMBERS: frozenset[Kind] = frozenset(
-    {"relative_accuracy", "off_by_one", "mixed_relative_accuracy", "mixed_off_by_one"}
+    {
+        "relative_accuracy",
+        "off_by_one",
+        "number_error",
+        "mixed_relative_accuracy",
+        "mixed_off_by_one",
+    }
 )
 """Kinds of scoring for which a right answer in words is a number."""
 
@@ -80,6 +92,9 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
     "off_by_one": ("within_one",),
     "mixed_relative_accuracy": ("correct",),
     "mixed_off_by_one": ("correct",),
+    "matched_spans": ("etf1", "count_right", "tf1_at_0.3", "tf1_at_0.5", "tf1_at_0.7"),
+    "number_error": ("error", "relative_error"),
+    "above_chance": ("above_chance",),
 }
 """Kind -> its columns of an item's scores, for metrics. A judge's are its criteria."""
 
@@ -195,7 +210,7 @@ class Facet(Declared):
     """The column that its labels are made of, where no column of its own holds them.
 
     `span length` and `span start` are those of the right span, in the ranges that `labels` names
-    (`rows.RANGES`).
+    (`rows.RANGES`). `option_count` is the number of the row's options.
     """
     metrics: tuple[Metric, ...] = ()
 
@@ -569,6 +584,8 @@ class BenchmarkSpec(Declared):
         names = [metric.name for metric in self.metrics]
         if len(set(names)) != len(names):
             raise InputError(f"{self.id}: a metric's name occurs twice: {names}")
+        if self.metrics and self.primary.in_unit.lower_is_better:
+            raise InputError(f"{self.id}: {self.primary.name} is an error, and can't rank")
         columns: list[str] = []
         for kind in self.kinds:
             columns += COLUMNS.get(kind, ())

@@ -105,12 +105,15 @@ _COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
     "ranked_spans": temporal_span.ranked_columns,
     "covered": temporal_span.covered_columns,
     "f1_spans": temporal_span.f1_columns,
+    "matched_spans": temporal_span.matched_columns,
+    "above_chance": choice.above_chance,
     "relative_accuracy": partial(
         number_match.columns, column="mra", closeness=number_match.relative_accuracy
     ),
     "off_by_one": partial(
         number_match.columns, column="within_one", closeness=number_match.off_by_one
     ),
+    "number_error": number_match.error_columns,
     "mixed_relative_accuracy": partial(
         _mixed_number_columns, closeness=number_match.relative_accuracy
     ),
@@ -565,7 +568,7 @@ def _mean(
     return ratios.MeanOfRatios(
         _ratios(spec, metric, samples, within),
         run_values,
-        metric.bounds,
+        metric.interval_bounds,
         counts_complete=isinstance(metric.aggregate, MeanOf),
     )
 

@@ -4,11 +4,13 @@ That is the rule of ReXTime's evaluator (`c` is not `C`) and of DramaQA's. Readi
 model's text is the task's work, not the scorer's.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from reelbench.base.errors import InputError
 from reelbench.registry.records import Item
+from reelbench.registry.row_columns import OPTION_COUNT
 
 
 def score_item(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
@@ -44,3 +46,26 @@ def columns(item: Item, *, any_of: bool = False) -> dict[str, float]:
         is_right = answer is not None and answer in item.target["answer"]
         return {"correct": float(is_right)}
     return scores
+
+
+def above_chance(item: Item) -> dict[str, float]:
+    """Return the item's score between chance, 0, and the right option, 1.
+
+    Of n options a wrong one is worth -1 / (n - 1), so that guessing is worth 0. With the weight
+    1 - 1/n the mean is SITE-Bench's chance-adjusted accuracy (arXiv:2505.05456). None where the
+    item has no letter.
+
+    Raises:
+        InputError: The item doesn't state the number of its options.
+    """
+    scores = columns(item)
+    if not scores:
+        return {}
+    count = "".join(item.facets.get(OPTION_COUNT, ()))
+    if re.fullmatch("[0-9]{1,2}", count) is None:
+        raise InputError(f"chance: {item.id} doesn't state the number of its options")
+    options = int(count)
+    score = scores["correct"]
+    if options > 1 and not score:
+        score = -1 / (options - 1)
+    return {"above_chance": score}

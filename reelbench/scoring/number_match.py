@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 
 from reelbench.base.errors import InputError
 from reelbench.base.languages import language_of
+from reelbench.registry.metrics import UNITS
 from reelbench.registry.records import Item
 from reelbench.scoring.answers import texts
 from reelbench.scoring.answers.reasoning import last_line
@@ -26,6 +27,9 @@ _POINT_FIRST = re.compile(r"(?<![\w.,])\.(?=\d)")
 _MOST_IN_WORDS = 20
 _RELATIVE_THRESHOLDS = 10
 _ONE = 1.0
+_NEAR_ZERO = 0.1
+"""What is added to a right number before an error is divided by it, as TransRAC does."""
+_LARGEST_ERROR = UNITS["error"].high
 
 Closeness = Callable[[float, float], float]
 """From the answered and the right number to a score, 0 to 1."""
@@ -56,6 +60,16 @@ def _tolerances() -> list[float]:
 def off_by_one(answered: float, right: float) -> float:
     """Return 1 where a count is right or one off (RepNet, arXiv:2006.15418, OBO accuracy)."""
     return float(abs(answered - right) <= _ONE)
+
+
+def absolute_error(answered: float, right: float) -> float:
+    """Return the distance of two numbers (MAE of CG-AV-Counting, PushUpBench and OVR)."""
+    return min(abs(answered - right), _LARGEST_ERROR)
+
+
+def relative_error(answered: float, right: float) -> float:
+    """Return the distance by the right number (MAE of TransRAC, RepCount and Countix)."""
+    return min(abs(answered - right) / (abs(right) + _NEAR_ZERO), _LARGEST_ERROR)
 
 
 def number_of(text: str, locale: str | None = None) -> float | None:
@@ -124,14 +138,38 @@ def columns(item: Item, column: str, closeness: Closeness) -> dict[str, float]:
     """
     if not isinstance(item.prediction, str):
         return {}
-    locale = next(iter(item.facets.get("locale", ())), None)
-    answered = number_of(item.text, locale)
+    answered = _answered_number(item)
     best = 0.0
-    for right_text in [item.target["text"], *item.target.get("also", ())]:
-        right = _right_number(right_text)
+    for right in _right_numbers(item):
         if answered is not None:
             best = max(best, closeness(answered, right))
     return {column: best}
+
+
+def error_columns(item: Item) -> dict[str, float]:
+    """Return an item's errors from the nearest right number. None without predicted text.
+
+    An answer without a number counts as 0, as at the owners of CG-AV-Counting, PushUpBench, OVR
+    and RepCount.
+    """
+    if not isinstance(item.prediction, str):
+        return {}
+    answered = _answered_number(item) or 0.0
+    right_numbers = _right_numbers(item)
+    return {
+        "error": min(absolute_error(answered, right) for right in right_numbers),
+        "relative_error": min(relative_error(answered, right) for right in right_numbers),
+    }
+
+
+def _answered_number(item: Item) -> float | None:
+    locale = next(iter(item.facets.get("locale", ())), None)
+    return number_of(item.text, locale)
+
+
+def _right_numbers(item: Item) -> list[float]:
+    texts_of_right = [item.target["text"], *item.target.get("also", ())]
+    return [_right_number(text) for text in texts_of_right]
 
 
 def _right_number(text: str) -> float:

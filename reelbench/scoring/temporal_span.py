@@ -13,6 +13,7 @@ from typing import Any, Literal
 from reelbench.base.errors import InputError
 from reelbench.registry.records import Item
 from reelbench.scoring import choice
+from reelbench.stats.assignment import largest_assignment
 
 RECALL_THRESHOLDS = (0.3, 0.5)
 MOMENT_THRESHOLDS = (*RECALL_THRESHOLDS, 0.7)
@@ -254,6 +255,37 @@ def windows_f1(predicted: Sequence[Window], target: Sequence[Window], threshold:
     return 2 * precision * recall / (precision + recall)
 
 
+MATCHED_THRESHOLDS = (0.3, 0.5, 0.7)
+
+
+def _matched_scores(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
+    """Return the scores of OMTG-Bench, whose windows are matched one to one.
+
+    Its rule is `compute_one_to_many_metrics` of VLMEvalKit's `omtgbench.py`. The match has the
+    largest sum of IoU. `etf1`, the effective F1, is the mean F1 over the thresholds where the
+    number of windows is right, else 0. Windows without length are left out.
+    """
+    predicted = [window for window in parsed.get("spans") or () if window[1] > window[0]]
+    true_windows = [window for window in target["spans"] if window[1] > window[0]]
+    count_is_right = float(len(predicted) == len(true_windows))
+    matched_ious: list[float] = []
+    if predicted and true_windows:
+        overlaps = [_ious(window, true_windows) for window in predicted]
+        pairs = largest_assignment(overlaps)
+        matched_ious = [overlaps[pair.row][pair.column] for pair in pairs]
+    f1_scores: dict[str, float] = {}
+    for threshold in MATCHED_THRESHOLDS:
+        hits = sum(overlap >= threshold for overlap in matched_ious)
+        windows = len(predicted) + len(true_windows)
+        f1_scores[f"tf1_at_{threshold}"] = 2 * hits / windows if windows else 1.0
+    mean_f1 = sum(f1_scores.values()) / len(f1_scores)
+    return {"etf1": count_is_right * mean_f1, "count_right": count_is_right, **f1_scores}
+
+
+def _ious(window: Window, candidates: Sequence[Window]) -> list[float]:
+    return [iou(window, candidate) for candidate in candidates]
+
+
 def _meets_any(window: Window, candidates: Sequence[Window], threshold: float) -> bool:
     return any(iou(window, candidate) >= threshold for candidate in candidates)
 
@@ -287,6 +319,7 @@ covered_columns: Columns = partial(_columns_where_asked, partial(score_item, kin
 union_columns: Columns = partial(_columns_where_asked, _union_scores)
 ranked_columns: Columns = partial(_columns_where_asked, _ranked_scores)
 f1_columns: Columns = partial(_columns_where_asked, _f1_scores)
+matched_columns: Columns = partial(_columns_where_asked, _matched_scores)
 
 
 def unit_doubt(

@@ -84,7 +84,8 @@ def value_bounds(
 
     Returns:
         None for a metric of all answers at once (BLEU, CIDEr, METEOR), since no single answer has a
-        lowest score there, and where no item has a score of the metric.
+        lowest score there, for an error, which has no worst, and where no item has a score of the
+        metric.
     """
     items = [sample for sample in samples if sample.reason != Reason.MEDIA_MISSING]
     columns = _scale_ends(spec, metric).keys()
@@ -124,9 +125,9 @@ def end_scores(end: End, spec: BenchmarkSpec, metric: Metric) -> dict[str, float
 
 
 def _scale_ends(spec: BenchmarkSpec, metric: Metric) -> dict[str, _ScaleEnds]:
-    """Return the scale of each column of a metric. None for one of a corpus."""
+    """Return the scale of each column of a metric, if it has an end."""
     how = metric.aggregate
-    if isinstance(how, Corpus):
+    if isinstance(how, Corpus) or metric.in_unit.lower_is_better:
         return {}
     if isinstance(how, MeanOf):
         ends: dict[str, _ScaleEnds] = {}

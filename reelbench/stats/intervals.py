@@ -188,7 +188,7 @@ def confidence_interval(
             Statistics and Methodology 7): the share is the value's place between `bounds`, and the
             number of observations is what would give it that standard error; where the resamples
             are all the same (every item right), each cluster is one observation. It is `t` without
-            bounds.
+            two bounds.
         runs: The statistic in each of several runs of one model: their variance counts too
             (`with_run_noise`).
 
@@ -239,7 +239,7 @@ def interval_of_error(
         Its two ends. None where there is no spread and the method needs one.
     """
     t = student_t.quantile(0.975, freedom)
-    if method == "wilson" and bounds != UNBOUNDED:
+    if method == "wilson" and all(map(math.isfinite, bounds)):
         return _wilson_interval(value, error, t, clusters, bounds)
     if not error:
         return None

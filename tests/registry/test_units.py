@@ -31,4 +31,6 @@ def test_units_say_their_scale():
         "points_0_2": "0 to 2",
         "fraction": "0 to 1",
         "cider": "0 to 10",
+        "above_chance": "-100 to 100",
+        "error": "0 and up",
     }

@@ -246,6 +246,93 @@ def test_counts_may_be_one_off(tmp_path):
     assert next(iter(numbers)) == "within_one"
 
 
+def test_errors_of_numbers_stand_beside_the_share_that_is_one_off(tmp_path):
+    head = NUMBERS.replace("{column: kind, number: exact, letter: choice}", "exact")
+    head = head.replace("mra", "mae").replace("options: options, ", "")
+    folder = counted(tmp_path / "b", head, ["4", "4", "4", "4"])
+    # As CG-AV-Counting and PushUpBench count, an answer without a number is 0.
+    numbers = values(folder, {"q0": "4", "q1": "six", "q2": "I can't tell", "q3": "3"})
+    assert list(numbers) == ["within_one", "exact_match", "mae", "relative_mae"]
+    assert numbers["within_one"] == 50
+    assert numbers["mae"] == pytest.approx((0 + 2 + 4 + 1) / 4)
+    # TransRAC: |answered - right| / (right + 0.1).
+    assert numbers["relative_mae"] == pytest.approx((0 + 2 + 4 + 1) / 4.1 / 4)
+
+
+def test_an_error_has_an_interval_and_no_greatest_value(tmp_path):
+    head = NUMBERS.replace("{column: kind, number: exact, letter: choice}", "exact")
+    head = head.replace("mra", "mae").replace("options: options, ", "")
+    folder = counted(tmp_path / "b", head, ["4"] * 12)
+    rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+    for number, row in enumerate(rows):
+        row["video"] = f"v{number}"
+    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    file = folder / "answers.json"
+    file.write_text(json.dumps({f"q{n}": str(4 + n % 3) for n in range(12)}), encoding="utf-8")
+    error = face.score(str(folder), file).metrics["mae"]
+    # Errors of 0, 1 and 2, four of each: 1 ± t(11) * 0.8528 / sqrt(12).
+    assert error.value == pytest.approx(1.0)
+    assert error.ci95 == pytest.approx((0.46, 1.54), abs=0.06)
+    file.write_text(json.dumps({f"q{n}": "6" for n in range(12)}), encoding="utf-8")
+    assert face.score(str(folder), file).metrics["mae"].ci95 is None
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ("numbers: mae\nprimary: mae\n", "mae is an error, lower where answers are better"),
+        (
+            "numbers: mae\nfacets: [kind]\nprimary: {macro: kind, of: mae}\n",
+            "primary.of: mae is an error, and tables rank upwards",
+        ),
+    ],
+)
+def test_an_error_ranks_nothing(keys, line, tmp_path):
+    head = NUMBERS.replace("{column: kind, number: exact, letter: choice}", "exact")
+    head = head.replace("numbers: mra\n", keys).replace("options: options, ", "")
+    with pytest.raises(InputError, match=line):
+        benchmark_file.read(counted(tmp_path / "b", head, ["4"]))
+
+
+def options_of(folder, counts, keys="chance: adjusted\n"):
+    """Rows of choice with so many options each, all of which have A for answer."""
+    choice_rows(folder, CHOICE + keys, [("p", "t")] * len(counts))
+    rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+    for row, count in zip(rows, counts, strict=True):
+        row["options"] = [f"option {number}" for number in range(count)]
+    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return folder
+
+
+def test_accuracy_above_chance_is_that_of_site_bench(tmp_path):
+    folder = options_of(tmp_path / "b", [2, 2, 3, 4, 4])
+    numbers = values(folder, {f"q{n}": letter for n, letter in enumerate("ABAAD")})
+    # (right - sum of 1/n) / (N - sum of 1/n), as its `spatial_aggregate_results` counts.
+    chance = 1 / 2 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 4
+    assert next(iter(numbers)) == "above_chance"
+    assert numbers["above_chance"] == pytest.approx(100 * (3 - chance) / (5 - chance))
+    assert numbers["accuracy"] == 60
+
+
+def test_below_chance_is_below_zero(tmp_path):
+    folder = options_of(tmp_path / "b", [2, 4])
+    numbers = values(folder, {"q0": "B", "q1": "B"})
+    assert numbers["above_chance"] == pytest.approx(100 * -(1 / 2 + 1 / 4) / (1 / 2 + 3 / 4))
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ("answers: any\n", "chance: of one right option a question, each by itself"),
+        ("group: {by: part, rule: all}\n", "chance: of one right option a question"),
+        ("primary: {macro: task}\n", "above_chance is no plain mean over questions"),
+    ],
+)
+def test_chance_is_of_plain_choices(keys, line, tmp_path):
+    with pytest.raises(InputError, match=line):
+        benchmark_file.read(options_of(tmp_path / "b", [2], f"chance: adjusted\n{keys}"))
+
+
 def test_a_right_answer_that_is_no_number_is_a_line(tmp_path):
     folder = counted(tmp_path / "b", NUMBERS, ["4", "some"])
     with pytest.raises(InputError, match=r"row 2\): the answer 'some' is no number"):
@@ -278,6 +365,27 @@ def test_windows_count_by_f1(tmp_path):
     assert numbers["f1_at_0.1"] == pytest.approx(100 * (1 / 2 + 2 / 3 + 1) / 3)
     assert numbers["f1_at_0.5"] == pytest.approx(100 * (1 / 2 + 0 + 1) / 3)
     assert numbers["f1"] == pytest.approx(100 * (1 / 2 + (2 / 3 + 2 / 3) / 4 + 1) / 3)
+
+
+def test_windows_are_matched_one_to_one(tmp_path):
+    head = WINDOWS.replace("windows: f1", "windows: matched")
+    (tmp_path / "benchmark.yaml").write_text(head, encoding="utf-8")
+    rows = [
+        {"id": f"q{n}", "video": "v", "question": "When?", "span": [[0, 10], [20, 30]]}
+        for n in range(4)
+    ]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    answers = {
+        "q0": "[[0, 10], [20, 26]]",  # IoU 1 and 0.6: F1 1, 1 and 1/2
+        "q1": "[[0, 10]]",  # F1 2/3, and the number is wrong: 0
+        "q2": "[[21, 30], [0, 4]]",  # IoU 0.9 and 0.4: F1 1, 1/2 and 1/2
+        "q3": "[[0, 10], [1, 10]]",  # one right window is met twice, and counts once
+    }
+    numbers = values(tmp_path, answers)
+    assert next(iter(numbers)) == "etf1"
+    assert numbers["etf1"] == pytest.approx(100 * (5 / 6 + 0 + 2 / 3 + 1 / 2) / 4)
+    assert numbers["count_right"] == 75
+    assert numbers["tf1_at_0.5"] == pytest.approx(100 * (1 + 2 / 3 + 1 / 2 + 1 / 2) / 4)
 
 
 def test_a_declaration_in_a_result_keeps_lowest_and_labels(tmp_path):

@@ -159,7 +159,7 @@ globalThis.Reelbench = (() => {
     );
   }
   function metricTip(metric) {
-    return [metric.title, metric.about, `${data.units[metric.unit].range}, higher is better`]
+    return [metric.title, metric.about, `${data.units[metric.unit].range}, ${data.units[metric.unit].direction}`]
       .filter(Boolean)
       .join(". ");
   }

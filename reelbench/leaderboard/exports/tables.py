@@ -474,8 +474,10 @@ def _best_values(
             continue
         for metric in metrics:
             score = metric_value(entry.metrics, metric.name)
-            if score:
-                best[metric.name] = max(score, best.get(metric.name, score))
+            if not score:
+                continue
+            better = min if metric.in_unit.lower_is_better else max
+            best[metric.name] = better(score, best.get(metric.name, score))
     return best
 
 
