@@ -13,6 +13,7 @@ from reelbench.data import mapped_rows, option_texts
 from reelbench.data.loading import locate
 from reelbench.registry import benchmark_block, prompts
 from reelbench.registry.errata import Errata, read_errata
+from reelbench.registry.row_columns import PICTURES
 from reelbench.registry.rows import Row
 from reelbench.registry.rows import videos as row_videos
 from reelbench.registry.spec import BenchmarkSpec, Macro
@@ -131,6 +132,8 @@ class _SplitCheck:
     """Language, and whether it has options -> the first such row."""
     first_of_video: dict[tuple[str, str], Row] = field(default_factory=dict[tuple[str, str], Row])
     """Media key and language -> id, media key, language, and place of the first such row."""
+    pictures: dict[str, str] = field(default_factory=dict[str, str])
+    """Picture beside a video -> place of the first row that shows it."""
     spans: list[_SpanOfRow] = field(default_factory=list[_SpanOfRow])
     label_counts: Counter[str] = field(default_factory=Counter[str])
     with_options: int = 0
@@ -232,6 +235,8 @@ class _SplitCheck:
                     "language": language,
                     "where": where,
                 }
+        for picture in row.get(PICTURES.name, ()):
+            self.pictures.setdefault(picture, where)
         span: list[float] = row["span"] if self.spec.asks_span else []
         if span:
             duration = row.get("duration")
@@ -281,10 +286,24 @@ class _SplitCheck:
             if subtitle_file:
                 subtitles[subtitle_file] = None
         self.media_files = tuple(dict.fromkeys([*self.videos.values(), *subtitles]))
+        picture_lines = self._look_for_pictures(library)
         note = library.note_on_names()
         if note is not None:
             self.notes.append(note)
-        return self._missing_lines(missing_videos)
+        return [*self._missing_lines(missing_videos), *picture_lines]
+
+    def _look_for_pictures(self, library: Library) -> list[str]:
+        """Find the pictures beside videos. Return a line for each that can't be shown."""
+        lines: list[str] = []
+        for name, where in self.pictures.items():
+            fault = library.fault_of_picture(name)
+            if fault is not None:
+                lines.append(f"{where}: the picture {name!r} can't be shown: {fault}")
+                continue
+            path = library.find_picture(name)
+            if path is not None:
+                self.media_files = (*self.media_files, path)
+        return lines
 
     def _one_row_a_video(self) -> list[Row]:
         """Return the first row of each video, whose id is the video's own."""

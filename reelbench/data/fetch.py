@@ -22,7 +22,6 @@ from rich.filesize import decimal
 
 from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchError, first_line
 from reelbench.base.files import inside, is_full
-from reelbench.base.lazy import import_object
 from reelbench.base.progress import Show, no_show
 from reelbench.data import download, file_patterns, hub, sources, transfers
 from reelbench.data.transfers import OnBytes, Outcome, Transfer, VerifiedFiles
@@ -30,6 +29,7 @@ from reelbench.registry.spec import BenchmarkSpec, HubFile, MediaSource, UrlFile
 from reelbench.registry.splits import expected_files, split_spec, user_data
 from reelbench.video import media_roots, playable
 from reelbench.video.library import Library
+from reelbench.video.picture_folders import folders_of
 
 if TYPE_CHECKING:
     from filelock import AcquireReturnProxy, FileLock
@@ -295,7 +295,7 @@ def _how_to_ask(source: MediaSource, key: str, root: Path) -> str:
     """Say how the user gets videos that their owners send on request."""
     name = key
     if source.images:
-        folders = import_object(source.images.folders)({"video": key})
+        folders = folders_of(source.images, {"video": key})
         if folders:
             name = folders[0]
     layout = source.layouts[0] if source.layouts else "{video}"

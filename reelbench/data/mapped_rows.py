@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from reelbench.base.errors import InputError, first_of
 from reelbench.base.tables import as_text
 from reelbench.base.values import is_array
+from reelbench.data import row_pictures
 from reelbench.data.option_texts import (
     SEVERAL_LETTERS,
     Options,
@@ -40,7 +41,7 @@ from reelbench.data.row_tables import table
 from reelbench.data.video_windows import padded_time, read_windows, seconds
 from reelbench.registry import rows
 from reelbench.registry.mapping_words import ANSWERS, is_number_text, plain_word
-from reelbench.registry.row_columns import ALSO, ASKED, GROUP
+from reelbench.registry.row_columns import ALSO, ASKED, GROUP, PICTURES
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.spec import (
     KINDS_OF_NUMBERS,
@@ -519,6 +520,8 @@ class _Question:
             return self._clip()
         value = self._value(name)
         where = self._title(name)
+        if name == PICTURES.name:
+            return row_pictures.names(self._spec, parse_literal(value), where)
         if dtype == "float64":
             return seconds(value, where)
         if dtype == "list<string>":

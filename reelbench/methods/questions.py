@@ -13,7 +13,7 @@ from reelbench.registry.decoding import Candidates
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.question_files import QuestionIds, Translations
 from reelbench.registry.records import SettingsRecord
-from reelbench.registry.row_columns import CLIP, VIDEOS
+from reelbench.registry.row_columns import CLIP, PICTURES, VIDEOS
 from reelbench.registry.rows import Row
 from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec
@@ -129,11 +129,11 @@ def load_questions(
         )
     located = locate(name, split, data)
     _refuse_other_tasks(name, located)
-    asks_about_parts = {CLIP, VIDEOS} & set(located.spec.columns)
+    asks_about_parts = {CLIP, VIDEOS, PICTURES} & set(located.spec.columns)
     if sampling.kind == "native" and asks_about_parts:
         raise InputError(
-            f"{name}: asks about parts of videos, or several: name frames, "
-            "such as --frames uniform:8"
+            f"{name}: asks about parts of videos, or several, or shows pictures beside them: "
+            "name frames, such as --frames uniform:8"
         )
     if limit is not None:
         limit = min(limit, LARGEST)

@@ -43,6 +43,7 @@ from reelbench.registry.spec import (
     Facet,
     FileBeside,
     HubFile,
+    ImageFolders,
     MediaSource,
     RowMapping,
     Source,
@@ -80,6 +81,9 @@ _TEXTS = ("summary", "homepage", "organisation", "licence", "licence_note", "cit
 _SHOWN_NAME = 60
 LAYOUTS = ("videos/{video}", "{video}")
 """Layouts where a file states none."""
+_NUMBERED = r"(?i)(?:.*[^0-9])?([0-9]{1,12})[^0-9]*\.(?:jpe?g|png|webp|bmp)"
+"""The name of a numbered picture: its last number counts."""
+
 _VARIABLE = re.compile(r"\$(?:\{(REELBENCH_\w+)\}|(REELBENCH_\w+))(/[^$]*)?")
 
 
@@ -349,6 +353,7 @@ class _Declaration:
             if folder is not None:
                 roots.append(folder)
         roots.append(str(self._folder))
+        images = _read_frames(block)
         if block.text("youtube") == "true":
             return MediaSource(
                 title="YouTube",
@@ -363,6 +368,7 @@ class _Declaration:
             location="",
             layouts=layouts,
             roots=tuple(roots),
+            images=images,
         )
 
     def _media_root(self, block: Block, root: str) -> str | None:
@@ -436,6 +442,16 @@ class _Declaration:
             return contained(self._folder, self._folder / settings.expanded(name), media=media)
         except InputError as error:
             raise block.error(f"{key}: {error}", key) from None
+
+
+def _read_frames(block: Block) -> ImageFolders | None:
+    """Read how pictures are numbered. None where videos are files."""
+    text = block.text("frames")
+    if text is None:
+        return None
+    if block.text("youtube") == "true":
+        raise block.error("media.frames: videos of YouTube are files; leave out one of the two")
+    return ImageFolders(number=_NUMBERED, numbers_per_second=float(text), fps=float(text))
 
 
 def _check_layout(block: Block, layout: str) -> None:

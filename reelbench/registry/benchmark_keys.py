@@ -15,6 +15,9 @@ FORMS: dict[str, Form] = {
     "id": Form(
         pattern=r"[a-z][a-z0-9_]*", words="lower-case letters, digits and _, a letter first"
     ),
+    "number": Form(
+        pattern=r"(?!0*\.?0*$)\d{1,6}(?:\.\d{1,6})?", words="a number above 0, such as 3 or 29.97"
+    ),
     "whole": Form(pattern=r"-?\d{1,9}", words="a whole number"),
     "sha256": Form(pattern=r"[0-9a-f]{64}", words="64 hex digits"),
     "commit": Form(
@@ -137,7 +140,9 @@ KEYS: dict[str, Key] = {
         "columns, a nested field (`a.b`, also in a list of objects), or a template "
         "(`{film}_{n}`). `{always: TEXT}` is the same for all rows; `{column: NAME, WORD: OURS}` "
         "replaces the column's words. `videos` replaces `video` if a question is about several "
-        "videos. `rubric` is what the judge must look for (`{rubric}` in its prompts)",
+        "videos. `pictures` are shown after the video: files in a folder of videos, or a column "
+        "of Parquet that holds pictures. `rubric` is what the judge must look for (`{rubric}` in "
+        "its prompts)",
         example="{id: qid, video: clip, question: q, options: choices, answer: gold}",
     ),
     "answer_is": Key(
@@ -340,6 +345,12 @@ KEYS: dict[str, Key] = {
         "or `$REELBENCH_BENCHMARKS`; outside this folder and `REELBENCH_MEDIA`, those that you "
         "allowed it",
         example="[films]",
+    ),
+    "media.frames": Key(
+        form="number",
+        about="videos are folders of numbered pictures, whose numbers rise by this in a second: 3 "
+        "for pictures that were taken at 3 frames a second and numbered one by one",
+        example="3",
     ),
     "media.youtube": Key(
         form="choice",

@@ -81,6 +81,11 @@ VIDEOS = Column(
     dtype="list<string>",
     description="Media keys of all videos that are shown, where these are several.",
 )
+PICTURES = Column(
+    name="pictures",
+    dtype="list<string>",
+    description="Paths of pictures that are shown after the video; empty where there are none.",
+)
 
 RUBRIC = Column(
     name="rubric",
@@ -93,6 +98,6 @@ OPTION_COUNT = "option_count"
 
 OPTIONAL = {
     column.name: column
-    for column in (DURATION, FPS, REASONING, ASKED, GROUP, ALSO, CLIP, VIDEOS, RUBRIC)
+    for column in (DURATION, FPS, REASONING, ASKED, GROUP, ALSO, CLIP, VIDEOS, PICTURES, RUBRIC)
 }
 """Columns that rows of any kind may have."""

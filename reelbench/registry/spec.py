@@ -168,7 +168,11 @@ class SplitSpec(Declared):
 class ImageFolders(Declared):
     """Videos that are stored as folders of numbered pictures, one or more per video."""
 
-    folders: str  # `package.module:function`: a row -> its folders, in order, for `{video}`
+    folders: str = ""
+    """`package.module:function`: a row -> its folders, in order, for `{video}`.
+
+    By default the one that the media key names.
+    """
     number: str  # regular expression on a picture's file name; its group 1 is the number
     numbers_per_second: float  # how far the numbers rise in a second: a picture's true time
     fps: float  # pictures per second, as the owners state it

@@ -820,13 +820,16 @@ class _Accounting:
             self._again[name] = "the video's name again"
             return ""
         if any(map(_is_packed, values)):
-            return f"{name!r} holds whole files: write them into a folder, and their names here"
+            return (
+                f"{name!r} holds whole files: --column pictures={name} shows pictures after the "
+                "video; write others into a folder, and their names here"
+            )
         return self._line_of_paths(name, values)
 
     def _line_of_paths(self, name: str, values: Sequence[object]) -> str:
         paths = [str(value).lower() for value in values if is_text(value)]
         if any(path.endswith(PICTURES) for path in paths):
-            return f"{name!r} names pictures, and no key shows them beside a video"
+            return f"{name!r} names pictures: --column pictures={name} shows them after the video"
         if any(path.endswith(SOUNDS) for path in paths):
             return f"{name!r} names sound files, and no key plays them beside a video"
         if "video" in self._settled.user_columns:

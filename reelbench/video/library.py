@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reelbench.base import settings
 from reelbench.base.containment import all_allowed_folders, contained
-from reelbench.base.errors import InputError
+from reelbench.base.errors import InputError, ReelbenchError, first_of
 from reelbench.base.files import inside
 from reelbench.base.languages import language_of
 from reelbench.registry.rows import Row, videos
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.splits import is_mini
-from reelbench.video import media_roots, mini_clips
+from reelbench.video import media_roots, mini_clips, pictures_beside
 from reelbench.video import subtitles as subtitle_files
 from reelbench.video.file_match import (
     FileMatch,
@@ -63,9 +63,16 @@ class Missing:
     in_other_case: str | None = None
     """The name of a file that differs in nothing but the case."""
 
+    is_folder: bool = False
+    """True where there is a folder of that name."""
+
     @property
     def hint(self) -> str:
         """The end of a line on where it was looked for, maybe empty."""
+        if self.is_folder:
+            return (
+                "; a folder has that name: of numbered pictures `media: {frames: 3}`, if 3 a second"
+            )
         if self.in_other_case is None:
             return ""
         return f"; {self.in_other_case!r} is there, which differs in case"
@@ -153,6 +160,7 @@ class Library:
         """True where the benchmark's videos are there as pictures."""
         self._pictures: dict[tuple[str, ...], PictureSequence | None] = {}
         self._faults: dict[tuple[Path, ...], str | None] = {}
+        self._picture_faults: dict[str, str | None] = {}
         self._cues: dict[Path, list[Cue]] = {}
 
     @cached_property
@@ -257,6 +265,44 @@ class Library:
 
     # --- pictures
 
+    def pictures_beside(self, row: Row) -> tuple[Path, ...]:
+        """Return the pictures that are shown with the row's video.
+
+        Raises:
+            InputError: One is missing, is none by its name, or a link leads to it.
+        """
+        paths: list[Path] = []
+        for name in pictures_beside.names_of(row):
+            path = self.find_picture(name)
+            if path is None:
+                raise InputError(f"the picture {name!r} is not here")
+            paths.append(path)
+        return tuple(paths)
+
+    def find_picture(self, name: str) -> Path | None:
+        """Return the picture that a row names. None where it is missing.
+
+        Raises:
+            InputError: It is none by its name, or a link leads out of the benchmark's own folder.
+        """
+        layouts = media_roots.layouts(self.spec)
+        return pictures_beside.find(name, layouts, self._first_existing_file)
+
+    def fault_of_picture(self, name: str) -> str | None:
+        """Return why a picture beside a video can't be shown. None where it can."""
+        if name not in self._picture_faults:
+            self._picture_faults[name] = None
+            try:
+                path = self.find_picture(name)
+                if path is None:
+                    folders = first_of(list(map(str, self._searched)))
+                    self._picture_faults[name] = f"the picture is missing: not in {folders}"
+                else:
+                    pictures_beside.check(path)
+            except ReelbenchError as error:
+                self._picture_faults[name] = str(error)
+        return self._picture_faults[name]
+
     def pictures(self, row: Row) -> PictureSequence | None:
         """Return the row's pictures. None where none is here, or videos are files."""
         finder = self._picture_folders
@@ -268,8 +314,18 @@ class Library:
         if folders not in self._pictures:  # many questions share a scene of a thousand pictures
             if self._makes_clips:
                 mini_clips.mini_pictures(self.spec.id, finder.layout, folders)
-            self._pictures[folders] = finder.find(folders)
+            self._pictures[folders] = self._own_pictures(finder.find(folders))
         return self._pictures[folders]
+
+    def _own_pictures(self, pictures: PictureSequence | None) -> PictureSequence | None:
+        """Return pictures, none of which a link of the benchmark's own folder leads out to."""
+        if pictures is None:
+            return None
+        for root in self._inner_roots:
+            for path in pictures.paths:
+                if path.is_relative_to(root):
+                    self._check_link(root, path)
+        return pictures
 
     # --- subtitles
 
@@ -340,6 +396,7 @@ class Library:
         row_videos: list[_RowVideo] = []
         for row in rows:
             row_videos += [self._row_video({**row, "video": video}) for video in videos(row)]
+            row_videos += self._pictures_without_file(row)
         if not is_mini(self.split):
             self._note_faults(dict.fromkeys(row_video.files for row_video in row_videos))
         files = {row_video.video: self._matched.get(row_video.video) for row_video in row_videos}
@@ -352,8 +409,21 @@ class Library:
             if files and fault is None:
                 continue
             near = self._match.in_other_case(video) if fault is None else None
-            missing.setdefault(name, Missing(name, video, looked_in, fault, near))
+            missing.setdefault(
+                name, Missing(name, video, looked_in, fault, near, self._is_folder(video))
+            )
         return list(missing.values())
+
+    def _is_folder(self, video: str) -> bool:
+        """Return True where a folder has the name of a video that is looked for as a file."""
+        if self.in_pictures:
+            return False
+        for root in self._searched:
+            for layout in media_roots.layouts(self.spec):
+                parent, _, name = media_roots.fill(layout, video).rpartition("/")
+                if name in self._listings.of(f"{root}/{parent}").folders:
+                    return True
+        return False
 
     def _row_video(self, row: Row) -> _RowVideo:
         """Return a row's video with its files, of which one must be readable."""
@@ -368,6 +438,15 @@ class Library:
         if path is None:
             return _RowVideo(name, video, ())
         return _RowVideo(name, video, (path,))
+
+    def _pictures_without_file(self, row: Row) -> list[_RowVideo]:
+        """Return the pictures beside a row's video that can't be shown, and why."""
+        lacking: list[_RowVideo] = []
+        for name in pictures_beside.names_of(row):
+            fault = self.fault_of_picture(name)
+            if fault is not None:
+                lacking.append(_RowVideo(row["id"], name, (), fault))
+        return lacking
 
     def note_on_names(self) -> str | None:
         """Return a line on videos that were found by another name, or None."""

@@ -30,6 +30,13 @@ class _NumberedPicture(NamedTuple):
     path: Path
 
 
+def folders_of(images: ImageFolders, row: Row) -> tuple[str, ...]:
+    """Return the names of the folders that hold the pictures of a row's video."""
+    if not images.folders:
+        return (row["video"],)
+    return tuple(import_object(images.folders)(row))
+
+
 class PictureFolders:
     """Finds the pictures of videos below some roots."""
 
@@ -53,7 +60,7 @@ class PictureFolders:
 
     def folders_of(self, row: Row) -> tuple[str, ...]:
         """Return the names of the folders that hold the pictures of a row's video."""
-        return tuple(import_object(self._images.folders)(row))
+        return folders_of(self._images, row)
 
     def find(self, folders: Sequence[str]) -> PictureSequence | None:
         """Return the pictures in a video's folders, in order. None where there are none.
@@ -91,7 +98,7 @@ class PictureFolders:
             match = re.fullmatch(self._images.number, name)
             if match is not None:
                 pictures.append(_NumberedPicture(int(match[1]), folder / name))
-        if pictures:
+        if pictures or not self._images.folders:  # links of a stranger's folder may go in circles
             return sorted(pictures)
         for name in listing.folders:
             pictures += self._pictures_in(folder / name)

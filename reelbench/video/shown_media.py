@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Literal, Self
 from reelbench.base.attachment import Attachment
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.languages import time_tag
-from reelbench.registry.row_columns import CLIP, VIDEOS
+from reelbench.registry.row_columns import CLIP, PICTURES, VIDEOS
 from reelbench.registry.rows import Row, videos
 from reelbench.registry.sampling import FrameSampling
+from reelbench.video import pictures_beside
 from reelbench.video.row_frames import clip_of_row, frames_of_row
 from reelbench.video.stored_frames import Sound, StoredFrames, note_use
 from reelbench.video.subtitles import Cue
@@ -61,6 +62,9 @@ class Shown:
     parts: tuple[int, ...] = ()
     """The number of pictures of each of several videos."""
 
+    beside: tuple[Path, ...] = ()
+    """Pictures that are shown after the video."""
+
     @classmethod
     def of(
         cls, stored: StoredFrames, *, timed: bool = False, subtitles: tuple[Cue, ...] | None = None
@@ -76,6 +80,11 @@ class Shown:
             subtitles=subtitles,
             told=stored.differing_clock_times,
         )
+
+    @property
+    def picture_count(self) -> int:
+        """Number of frames and of pictures beside them. 0 where the model samples by itself."""
+        return len(self.timestamps or ()) + len(self.beside)
 
     @property
     def lines(self) -> int | None:
@@ -97,6 +106,8 @@ class Shown:
 
         Where they are the frame store's, it is noted that they are in use.
         """
+        if not all(picture.exists() for picture in self.beside):
+            return False
         first = self.video or next(iter(self.images), None)
         if first is None:
             return True
@@ -114,7 +125,7 @@ class Shown:
         """Return the parts before the question in a message.
 
         They are the video, or the pictures, each after its time. Of several videos each begins with
-        its number.
+        its number, and so does each picture beside the video.
         """
         titles: dict[int, str] = {}  # number of a video's first picture -> the video's title
         if self.parts:
@@ -127,6 +138,9 @@ class Shown:
             if self.timed and self.timestamps:
                 message.append(time_tag(language, self.timestamps[place]))
             message.append(picture)
+        for number, path in enumerate(self.beside, start=1):
+            message.append(f"Picture {number}:")
+            message.append(_attachment_of("image_url", path, "image/jpeg"))
         return message
 
     def visuals(self) -> "list[str | Image]":
@@ -136,7 +150,7 @@ class Shown:
         from PIL import Image
 
         visuals: list[str | Image.Image] = []
-        for path in self.images:
+        for path in (*self.images, *self.beside):
             with Image.open(path) as image:
                 visuals.append(image.convert("RGB"))
         return visuals
@@ -177,15 +191,28 @@ def show(library: "Library", row: Row, sampling: FrameSampling, *, even: bool = 
     clip = row.get(CLIP.name) if CLIP in library.spec.columns else None
     if clip and sampling.kind != "none":
         sampling = sampling.within(*clip)
-    if VIDEOS not in library.spec.columns or sampling.kind == "none":
+    is_several = VIDEOS in library.spec.columns
+    has_pictures = PICTURES in library.spec.columns
+    if sampling.kind == "none" or not (is_several or has_pictures):
         return _show_video(library, row, sampling, even=even)
     if sampling.kind == "native":
-        raise ReelbenchError(
-            "several videos are shown as pictures of each: name frames, such as --frames uniform:8"
-        )
+        what = "several videos are shown as pictures of each"
+        if not is_several:
+            what = "a picture is shown after the pictures of the video"
+        raise ReelbenchError(f"{what}: name frames, such as --frames uniform:8")
     sampling = sampling.as_images()
+    if not is_several:
+        return _with_pictures(library, row, _show_video(library, row, sampling))
     each_video = [_show_video(library, {**row, "video": video}, sampling) for video in videos(row)]
-    return _join_videos(each_video)
+    return _with_pictures(library, row, _join_videos(each_video))
+
+
+def _with_pictures(library: "Library", row: Row, shown: Shown) -> Shown:
+    """Return what is shown of a row with the pictures beside its video, each of which is tried."""
+    beside = library.pictures_beside(row)
+    for path in beside:
+        pictures_beside.check(path)
+    return replace(shown, beside=beside)
 
 
 def _join_videos(each_video: Sequence[Shown]) -> Shown:
@@ -224,24 +251,10 @@ def _show_video(
     if stored is None:
         raise _video_absent_error(row)
     if library.in_pictures:
-        _check_pictures(stored.images)
+        for path in stored.images:  # the store passes the owners' own on as they are
+            pictures_beside.check(path)
     return Shown.of(stored, timed=sampling.times == "text", subtitles=subtitles)
 
 
 def _video_absent_error(row: Row) -> ReelbenchError:
     return ReelbenchError(f"the video {row['video']!r} is not here any more")
-
-
-def _check_pictures(paths: Iterable[Path]) -> None:
-    """Raise where a picture of the owners' is broken: an adapter would fail on it.
-
-    The store passes these on as they are.
-    """
-    from PIL import Image
-
-    for path in paths:
-        try:
-            with Image.open(path) as image:
-                image.load()
-        except OSError as error:
-            raise ReelbenchError(f"{path}: is not a picture that can be read ({error})") from None

@@ -126,7 +126,7 @@ class LmmsTask:
             self._frames_of(doc).refuse(doc, sampling, adapters.NO_TIMES)
             return []
         view = self._frames_of(doc).view(doc, lmms_eval_specific_kwargs)
-        arrivals.hand_over(doc, len(view.timestamps or ()))
+        arrivals.hand_over(doc, view.picture_count)
         return view.visuals()
 
     def doc_to_messages(
@@ -135,7 +135,7 @@ class LmmsTask:
         """Return the row's one user message, for chat models."""
         view = self._frames_of(doc).view(doc, lmms_eval_specific_kwargs)
         prompt = self.doc_to_text(doc, lmms_eval_specific_kwargs)
-        arrivals.hand_over(doc, len(view.timestamps or ()), prompt)
+        arrivals.hand_over(doc, view.picture_count, prompt)
         language = self._in_language(doc)["language"]
         content = frames.content(view, language, as_data=adapters.passes_video)
         return [{"role": "user", "content": [*content, {"type": "text", "text": prompt}]}]
@@ -385,13 +385,15 @@ def _frames_arrived(doc: Row, view: Shown) -> int | str | None:
 
     "unknown" where nobody counted. None too where a model was shown none.
     """
-    handed_over = len(view.timestamps or ())
+    handed_over = view.picture_count
     if not handed_over or view.problem is not None:
         return None
     count = arrivals.arrived(doc)
     if count is None:
         return "unknown"
-    return None if handed_over - count in {0, view.padding} else count
+    if handed_over - count in {0, view.padding}:
+        return None
+    return max(0, count - len(view.beside))
 
 
 def _sample_of(detail: Mapping[str, Any]) -> Sample:

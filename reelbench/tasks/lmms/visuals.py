@@ -23,7 +23,8 @@ from reelbench.base import settings
 from reelbench.base.errors import ReelbenchError, first_line
 from reelbench.base.files import write_text
 from reelbench.registry.reasons import Reason
-from reelbench.registry.rows import VIDEOS, Row
+from reelbench.registry.row_columns import PICTURES, VIDEOS
+from reelbench.registry.rows import Row
 from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.lmms import adapters
@@ -271,11 +272,14 @@ class Frames:
         return next(iter(self._samplings)) if len(self._samplings) == 1 else None
 
     def _sampling_for_adapter(self, asked_sampling: FrameSampling) -> _Form:
-        """Return a sampling in the form that the adapter takes. Several videos are pictures."""
+        """Return a sampling in the form that the adapter takes.
+
+        Several videos, and a video with pictures beside it, are pictures.
+        """
         spec = self.library.spec
         adapter = adapters.of(adapters.running)
         form = adapters.adapt(adapters.running, asked_sampling, spec.row_kind)
-        if form.decodes and VIDEOS in spec.columns:
+        if form.decodes and {VIDEOS, PICTURES} & set(spec.columns):
             form = form.as_images()
         # Images are taken one by one: only a clip is read in pairs.
         even = form.form == "clip" and adapter.even

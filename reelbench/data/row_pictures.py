@@ -1,0 +1,71 @@
+"""Pictures that a row shows beside its video: named, or held in the row itself.
+
+Parquet files of the Hub hold pictures as bytes. These are written once into the folder of the
+benchmark's fetched videos, under the hash of their content, and are then found as any others.
+"""
+
+import hashlib
+from io import BytesIO
+from typing import Any
+
+from reelbench.base import bounds
+from reelbench.base.errors import InputError, first_line
+from reelbench.base.files import open_aside
+from reelbench.base.tables import as_text
+from reelbench.base.values import is_object
+from reelbench.data.row_cells import as_list
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.video.media_roots import fetched_root
+
+FOLDER = "pictures"
+_SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp", "BMP": ".bmp"}
+"""Pillow's name of a format -> how its files' names end."""
+
+
+def names(spec: BenchmarkSpec, value: Any, where: str) -> list[str]:  # noqa: ANN401 - a cell
+    """Return the paths of a cell's pictures below a folder of videos. Null is none.
+
+    Raises:
+        InputError: The cell holds something else.
+    """
+    paths: list[str] = []
+    for part in as_list(value):
+        content = _content(part)
+        if content is not None:
+            paths.append(_kept(spec, content, where))
+            continue
+        if is_object(part):
+            part = part.get("path")  # noqa: PLW2901 - the Hub's pictures that lie elsewhere
+        path = as_text(part, where)
+        if path:
+            paths.append(path)
+    return paths
+
+
+def _content(value: Any) -> bytes | None:  # noqa: ANN401 - a cell
+    """Return the bytes of a picture that a cell holds. None where it names one."""
+    if is_object(value):
+        value = value.get("bytes")
+    return value if isinstance(value, bytes) and value else None
+
+
+def _kept(spec: BenchmarkSpec, content: bytes, where: str) -> str:
+    """Write a picture where it isn't yet. Return its path below the folder of fetched videos."""
+    bounds.hold(f"{where}: bytes of a picture", len(content), bounds.FILE_BYTES)
+    name = f"{FOLDER}/{hashlib.sha256(content).hexdigest()}{_suffix(content, where)}"
+    path = fetched_root(spec) / name
+    if not path.is_file():
+        with open_aside(path, "wb") as file:
+            file.write(content)
+    return name
+
+
+def _suffix(content: bytes, where: str) -> str:
+    """Return how the name of a picture's file ends. InputError where it is no picture."""
+    from PIL import Image
+
+    try:
+        with Image.open(BytesIO(content), formats=tuple(_SUFFIXES)) as image:
+            return _SUFFIXES[image.format or ""]
+    except (OSError, ValueError, KeyError, Image.DecompressionBombError) as error:
+        raise InputError(f"{where} is no picture ({first_line(error)})") from None

@@ -1,0 +1,50 @@
+"""Pictures that are shown with a row's video: a diagram to a lecture, a face to look for.
+
+A row names each by its path below a folder of videos. The folders and layouts are the videos' own,
+and so is the rule of who may be read: see `library.Library`.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from reelbench.base import bounds
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.files import inside
+from reelbench.registry.row_columns import PICTURES
+from reelbench.registry.rows import Row
+from reelbench.video.media_roots import fill
+
+SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
+"""Endings of the names of files that may be shown as pictures."""
+
+FindFile = Callable[[Iterable[str]], Path | None]
+"""From paths below a root to the first that exists."""
+
+
+def names_of(row: Row) -> Sequence[str]:
+    """Return the paths of the pictures that are shown with a row's video."""
+    return row.get(PICTURES.name) or ()
+
+
+def find(name: str, layouts: Iterable[str], find_file: FindFile) -> Path | None:
+    """Return the picture that a row names. None where it is missing.
+
+    Raises:
+        InputError: The name leads out of a folder, or is not a picture's.
+    """
+    inside(Path(), name, "picture ")
+    if not name.lower().endswith(SUFFIXES):
+        raise InputError(f"picture {name[:200]!r} does not end in {', '.join(SUFFIXES)}")
+    return find_file(fill(layout, name) for layout in layouts)
+
+
+def check(path: Path) -> None:
+    """Raise ReelbenchError where a file is no picture that can be decoded."""
+    from PIL import Image
+
+    bounds.hold(f"{path}: bytes", path.stat().st_size, bounds.FILE_BYTES)
+    try:
+        with Image.open(path) as image:
+            image.load()
+    except (OSError, ValueError, Image.DecompressionBombError) as error:
+        raise ReelbenchError(f"{path}: is not a picture that can be read ({error})") from None
