@@ -405,9 +405,18 @@ class _Question:
         if "videos" in self._mapping.columns:
             row["videos"] = self._texts("videos", parse_literal(self._value("videos")))
         if "video" in self._mapping.columns:
-            row["video"] = self._text("video")
+            row["video"] = self._name_of_video()
         else:
             row["video"] = row["videos"][0]
+
+    def _name_of_video(self) -> str:
+        """Return the row's media key, which may stand in a list of one."""
+        value = parse_literal(self._value("video"))
+        if is_array(value) and len(value) == 1:
+            name = as_text(value[0], self._title("video"))
+            if name and name.strip():
+                return name.strip()
+        return self._text("video")
 
     def _language(self) -> str | None:
         language = None

@@ -15,6 +15,12 @@ _CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2}(?:[.,]\d+)?)")
 _CLOCK_TEXT = r"(?:\d{1,9}:)?\d{1,2}:\d{1,2}(?:[.,]\d+)?"
 _TIME_TEXT = rf"{_CLOCK_TEXT}|[\d:.]+"
 _RANGE = re.compile(rf"\s*({_TIME_TEXT})\s*(?:-->|--|-|–|—|~|,|to)\s*({_TIME_TEXT})\s*")
+_STATED_RANGE = re.compile(
+    rf"\s*({_TIME_TEXT})\s*(?:-->|--|-|–|—|~|to)\s*({_TIME_TEXT}(?: ?(?:s|secs?|seconds?))?)\s*",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"</?[A-Za-z]{1,20}>")
+_BETWEEN_RANGES = re.compile(r"[,;|\n]|\band\b")
 _THOUSANDTHS = re.compile(r"\d+,\d{3}")
 """Perhaps a time with a decimal comma, and perhaps two times."""
 _IN_SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(?:s|secs?|seconds?)")
@@ -136,10 +142,26 @@ def _range_of_text(text: str, where: str) -> Any:  # noqa: ANN401 - a pair, or t
             f"{where} is {text!r}, which may be one time or two; write 1.500 for one and a half "
             "seconds, and 1-500 for a range"
         )
-    text_range = _RANGE.fullmatch(text)
-    if text_range is None or _CLOCK.fullmatch(text.strip()):
+    if _CLOCK.fullmatch(text.strip()):
         return text
-    return text_range.groups()
+    text_range = _RANGE.fullmatch(text)
+    if text_range is not None:
+        return text_range.groups()
+    return _ranges_of_text(text) or text
+
+
+def _ranges_of_text(text: str) -> list[Sequence[str]]:
+    """Return the ranges of a text that states nothing else. None where it does.
+
+    Tags around them are left out: `<time>3 - 7.5 seconds</time>, <time>9 - 12 seconds</time>`.
+    """
+    pairs: list[Sequence[str]] = []
+    for piece in _BETWEEN_RANGES.split(_TAG.sub(" ", text)):
+        stated_range = _STATED_RANGE.fullmatch(piece)
+        if stated_range is None:
+            return []
+        pairs.append(stated_range.groups())
+    return pairs
 
 
 def _no_windows(value: Any, where: str) -> InputError:  # noqa: ANN401 - any cell

@@ -549,8 +549,8 @@ class _Run:
         """Note the tokens that the server counted of a question's prompt."""
         media = None
         if self.questions.sampling.kind != "none":
-            shown = self.shown_media[row["id"]]
-            media = f"{row['video']} {shown.timestamps} {shown.beside}"
+            shown_media = self.shown_media[row["id"]]
+            media = f"{row['video']} {shown_media.timestamps} {shown_media.beside}"
         for result in results:
             last = result.replies[-1]
             self.prompt_counts.note(row["id"], question, last.reply, last.at, media)

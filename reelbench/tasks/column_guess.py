@@ -491,7 +491,7 @@ class _Table:
         return (
             f"{name!r} holds several windows in {count} of {len(self._rows)} rows: say which count "
             "with --set windows=best (the one that fits the answer best), union (all, merged), "
-            "f1 (all, counted) or ranked (an answer lists several)"
+            "f1 (all, counted), matched (one to one) or ranked (an answer lists several)"
         )
 
     def _columns_named(self, name: str) -> list[str]:
@@ -590,9 +590,13 @@ class _Table:
         """Take a column of lists of videos."""
         for column, values in self._columns.items():
             names = [str(name) for name in flattened(values)]
-            if all(map(is_array, values)) and mostly(names, has_video_suffix):
+            if not all(map(is_array, values)) or not mostly(names, has_video_suffix):
+                continue
+            if len(names) == len(values):
+                self._choose("video", column, "lists of one video")
+            else:
                 self._choose("videos", column, "several videos' suffixes")
-                return
+            return
 
     def _find_id(self) -> None:
         if "id" in self._chosen or self._take("id", self._is_unique, "unique", usual_name=True):

@@ -415,7 +415,7 @@ class Library:
         return list(missing.values())
 
     def _is_folder(self, video: str) -> bool:
-        """Return True where a folder has the name of a video that is looked for as a file."""
+        """Return True where a folder has the name of a video."""
         if self.in_pictures:
             return False
         for root in self._searched:

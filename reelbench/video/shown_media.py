@@ -207,12 +207,12 @@ def show(library: "Library", row: Row, sampling: FrameSampling, *, even: bool = 
     return _with_pictures(library, row, _join_videos(each_video))
 
 
-def _with_pictures(library: "Library", row: Row, shown: Shown) -> Shown:
-    """Return what is shown of a row with the pictures beside its video, each of which is tried."""
+def _with_pictures(library: "Library", row: Row, videos_alone: Shown) -> Shown:
+    """Add the pictures beside a row's video, each of which is opened first."""
     beside = library.pictures_beside(row)
     for path in beside:
         pictures_beside.check(path)
-    return replace(shown, beside=beside)
+    return replace(videos_alone, beside=beside)
 
 
 def _join_videos(each_video: Sequence[Shown]) -> Shown:
