@@ -68,7 +68,7 @@ def new(
         typer.Option("--answer-is", help="How the right option is given."),
     ] = None,
     span_unit: Annotated[
-        Literal["seconds", "milliseconds", "frames", "ratio", "percent", "clock"] | None,
+        Literal["seconds", "milliseconds", "minutes", "frames", "ratio", "percent", "clock"] | None,
         typer.Option(
             "--span-unit",
             help="Unit of the spans, if their columns' names or values don't show "

@@ -41,7 +41,7 @@ from reelbench.data.row_tables import table
 from reelbench.data.video_windows import padded_time, read_windows, seconds
 from reelbench.registry import rows
 from reelbench.registry.mapping_words import ANSWERS, is_number_text, plain_word
-from reelbench.registry.row_columns import ALSO, ASKED, GROUP, PICTURES
+from reelbench.registry.row_columns import ALSO, ASKED, DURATION, GROUP, PICTURES
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.spec import (
     KINDS_OF_NUMBERS,
@@ -49,9 +49,11 @@ from reelbench.registry.spec import (
     BenchmarkSpec,
     DrawnOptions,
     RowMapping,
+    SpanUnit,
 )
 
 _PAIR = 2
+_SECONDS_PER_UNIT: Mapping[SpanUnit, float] = {"milliseconds": 0.001, "minutes": 60.0}
 _RULES_WITH_LEVELS = ("chain", "gate")
 
 
@@ -472,7 +474,7 @@ class _Question:
         else:
             value = [self._value("start"), self._value("end")]
             where = f"{self.where}: start and end"
-        factor = self._seconds_per_unit()
+        factor = self._seconds_per(unit)
         ends = read_windows(value, where, unit)
         if unit == "seconds":
             self.padded_time = padded_time(value)
@@ -489,6 +491,8 @@ class _Question:
         without an end ends with it.
         """
         title = self._title("clip")
+        unit = self._mapping.clip_unit or "seconds"
+        factor = self._seconds_per(unit)
         source = self._mapping.columns.get("clip", "clip")
         if not isinstance(source, str) and not any(map(self.has, source)):
             return []
@@ -502,15 +506,20 @@ class _Question:
             if not is_filled(start):
                 value = [0, end]
             elif "duration" in self._mapping.columns:
-                value = [start, self._value("duration")]
+                value = [start, self._length() / factor]
             else:
                 raise InputError(f"{title} has no end; columns.duration would say it")
-        return [max(0.0, end) for end in read_windows(value, title)[:_PAIR]]
+        ends = read_windows(value, title, unit)[:_PAIR]
+        return [max(0.0, end) * factor for end in ends]
 
-    def _seconds_per_unit(self) -> float:
-        unit = self._mapping.span_unit
-        if unit == "milliseconds":
-            return 0.001
+    def _length(self) -> float:
+        """Return the video's length in seconds, as the row states it."""
+        factor = self._seconds_per(self._mapping.duration_unit or "seconds")
+        return seconds(self._value("duration"), self._title("duration")) * factor
+
+    def _seconds_per(self, unit: SpanUnit) -> float:
+        if unit in _SECONDS_PER_UNIT:
+            return _SECONDS_PER_UNIT[unit]
         if unit == "frames":
             fps: Any = self._mapping.fps
             if not is_number_text(fps):
@@ -520,21 +529,22 @@ class _Question:
                 raise InputError(f"{self.where}: fps is {rate:g}, expected frames a second")
             return 1 / rate
         if unit in {"ratio", "percent"}:
-            length = seconds(self._value("duration"), f"{self.where}: duration")
-            return length / 100 if unit == "percent" else length
+            return self._length() / 100 if unit == "percent" else self._length()
         return 1.0
 
     def _extra_value(self, name: str, dtype: str) -> Any:  # noqa: ANN401 - as the column's type says
         if dtype == "list<float64>":
             return self._clip()
+        if name == DURATION.name:
+            return self._length()
         value = self._value(name)
         where = self._title(name)
-        if name == PICTURES.name:
-            return row_pictures.names(self._spec, parse_literal(value), where)
         if dtype == "float64":
             return seconds(value, where)
         if dtype == "list<string>":
             parts = parse_literal(value)
+            if name == PICTURES.name:
+                parts = row_pictures.names(self._spec, parts, where)
             if is_array(parts):
                 value = parts
             return cell_texts(value, where)

@@ -174,7 +174,7 @@ def _refuse_stated_seconds(pair: Sequence[Any], where: str, unit: SpanUnit) -> N
         if not isinstance(time, str):
             continue
         if _is_clock(time) or _IN_SECONDS.fullmatch(time.strip().lower()):
-            raise InputError(f"{where}: {time!r} is in seconds, and span_unit is {unit}")
+            raise InputError(f"{where}: {time!r} is in seconds, and its unit is {unit}")
 
 
 def _is_clock(value: object) -> bool:

@@ -74,6 +74,8 @@ _NAMED_WHERE_STATED = {
     "words",
     "drawn",
     "span_from",
+    "clip_unit",
+    "duration_unit",
 }
 """Fields of a mapping that are part of its reader's name only where the file states them."""
 

@@ -1,7 +1,9 @@
 """The keys of a `benchmark.yaml`: one declaration for parsing, the docs and the JSON schema."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, get_args
+
+from reelbench.registry.spec import LengthUnit, SpanUnit
 
 
 class Form(NamedTuple):
@@ -191,13 +193,26 @@ KEYS: dict[str, Key] = {
     ),
     "span_unit": Key(
         form="choice",
-        about="unit of the spans",
+        about="unit of the spans. `ratio` (0 to 1) and `percent` are of the video's length, "
+        "`columns.duration`",
         example="seconds",
-        words=("seconds", "milliseconds", "frames", "ratio", "percent", "clock"),
+        words=get_args(SpanUnit),
+    ),
+    "clip_unit": Key(
+        form="choice",
+        about="unit of `columns.clip`; default: seconds, or a clock",
+        example="frames",
+        words=get_args(SpanUnit),
+    ),
+    "duration_unit": Key(
+        form="choice",
+        about="unit of `columns.duration`; default: seconds, or a clock",
+        example="minutes",
+        words=get_args(LengthUnit),
     ),
     "fps": Key(
         form="text",
-        about="frames per second for `span_unit: frames`: a number, or the column that has it",
+        about="frames per second where a unit is `frames`: a number, or the column that has it",
         example="25",
     ),
     "answer_spans": Key(

@@ -87,11 +87,11 @@ def read_mapping(
     has_options = kind in ("choice", "grounded_choice", "mixed")
     if options.values and not has_options:
         raise top.error(f"options: a {kind} benchmark has none", "options")
-    fps = _read_span_unit(top, row_kinds, columns)
+    fps = _read_units(top, row_kinds, columns)
     texts: dict[str, Any] = {}
     if drawn is not None:
         texts["answer_is"] = "text"
-    for name in ("answer_is", "answers", "skip", "span_unit"):
+    for name in ("answer_is", "answers", "skip", "span_unit", "clip_unit", "duration_unit"):
         text = top.text(name)
         if text is not None:
             texts[name] = text
@@ -288,27 +288,41 @@ def _expected_columns(
     return expected
 
 
-def _read_span_unit(top: Block, row_kinds: RowKinds, columns: ColumnMap) -> str:
-    """Check the keys on spans, and return `fps`.
+def _read_units(top: Block, row_kinds: RowKinds, columns: ColumnMap) -> str:
+    """Check the keys of units, and return `fps`.
 
     Where that names a column, it is added to the columns.
     """
-    unit = top.text("span_unit")
     fps = top.text("fps") or ""
-    if (unit or fps) and row_kinds.kind not in _KINDS_WITH_SPANS:
-        key = "span_unit" if unit else "fps"
+    span_unit = top.text("span_unit")
+    units = {"span_unit": span_unit, **_units_of_columns(top, columns)}
+    in_frames = [key for key, unit in units.items() if unit == "frames"]
+    if (span_unit or (fps and not in_frames)) and row_kinds.kind not in _KINDS_WITH_SPANS:
+        key = "span_unit" if span_unit else "fps"
         raise top.error(f"span_unit: a {row_kinds.kind} benchmark has no spans", key)
-    if (unit == "frames") != bool(fps):
-        what = "span_unit: frames needs `fps: NUMBER` or `fps: COLUMN`, and nothing else has it"
-        raise top.error(what, "span_unit")
-    if unit in ("ratio", "percent") and DURATION.name not in columns:
-        raise top.error(
-            f"span_unit: {unit} needs columns.duration, the videos' lengths in seconds",
-            "span_unit",
-        )
+    if bool(in_frames) != bool(fps):
+        key = next(iter(in_frames), "span_unit")
+        what = f"{key}: frames needs `fps: NUMBER` or `fps: COLUMN`, and nothing else has it"
+        raise top.error(what, key)
+    for key, unit in units.items():
+        if unit in ("ratio", "percent") and DURATION.name not in columns:
+            raise top.error(
+                f"{key}: {unit} needs columns.duration, the videos' lengths in seconds", key
+            )
     if fps and not is_number_text(fps):  # answers in frames are read by it, too
         columns[FPS.name] = fps
     return fps
+
+
+def _units_of_columns(top: Block, columns: ColumnMap) -> dict[str, str | None]:
+    """Return the units of the part that is shown and of the video's length."""
+    units: dict[str, str | None] = {}
+    for column in (CLIP.name, DURATION.name):
+        key = f"{column}_unit"
+        units[key] = top.text(key)
+        if units[key] is not None and column not in columns:
+            raise top.error(f"{key}: there is no columns.{column}", key)
+    return units
 
 
 def _read_answer_spans(top: Block, row_kinds: RowKinds) -> AnswerSpans:

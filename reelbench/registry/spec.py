@@ -71,7 +71,8 @@ KINDS_OF_NUMBERS: frozenset[Kind] = frozenset(
 )
 """Kinds of scoring for which a right answer in words is a number."""
 
-SpanUnit = Literal["seconds", "milliseconds", "frames", "ratio", "percent", "clock"]
+SpanUnit = Literal["seconds", "milliseconds", "minutes", "frames", "ratio", "percent", "clock"]
+LengthUnit = Literal["seconds", "milliseconds", "minutes", "frames"]
 AnswerSpans = Literal["first", "stated", "union"]
 AnswerForm = Literal["letter", "index0", "index1", "text"]
 """A row's name of the right option: its letter or key, its number (from 0 or 1), or its words."""
@@ -303,7 +304,7 @@ class RowMapping(Declared):
     """The spans of an answer with several that count: the first, the only one stated, or all."""
 
     fps: str = ""
-    """Frames a second, where spans are in frames: a number, or the column that has it."""
+    """Frames a second, where something is in frames: a number, or the column that has it."""
 
     options_in_question: bool = False
     """True where the question's text ends in its options, a line each with its letter."""
@@ -335,6 +336,12 @@ class RowMapping(Declared):
 
     words: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     """Our column -> words of theirs -> ours."""
+
+    clip_unit: SpanUnit | None = None
+    """The unit of the parts that are shown. None for seconds or a clock."""
+
+    duration_unit: LengthUnit | None = None
+    """The unit of the videos' lengths. None for seconds or a clock."""
 
     drawn: DrawnOptions | None = None
     span_from: Literal["clip"] | None = None

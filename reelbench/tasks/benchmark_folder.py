@@ -395,7 +395,7 @@ def _refuse_doubts(request: NewBenchmark, result: Guess, row: Cells) -> None:
     if result.units and request.span_unit is None:
         faults.append(
             f"{'; '.join(result.units)}: say what the spans are counted in with "
-            "--span-unit seconds|milliseconds|frames|ratio|percent|clock (frames: and "
+            "--span-unit seconds|milliseconds|minutes|frames|ratio|percent|clock (frames: and "
             "--fps NUMBER or --fps COLUMN)"
         )
     if result.several_windows and "windows" not in request.keys:

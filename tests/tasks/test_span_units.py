@@ -52,7 +52,7 @@ def declared(folder, rows, *keys, columns="start: start, end: end"):
 )
 def test_a_time_that_states_its_own_unit_is_counted_in_no_other(keys, start, tmp_path):
     spec = declared(tmp_path, [{**WHERE[0], "start": start, "end": 12}], *keys)
-    with pytest.raises(InputError, match=f"'{start}' is in seconds, and span_unit is "):
+    with pytest.raises(InputError, match=f"'{start}' is in seconds, and its unit is "):
         locate(spec.id).read()
 
 
@@ -66,6 +66,12 @@ UNITS = [
     (["span_unit: milliseconds"], {"start": 3000, "end": 12000}, "start: start, end: end"),
     (["span_unit: ratio"], {"at": [0.1, 0.4], "long": 30}, "span: at, duration: long"),
     (["span_unit: percent"], {"at": [10, 40], "long": 30}, "span: at, duration: long"),
+    (["span_unit: minutes"], {"start": 0.05, "end": 0.2}, "start: start, end: end"),
+    (
+        ["span_unit: percent", "duration_unit: minutes"],
+        {"at": [10, 40], "long": 0.5},
+        "span: at, duration: long",
+    ),
     (["span_unit: clock"], {"start": "0:03", "end": "0:12"}, "start: start, end: end"),
     ([], {"start": "0:03", "end": 12}, "start: start, end: end"),
 ]
@@ -87,13 +93,68 @@ def test_spans_become_seconds(keys, cells, columns, tmp_path):
         (["span_unit: ratio"], "needs columns.duration"),
         (
             ["span_unit: fortnights"],
-            "expected seconds, milliseconds, frames, ratio, percent, clock",
+            "expected seconds, milliseconds, minutes, frames, ratio, percent, clock",
         ),
     ],
 )
 def test_a_unit_without_what_it_needs_is_refused(keys, said, tmp_path):
     with pytest.raises(InputError, match=said):
         declared(tmp_path, [{**row, "start": 1, "end": 2} for row in WHERE], *keys)
+
+
+@pytest.mark.parametrize(
+    ("keys", "cells", "clip", "length"),
+    [
+        (["clip_unit: frames", "fps: 25"], {"part": [75, 300], "long": 60}, [3, 12], 60),
+        (["clip_unit: frames", "fps: rate"], {"part": [75, 300], "rate": 25}, [3, 12], 60),
+        (["clip_unit: percent"], {"part": [5, 20]}, [3, 12], 60),
+        (["clip_unit: minutes", "duration_unit: minutes"], {"part": [0.05, None]}, [3, 60], 60),
+        (["duration_unit: milliseconds"], {"part": [3, 12], "long": 60000}, [3, 12], 60),
+        ([], {"part": "[0, 0:12]", "long": "1:00"}, [0, 12], 60),
+    ],
+)
+def test_the_part_shown_and_the_length_have_units_too(keys, cells, clip, length, tmp_path):
+    long = 1 if "duration_unit: minutes" in keys else 60
+    rows = [{**row, "start": 1, "end": 2, "long": long, **cells} for row in WHERE]
+    columns = "start: start, end: end, clip: part, duration: long"
+    read = locate(declared(tmp_path, rows, *keys, columns=columns).id).read()[0]
+    assert read["clip"] == pytest.approx(clip)
+    assert read["duration"] == pytest.approx(length)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (["clip_unit: frames", "fps: 25"], "clip_unit: there is no columns.clip"),
+        (["duration_unit: minutes"], "duration_unit: there is no columns.duration"),
+        (["duration_unit: percent"], "expected seconds, milliseconds, minutes, frames"),
+    ],
+)
+def test_a_unit_of_a_column_that_is_not_there_is_refused(keys, said, tmp_path):
+    with pytest.raises(InputError, match=said):
+        declared(tmp_path, [{**row, "start": 1, "end": 2} for row in WHERE], *keys)
+
+
+@pytest.mark.parametrize(
+    ("cell", "span"),
+    [
+        ("<time>3.0 - 7.5 seconds</time>, <time>20 - 25.5 seconds</time>", [3, 7.5, 20, 25.5]),
+        ("0:03 - 0:07 and 0:20 - 0:25", [3, 7, 20, 25]),
+        ("3-7; 20-25", [3, 7, 20, 25]),
+        ("3.5 to 7 s", [3.5, 7]),
+    ],
+)
+def test_a_text_of_ranges_is_several_windows(cell, span, tmp_path):
+    # OMTG-Bench's answers are such texts.
+    rows = [{**row, "at": cell} for row in WHERE]
+    assert locate(declared(tmp_path, rows, columns="span: at").id).read()[0]["span"] == span
+
+
+@pytest.mark.parametrize("cell", ["3 - 7 and the end", "the first 3 - 7 seconds", "3 - 7, 9"])
+def test_a_text_that_states_more_than_ranges_is_none(cell, tmp_path):
+    rows = [{**row, "at": cell} for row in WHERE]
+    with pytest.raises(InputError, match=r"expected \[start, end\] in seconds"):
+        locate(declared(tmp_path, rows, columns="span: at").id).read()
 
 
 def test_what_says_no_unit_has_the_reader_it_had(tmp_path):
