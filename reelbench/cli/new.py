@@ -1,8 +1,9 @@
 """`reelbench new`: a benchmark of one's own, in one file."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
@@ -11,10 +12,12 @@ from reelbench.terminal import console
 
 if TYPE_CHECKING:
     from reelbench.registry.rows import Row
+    from reelbench.registry.spec import BenchmarkSpec
     from reelbench.tasks.column_guess import Guess
     from reelbench.tasks.table_columns import Column
 
 _SHOWN_ROWS = 3
+_TRIED_ROWS = 200
 _LONGEST = 70
 
 
@@ -108,7 +111,6 @@ def new(
     Columns are guessed, and each guess is shown. With --like it is a copy from the gallery, with
     --twin a benchmark of a task of lmms-eval.
     """
-    from reelbench.data.loading import locate
     from reelbench.registry import discovery
     from reelbench.registry.benchmark_judge import judge_in_words
     from reelbench.registry.row_columns import ASKED
@@ -162,18 +164,66 @@ def new(
     _show_guess(guess)
     if spec.judge is not None:
         console.write(visible(judge_in_words(spec, spec.judge)))
-    problem = ""
-    try:
-        discovery.open_file(folder)
-        for row in locate(spec.id).read()[:_SHOWN_ROWS]:
-            _show_row(row)
-    except InputError as error:
-        problem = f"{error}; "
+    trial = _first_rows(discovery.open_file(folder))
+    for row in trial.rows[:_SHOWN_ROWS]:
+        _show_row(row)
     console.write("")
+    if _answers_are_numbers(spec, trial.rows):
+        console.note(
+            "every answer is a number, and counts word for word: `numbers: mra`, `within_one` or "
+            "`mae` counts it by its distance"
+        )
+    problem = f"{trial.problem}; " if trial.problem else ""
     console.note(
         f"{problem}written to {folder}; look at {folder / 'benchmark.yaml'}, then: reelbench "
         f"check {folder}"
     )
+    if trial.is_in_vain:
+        raise typer.Exit(InputError.exit_code)
+
+
+class _Trial(NamedTuple):
+    """The first readable rows of a new benchmark, and what is wrong with it."""
+
+    rows: "list[Row]"
+    problem: str = ""
+    is_in_vain: bool = False
+    """True where no row can be read, or right answers score nothing."""
+
+
+def _first_rows(spec: "BenchmarkSpec") -> _Trial:
+    """Read a new benchmark's rows, and score right answers to the first of them."""
+    from reelbench.data import mapped_rows
+    from reelbench.data.loading import locate
+    from reelbench.tasks.round_trip import round_trip
+
+    rows: list[Row] = []
+    faults: list[str] = []
+    try:
+        located = locate(spec.id)
+        for entry in mapped_rows.read_each(spec, located.paths, located.split):
+            if isinstance(entry.row, InputError):
+                faults.append(str(entry.row))
+            elif len(rows) < _TRIED_ROWS:
+                rows.append(entry.row)
+    except InputError as error:
+        faults.append(str(error))
+    if not rows:
+        fault = faults[0] if faults else "there are no rows"
+        return _Trial(rows, f"no row can be read: {fault}", is_in_vain=True)
+    trip = round_trip(spec, located.split, rows)
+    if trip is not None and not trip.perfect:
+        line = f"right answers score nothing ({trip.metric.name})"
+        return _Trial(rows, line, is_in_vain=True)
+    skips = spec.mapping is not None and spec.mapping.skip is not None
+    return _Trial(rows, "" if skips or not faults else faults[0])
+
+
+def _answers_are_numbers(spec: "BenchmarkSpec", rows: "Sequence[Row]") -> bool:
+    """Return True where words are asked for and each answer is a number."""
+    if spec.kinds != ("exact_match",) or not rows:
+        return False
+    return all(re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", row["answer"]) for row in rows)
 
 
 def _rows_of_twin(

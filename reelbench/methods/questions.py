@@ -132,8 +132,8 @@ def load_questions(
     asks_about_parts = {CLIP, VIDEOS, PICTURES} & set(located.spec.columns)
     if sampling.kind == "native" and asks_about_parts:
         raise InputError(
-            f"{name}: asks about parts of videos, or several, or shows pictures beside them: "
-            "name frames, such as --frames uniform:8"
+            f"{name}: shows pictures beside videos, or asks about parts of them, or several: name "
+            "frames, such as --frames uniform:8"
         )
     if limit is not None:
         limit = min(limit, LARGEST)

@@ -158,6 +158,7 @@ class _Accounting:
             self._line_of_other_questions,
             self._line_of_turns,
             self._line_of_keyed_objects,
+            self._line_of_marks,
             self._line_of_rubrics,
             self._line_of_wrong_options,
             self._line_of_options,
@@ -330,6 +331,20 @@ class _Accounting:
                 lone_names.append(name)
         is_mostly_lone = len(lone_names) >= _NEARLY_ALL * (len(names) - 1)
         return lone_names[0] if lone_names and is_mostly_lone else ""
+
+    def _line_of_marks(self, name: str) -> str:
+        """Return a line on lists of 0 and 1, such as MECD's causal relations."""
+        values = self._table.values[name]
+        marks = flattened(values)
+        has_several = any(is_array(value) and len(value) > 1 for value in values)
+        if not has_several or not all(map(is_array, values)) or not marks:
+            return ""
+        if not all(mark in (0, 1) and is_number(mark) for mark in marks):
+            return ""
+        return (
+            f"{name!r} marks several places with 0 or 1, and no key takes an answer of several "
+            "marks: write a row a place, each with its own question"
+        )
 
     def _line_of_rubrics(self, name: str) -> str:
         if plain_name(name) not in LABELS["rubrics"] or self._content_of(name) == "labels":

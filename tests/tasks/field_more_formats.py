@@ -579,10 +579,14 @@ MORE_FORMATS = {
             answer=lambda n: f"{n} of them",
             distractors=lambda n: [f"{n + other} of them" for other in range(1, 4)],
         ),
-        _NO_KEY,
-        "",
-        None,
-        "'image' names pictures, and no key shows them beside a video",
+        (
+            "--kind choice",
+            "--column pictures=image",
+            "--set options={right: answer, wrong: distractors}",
+        ),
+        "accuracy",
+        "D",  # drawn by the row's number
+        "'image' names pictures: --column pictures=image shows them after the video",
     ),
     "VidHal": Format(
         "annotations.json",
@@ -643,7 +647,7 @@ MORE_FORMATS = {
         _NO_KEY,
         "",
         None,
-        "--set each={video}/timestamps+sentences makes a row of each place",
+        "'relation' marks several places with 0 or 1, and no key takes an answer of several marks",
     ),
 }
 """Name -> format; without a metric, no key takes it whole, and it is refused."""

@@ -320,6 +320,54 @@ def test_a_published_format_is_taken_as_it_is_meant_or_refused(name, tmp_path, m
         assert (trip.perfect, trip.empty, trip.misread) == (pytest.approx(100), 0, ())
 
 
+def asked_of(n, answer):
+    return {"id": n, "video": f"v{n}.mp4", "question": "When is it?", "answer": answer}
+
+
+def test_new_fails_where_no_row_can_be_read_and_goes_on_where_one_can(tmp_path, monkeypatch):
+    monkeypatch.setattr(discovery, "_registry", None)
+    new = ["new", "tried", "--from", str(tmp_path / "rows.json"), "--column", "span=answer"]
+    put(tmp_path / "rows.json", [asked_of(n, "at some time") for n in range(3)])
+    done = CliRunner().invoke(app, [*new, "--out", str(tmp_path / "none")])
+    assert done.exit_code == 2
+    said = " ".join(done.stderr.split())
+    assert "no row can be read: " in said
+    assert "'at some time', expected [start, end] in seconds" in said
+    assert (tmp_path / "none" / "benchmark.yaml").is_file()
+    put(tmp_path / "rows.json", [asked_of(n, [3, 9] if n else "at some time") for n in range(3)])
+    monkeypatch.setattr(discovery, "_registry", None)
+    done = CliRunner().invoke(app, [*new, "--out", str(tmp_path / "some")])
+    assert done.exit_code == 0, done.output
+    assert "'at some time', expected [start, end]" in " ".join(done.stderr.split())
+    assert "span: 3.0 | 9.0" in done.stdout
+
+
+def test_new_says_that_numbers_can_count_by_their_distance(tmp_path, monkeypatch):
+    monkeypatch.setattr(discovery, "_registry", None)
+    put(tmp_path / "rows.json", [asked_of(n, 3 + n) for n in range(3)])
+    new = ["new", "counted", "--from", str(tmp_path / "rows.json"), "--out"]
+    line = "every answer is a number, and counts word for word: `numbers: mra`"
+    done = CliRunner().invoke(app, [*new, str(tmp_path / "words")])
+    assert line in " ".join(done.stderr.split())
+    monkeypatch.setattr(discovery, "_registry", None)
+    done = CliRunner().invoke(app, [*new, str(tmp_path / "numbers"), "--set", "numbers=mae"])
+    assert done.exit_code == 0, done.output
+    assert line not in " ".join(done.stderr.split())
+
+
+def test_a_list_of_one_video_is_the_video(tmp_path, monkeypatch):
+    # SITE-Bench has its videos so.
+    monkeypatch.setattr(discovery, "_registry", None)
+    rows = [asked_of(n, "yes") | {"video": [f"v{n}.mp4"]} for n in range(3)]
+    put(tmp_path / "rows.json", rows)
+    done = CliRunner().invoke(
+        app, ["new", "listed", "--from", str(tmp_path / "rows.json"), "--out", str(tmp_path / "b")]
+    )
+    assert done.exit_code == 0, done.output
+    row = locate("listed").read()[0]
+    assert (row["video"], "videos" in row) == ("v0.mp4", False)
+
+
 def test_the_table_of_formats_says_what_is_tested():
     page = (Path(__file__).resolve().parents[2] / "docs" / "formats.md").read_text("utf-8")
     rows = [

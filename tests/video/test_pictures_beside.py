@@ -84,7 +84,7 @@ def test_a_picture_in_a_row_is_shown_after_the_frames(tmp_path):
     assert show(library, with_picture, FrameSampling.parse("none")).attachments("en") == []
     with pytest.raises(ReelbenchError, match="a picture is shown after the pictures of the video"):
         show(library, with_picture, FrameSampling.parse("native"))
-    with pytest.raises(InputError, match="shows pictures beside them: name frames"):
+    with pytest.raises(InputError, match="shows pictures beside videos, or asks"):
         face.ask("m@http://127.0.0.1:9", spec.file, frames="native")
 
 
