@@ -216,7 +216,9 @@ def _first_rows(spec: "BenchmarkSpec") -> _Trial:
         line = f"right answers score nothing ({trip.metric.name})"
         return _Trial(rows, line, is_in_vain=True)
     skips = spec.mapping is not None and spec.mapping.skip is not None
-    return _Trial(rows, "" if skips or not faults else faults[0])
+    if skips or not faults:
+        return _Trial(rows)
+    return _Trial(rows, faults[0])
 
 
 def _answers_are_numbers(spec: "BenchmarkSpec", rows: "Sequence[Row]") -> bool:

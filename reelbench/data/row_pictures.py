@@ -50,7 +50,7 @@ def _content(value: Any) -> bytes | None:  # noqa: ANN401 - a cell
 
 
 def _kept(spec: BenchmarkSpec, content: bytes, where: str) -> str:
-    """Write a picture where it isn't yet. Return its path below the folder of fetched videos."""
+    """Write a picture once. Return its path below the folder of fetched videos."""
     bounds.hold(f"{where}: bytes of a picture", len(content), bounds.FILE_BYTES)
     name = f"{FOLDER}/{hashlib.sha256(content).hexdigest()}{_suffix(content, where)}"
     path = fetched_root(spec) / name
@@ -61,7 +61,7 @@ def _kept(spec: BenchmarkSpec, content: bytes, where: str) -> str:
 
 
 def _suffix(content: bytes, where: str) -> str:
-    """Return how the name of a picture's file ends. InputError where it is no picture."""
+    """Return the suffix of a picture's file. InputError where it is no picture."""
     from PIL import Image
 
     try:
