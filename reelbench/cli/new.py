@@ -199,9 +199,9 @@ def _first_rows(spec: "BenchmarkSpec") -> _Trial:
 
     rows: list[Row] = []
     faults: list[str] = []
+    split = spec.default_split
     try:
-        located = locate(spec.id)
-        for entry in mapped_rows.read_each(spec, located.paths, located.split):
+        for entry in mapped_rows.read_each(spec, locate(spec.id).paths, split):
             if isinstance(entry.row, InputError):
                 faults.append(str(entry.row))
             elif len(rows) < _TRIED_ROWS:
@@ -211,7 +211,7 @@ def _first_rows(spec: "BenchmarkSpec") -> _Trial:
     if not rows:
         fault = faults[0] if faults else "there are no rows"
         return _Trial(rows, f"no row can be read: {fault}", is_in_vain=True)
-    trip = round_trip(spec, located.split, rows)
+    trip = round_trip(spec, split, rows)
     if trip is not None and not trip.perfect:
         line = f"right answers score nothing ({trip.metric.name})"
         return _Trial(rows, line, is_in_vain=True)

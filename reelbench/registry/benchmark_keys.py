@@ -1,9 +1,7 @@
 """The keys of a `benchmark.yaml`: one declaration for parsing, the docs and the JSON schema."""
 
 from dataclasses import dataclass
-from typing import NamedTuple, get_args
-
-from reelbench.registry.spec import LengthUnit, SpanUnit
+from typing import NamedTuple
 
 
 class Form(NamedTuple):
@@ -49,6 +47,9 @@ class Key:
     example: str
     words: tuple[str, ...] = ()
 
+
+_UNITS_OF_LENGTHS = ("seconds", "milliseconds", "minutes", "frames")
+_UNITS = (*_UNITS_OF_LENGTHS, "ratio", "percent", "clock")
 
 KEYS: dict[str, Key] = {
     "id": Key(
@@ -196,19 +197,19 @@ KEYS: dict[str, Key] = {
         about="unit of the spans. `ratio` (0 to 1) and `percent` are of the video's length, "
         "`columns.duration`",
         example="seconds",
-        words=get_args(SpanUnit),
+        words=_UNITS,
     ),
     "clip_unit": Key(
         form="choice",
         about="unit of `columns.clip`; default: seconds, or a clock",
         example="frames",
-        words=get_args(SpanUnit),
+        words=_UNITS,
     ),
     "duration_unit": Key(
         form="choice",
         about="unit of `columns.duration`; default: seconds, or a clock",
         example="minutes",
-        words=get_args(LengthUnit),
+        words=_UNITS_OF_LENGTHS,
     ),
     "fps": Key(
         form="text",

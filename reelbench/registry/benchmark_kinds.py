@@ -6,8 +6,7 @@ from typing import Literal, NamedTuple
 
 from reelbench.registry.benchmark_block import Block
 from reelbench.registry.metrics import Grouped, Mean, Metric, UnitName
-from reelbench.registry.row_columns import ASKED, OPTION_COUNT
-from reelbench.registry.rows import LETTERS
+from reelbench.registry.row_columns import ASKED, MOST_OPTIONS, OPTION_COUNT
 from reelbench.registry.spec import COLUMNS, JudgeSpec, Kind, RowMapping
 
 FileKind = Literal["choice", "span", "grounded_choice", "open", "exact"]
@@ -422,7 +421,7 @@ def _plain_metric(name: str, kinds: Sequence[Kind]) -> Metric:
 
 def _chance_weights() -> dict[str, float]:
     """Return the weights of questions by their options: what guessing leaves to be won."""
-    return {str(options): 1 - 1 / options for options in range(1, len(LETTERS) + 1)}
+    return {str(options): 1 - 1 / options for options in range(1, MOST_OPTIONS + 1)}
 
 
 _KIND_OF_METRIC = {

@@ -93,6 +93,9 @@ RUBRIC = Column(
     description="What a judge must look for in the answer to this question.",
 )
 
+MOST_OPTIONS = 26
+"""Options of a question at most: each has a letter."""
+
 OPTION_COUNT = "option_count"
 """The facet with the number of a question's options, which no column holds."""
 
