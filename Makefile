@@ -168,11 +168,13 @@ dist: install
 	$(BIN)/twine check --strict dist/*
 	REELBENCH_DIST=dist $(BIN)/python -m pytest tests/test_packaging.py
 
-# All of a release that needs no account: `dist`, README's commands on the wheel in an empty environment of each Python, and
-# what is still missing. uv fetches a Python that is not here.
+# All of a release that needs no account: `dist`, the documents' site, the notes, README's commands on the wheel in an empty
+# environment of each Python, and what is still missing. uv fetches a Python that is not here.
 PYTHONS = 3.11 3.12 3.13
 .PHONY: release
-release: dist
+release: dist docs
+	mkdir -p build
+	awk '/^## /{section++} section == 1' CHANGELOG.md > build/notes.md
 	for python in $(PYTHONS); do \
 	  REELBENCH_DIST=dist REELBENCH_PYTHON=$$python $(BIN)/python -m pytest -q -m slow -k core tests/test_installed.py || exit 1; \
 	  echo "Python $$python: README's commands run"; done

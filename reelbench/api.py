@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 _NAME = "predictions"
-_FRAMES = ("to_df", "to_dataframe")  # what others call `to_frame`
 
 
 @dataclass(frozen=True, repr=False)
@@ -177,10 +176,16 @@ class Scored:
     if not TYPE_CHECKING:  # to a type checker a misspelt name stays one
 
         def __getattr__(self, name: str) -> object:
-            hint = ""
-            if name in _FRAMES:
-                hint = "; to_frame() returns a pandas DataFrame"
-            raise AttributeError(f"Scored has no attribute {name!r}{hint}")
+            raise AttributeError(f"Scored has no attribute {name!r}; {self._where_it_is(name)}")
+
+        def __getitem__(self, name: object) -> object:
+            raise TypeError(f"Scored has no keys; {self._where_it_is(name)}")
+
+        def _where_it_is(self, name: object) -> str:
+            metrics = self.__dict__.get("metrics", {})
+            if name in metrics:
+                return f"the number is metrics[{name!r}].value, its interval .ci95"
+            return "metrics has the numbers, counts what was scored, to_frame() the items"
 
     def to_frame(self) -> "pd.DataFrame":
         """Return one row per item.
@@ -321,6 +326,8 @@ def score(
     from reelbench.tasks.score import Options, RunMetadata, resolve_predictions, score_files
     from reelbench.tasks.submissions import Inputs
 
+    if not isinstance(name, str):
+        raise TypeError("score: the name comes first: reelbench.score('rextime_mini', answers)")
     unknown = source.keys() - SourceOptions.__annotations__.keys()
     if unknown:
         raise TypeError(f"score() has no argument {min(unknown)!r}")

@@ -596,6 +596,23 @@ def test_answers_to_hidden_questions_become_the_owners_file(tmp_path):
 # -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("guess", "hint"),
+    [
+        (lambda scored: scored["accuracy"], r"metrics\['accuracy'\]\.value, its interval \.ci95"),
+        (lambda scored: scored.accuracy, r"metrics\['accuracy'\]\.value"),
+        (lambda scored: scored.samples, r"to_frame\(\) the items"),
+        (list, r"to_frame\(\) the items"),
+        (lambda scored: reelbench.score(scored.to_frame(), "rextime_mini"), "the name comes first"),
+        (lambda _: reelbench.list_benchmarks(), "it has ask, benchmarks, compare, evaluate"),
+    ],
+)
+def test_a_guess_of_another_name_is_told_the_right_one(guess, hint):
+    scored = reelbench.score("rextime_mini", [{"id": "mini1", "prediction": "(A)"}])
+    with pytest.raises((AttributeError, TypeError), match=hint):
+        guess(scored)
+
+
 def test_a_function_that_stands_in_another_place_is_told_where_it_belongs():
     def fn(*_):
         return "A"

@@ -146,6 +146,22 @@ RECIPES = {
         ("graphs/graphs.jsonl", "errors/report.html"),
         script=Models(scripted=lambda _, role: Answer("0") if role == "judge" else None),
     ),
+    "lmms_eval": Recipe(
+        ("out/**/reelbench/moviecore_mini/result.json", "page/index.html"),
+        script=always('{"score": 3}'),
+        swaps={"pretrained=Qwen/Qwen2.5-VL-7B-Instruct \\\n": f"pretrained={{vlm}},{SMALL} \\\n"},
+        marks=(pytest.mark.lmms,),
+    ),
+    "own_server": Recipe(
+        ("out/*/video_holmes_mini/result.json", "page/index.html"),
+        script=lambda call: Answer("B", model=call.body["model"]),
+        swaps={
+            "http://localhost:8080/v1": "{server}",
+            "http://localhost:1234/v1": "{server}",
+            "--model ollama/qwen2.5vl:3b": "--model qwen2.5vl:3b --base-url {server}",
+            "--model vllm/Qwen/Qwen2.5-VL-7B-Instruct": "--model Qwen/Qwen2.5-VL-7B-Instruct --base-url {server}",
+        },
+    ),
     "several_gpus": Recipe(
         ("out/reelbench/**/result.json",),
         swaps={

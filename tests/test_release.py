@@ -40,7 +40,11 @@ def test_what_agrees_may_be_published(tmp_path):
             {"CITATION.cff": "cff-version: 1.2.0\nversion: 1.2.2\n"},
             "CITATION.cff says 1.2.2",
         ),
-        ("v1.2.3", {"changes/+thing.new.md": "- A thing.\n"}, "changes/ still has +thing.new.md"),
+        (
+            "v1.2.3",
+            {"changes/+thing.new.md": "- A thing.\n"},
+            "changes/ still has 1 files, the first is +thing.new.md: `make version`",
+        ),
         (
             "v1.2.3",
             {"setup.cfg": "[metadata]\nname = x\nproject_urls =\n"},

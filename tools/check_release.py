@@ -31,8 +31,8 @@ def lacking(tag: str, root: Path = ROOT) -> list[str]:
             lines.append(f"{name} says {stated}, reelbench/__init__.py {version}: make them one")
     if fragments := sorted(path.name for path in (root / "changes").glob("*.md")):
         lines.append(
-            f"changes/ still has {', '.join(fragments)}: `towncrier build` puts them into "
-            "CHANGELOG.md"
+            f"changes/ still has {len(fragments)} files, the first is {fragments[0]}: `make "
+            "version` puts them into CHANGELOG.md"
         )
     config = configparser.ConfigParser()
     config.read(root / "setup.cfg", encoding="utf-8")

@@ -42,6 +42,7 @@ SCHEMAS = {
 RECIPE = DOCS / "recipes" / "add_benchmark.md"
 _KEYS_START, _KEYS_END = "<!-- keys -->\n", "<!-- /keys -->\n"
 _START, _END = "<!-- settings -->\n", "<!-- /settings -->\n"
+_CONTENTS_START, _CONTENTS_END = "<!-- contents -->\n", "<!-- /contents -->\n"
 
 
 def commands() -> Iterator[tuple[str, TyperCommand]]:
@@ -54,7 +55,8 @@ def commands_page() -> str:
     head = (
         "# Commands\n\nAll commands, with the meaning of each option. Options that several "
         "commands share are at the "
-        "end. `make docs` writes this page from `reelbench COMMAND --help`.\n"
+        "end. `make docs` writes this page from `reelbench COMMAND --help`.\n\n"
+        f"{_CONTENTS_START}{_CONTENTS_END}"
     )
     top = typer.main.get_command(assembled()).make_context("reelbench", [], resilient_parsing=True)
     taken: dict[str, dict[str, str]] = {name: {} for name in FAMILIES}
@@ -66,6 +68,24 @@ def _with(page: Path, start: str, table: str, end: str) -> str:
     """Return a page with what stands between two marks as the code has it."""
     before, _, rest = page.read_text(encoding="utf-8").partition(start)
     return before + start + table + end + rest.partition(end)[2]
+
+
+def with_contents(text: str) -> str:
+    """Return a page with links to its sections between the two marks, if it has them."""
+    before, mark, rest = text.partition(_CONTENTS_START)
+    if not mark:
+        return text
+    after = rest.partition(_CONTENTS_END)[2]
+    without_code = re.sub(r"^```.*?^```", "", after, flags=re.DOTALL | re.MULTILINE)
+    titles = re.findall(r"^## (.+)$", without_code, re.MULTILINE)
+    links = " · ".join(f"[{title}](#{_anchor(title)})" for title in titles)
+    return f"{before}{mark}On this page: {links}\n{_CONTENTS_END}{after}"
+
+
+def _anchor(title: str) -> str:
+    """Return a heading's anchor, as GitHub and MyST make it."""
+    kept = re.sub(r"[^\w\- ]", "", title.lower())
+    return kept.replace(" ", "-")
 
 
 def _section(
@@ -273,8 +293,8 @@ def _listed(page: str) -> str:
 
 def written() -> Iterator[tuple[Path, str]]:
     """Yield every file that is written, with what it must hold."""
-    yield DOCS / "commands.md", commands_page()
-    yield DOCS / "api.md", api_page()
+    yield DOCS / "commands.md", with_contents(commands_page())
+    yield DOCS / "api.md", with_contents(api_page())
     for name in SCHEMAS:
         yield DOCS / "schemas" / f"{name}.json", schema(name)
     yield DOCS / "schemas" / "benchmark.json", benchmark_schema()
@@ -283,7 +303,9 @@ def written() -> Iterator[tuple[Path, str]]:
     yield page, _with(page, _START, _settings_table(), _END)
     page = DOCS / "keys.md"
     yield page, _with(page, "<!-- providers -->\n", _providers_table(), "<!-- /providers -->\n")
-    yield RECIPE, _with(RECIPE, _KEYS_START, keys_table(), _KEYS_END)
+    yield RECIPE, with_contents(_with(RECIPE, _KEYS_START, keys_table(), _KEYS_END))
+    for page in (DOCS / "verification.md", DOCS / "recipes" / "hidden_test.md"):
+        yield page, with_contents(page.read_text(encoding="utf-8"))
 
 
 def main() -> None:

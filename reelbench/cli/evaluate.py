@@ -239,7 +239,7 @@ def _check_options(
     """Raise InputError where an option was typed that this kind of model doesn't take."""
     for parameter in typed_parameters(context):
         if parameter.name in not_taken and parameter.name == "frames_sweep":
-            raise InputError(f"--frames-sweep: of {what} it is --frames 0,8,32, say")
+            raise InputError(f"--frames-sweep: {what} takes --frames 0,8,32 instead")
         if parameter.name in not_taken:
             raise InputError(
                 f"{option_name(parameter)}: {model} is {what}, which has no such option; leave it "
@@ -336,7 +336,7 @@ def _adapter_of_checkpoint(model: str, adapter: str | None) -> str | None:
         )
     if model in _ADAPTERS.values() and not url:
         raise InputError(
-            f"--model {model}: is an adapter of lmms-eval's; name the checkpoint: --model "
+            f"--model {model}: is the name of an lmms-eval adapter; name the checkpoint: --model "
             f"Qwen/Qwen2.5-VL-7B-Instruct, say, and --adapter {model} if you want that one; a "
             "server's model of this name: --base-url URL"
         )

@@ -153,7 +153,7 @@ def _of_the_same_answers(a: ResultRead, b: ResultRead, ratings: "Ratings", path:
     alike = {place: score for place, score in ratings.items() if place[0] not in different}
     if ratings and not alike:
         raise InputError(
-            f"{path}: its answers are others; give the same answers judged twice, or "
+            f"{path}: its answers differ; give the same answers judged twice, or "
             "`reelbench compare`"
         )
     if different:

@@ -206,6 +206,7 @@ class _Run:
         self, arguments: list[str], options: RunCommandOptions, judging: Sequence[str]
     ) -> None:
         from reelbench.cli.sweep import Printed
+        from reelbench.tasks.lmms import accelerator
         from reelbench.tasks.score import Options
 
         self.options = options
@@ -226,6 +227,7 @@ class _Run:
         self.printed = Printed(judging, as_json=options.as_json, quiet=options.quiet)
         _check_options_together(options)
         loggers.check_arguments(self.arguments)
+        accelerator.check(self.arguments)
         self.environ = self._lmms_eval_environment()
 
     def _with_limit_and_preset(self, arguments: list[str]) -> list[str]:

@@ -329,7 +329,9 @@ def _folders_of_rows(path: Path) -> list[Path]:
         return folders
     rows = [folder for folder in folders if not _is_earlier(folder.relative_to(path))]
     if not rows:
-        raise InputError(f"{path}: has replaced answers alone; name the folder of one of them")
+        raise InputError(
+            f"{path}: has nothing but replaced answers; name the folder of one of them"
+        )
     return rows
 
 

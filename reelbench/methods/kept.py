@@ -183,7 +183,8 @@ class KeptAnswers:
         whose = f"{self._what}: {answers} of {self._giver['name']} from {_date(tally.kept_from)}"
         if self._why_away is not None:
             raise ReelbenchError(
-                f"{whose}, and who gave them can't be asked ({self._why_away}); --kept takes them"
+                f"{whose}; the server does not answer ({self._why_away}), so they can't be "
+                "checked; --kept takes them anyway"
             )
         if self._asker.sent_sampling.get("temperature") != 0:
             if not tally.calls and self._giver["served"] is None:
@@ -217,13 +218,14 @@ class KeptAnswers:
             if self._asker.notes:
                 why = self._asker.notes[-1]
             raise ReelbenchError(
-                f"{whose}, and none of them can be asked once more ({why}); --kept takes them"
+                f"{whose}, and none of them can be asked again ({why}); --kept takes them"
             )
         if self._repeats.verdict == "another":
             firm = len(self._repeats.firm)
             raise ReelbenchError(
-                f"{whose}, and the server answers otherwise now: {firm} of {self._repeats.number} "
-                f"asked once more, each four times alike (first: {self._repeats.firm[0]!r}); "
+                f"{whose}, and the server answers differently now: {firm} of "
+                f"{self._repeats.number} asked again, each four times alike "
+                f"(first: {self._repeats.firm[0]!r}); "
                 "--fresh asks all again and keeps both, --kept takes the kept answers"
             )
 

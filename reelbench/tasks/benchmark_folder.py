@@ -403,7 +403,7 @@ def _refuse_doubts(request: NewBenchmark, result: Guess, row: Cells) -> None:
     if not faults:
         return
     example = "" if "question" in result.columns else _ROW_EXAMPLE
-    hint = "" if request.kind else " (--kind says another)"
+    hint = "" if request.kind else " (--kind names another)"
     raise InputError(
         f"{request.rows}: taken for `{result.kind}`{hint}; {'; '.join(faults)}"
         f"{_unused_otherwise(result)}{example}"

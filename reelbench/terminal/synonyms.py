@@ -57,8 +57,10 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 
 _TASKS = "the tasks are arguments, as in `reelbench eval rextime_mini curve_mini --model MODEL`"
 _FOLDER = "--output DIR says where the results are written"
+_AGAIN = "the same `reelbench eval` again goes on where a run stopped"
 
 ANSWERS = {
+    "--task": _TASKS,
     "--tasks": _TASKS,
     "--datasets": _TASKS,
     "--data": _TASKS,
@@ -69,12 +71,16 @@ ANSWERS = {
     "--limit": "N is a number of questions; a share of them is not taken",
     "--batch-size": "--llm-concurrency N sends N questions at once; a checkpoint takes"
     " `reelbench run -- --batch_size N`",
+    "--fps": "`--frames fps:1` shows one frame a second",
+    "--device": "a checkpoint takes --model-args device=cpu; a server has its own",
+    "--list-tasks": "`reelbench list` shows all tasks",
     "--work-dir": _FOLDER,
     "--log-dir": "a folder of results is an argument, as in `reelbench view OUT`; --output DIR says"
     " where they are written",
     "--api-key": "a key stands in a variable, such as REELBENCH_LLM_API_KEY",
     "--videos": "folders with videos are named in REELBENCH_MEDIA",
     "-M": "--base-url URL is a server's address; a checkpoint takes --model-args KEY=VALUE",
+    "-v": "--verbose stands before the command, --quiet behind it",
     "-k": "names of questions are not searched; --limit N asks the first N",
     "--collect-only": "--plan says what would be asked, and asks nothing",
     "--maxfail": "a run without one answer ends by itself after 20 failures; --keep-going asks on",
@@ -83,7 +89,8 @@ ANSWERS = {
     "--reuse": "replies are kept, and the same command goes on from them; leave it out",
     "available-tasks": "`reelbench list` shows all tasks",
     "log": "`reelbench view OUT` shows a run's answers, and OUT/NAME/samples.jsonl has them",
-    "eval-retry": "the same `reelbench eval` again goes on where a run stopped",
+    "eval-retry": _AGAIN,
+    "resume": _AGAIN,
     "--eval-type": "a model with --base-url or a provider's name is a served one, and a path is a"
     " checkpoint; leave it out",
 }
@@ -96,19 +103,35 @@ _HAND_IN = (
     " what `leaderboard add` put there"
 )
 
+_PAGE_OF_RUN = "`reelbench view OUT` makes a page of a run"
+_NEW = "`reelbench new NAME --from FILE` makes a benchmark's folder"
+
 GUESSES = {
     "download": "`reelbench data fetch NAME` brings a benchmark's data",
     "fetch": "`reelbench data fetch NAME` brings a benchmark's data",
     "validate": "`reelbench check NAME` checks a benchmark",
-    "init": "`reelbench new NAME --from FILE` makes a benchmark's folder",
-    "create": "`reelbench new NAME --from FILE` makes a benchmark's folder",
-    "show": _TABLES,
+    "init": _NEW,
+    "create": _NEW,
+    "import": _NEW,
+    "show": f"{_PAGE_OF_RUN}; {_TABLES}",
     "rank": _TABLES,
     "leaderboard show": _TABLES,
     "leaderboard rank": _TABLES,
     "serve": _PAGE,
     "leaderboard serve": _PAGE,
-    "report": "`reelbench view OUT` makes a page of a run",
+    "report": _PAGE_OF_RUN,
+    "ui": f"{_PAGE_OF_RUN}; {_PAGE}",
+    "leaderboard --store": _PAGE,
+    "benchmark": "`reelbench list` shows every benchmark and its tasks",
+    "datasets": "`reelbench list` shows every benchmark and its tasks",
+    "metrics": "`reelbench info NAME` says which metrics a benchmark has",
+    "models": "any model that a server has, or a checkpoint; docs/keys.md lists the providers",
+    "config": "`reelbench doctor settings` shows every setting and its value",
+    "test": "`reelbench check NAME` checks a benchmark; `make test` runs the tests of a checkout",
+    "login": "keys stand in variables, such as OPENAI_API_KEY: docs/keys.md lists them",
+    "score": "answers are given by --predictions FILE",
+    "score --benchmark": "the name stands first, as in"
+    " `reelbench score rextime_mini --predictions FILE`",
     "submit": _HAND_IN,
     "leaderboard submit": _HAND_IN,
     "lint": "`reelbench data lint NAME` looks for faults in the rows",

@@ -100,7 +100,7 @@ def test_the_words_of_run_are_taken_for_ours_and_a_checkpoint_takes_ours(reelben
     assert done.returncode == 0, done.stderr
     assert "--frames-sweep: taken for --frames" in done.stderr
     assert (told.returncode, told.stderr.count("\n")) == (2, 1)
-    assert "--frames-sweep: of a served model it is --frames 0,8,32" in told.stderr
+    assert "--frames-sweep: a served model takes --frames 0,8,32 instead" in told.stderr
     checkpoint = ("--model", "hf/org/m", "--adapter", "qwen2_vl", "--frames", "0,4", "--plan")
     planned = reelbench("eval", MINI, *checkpoint)
     assert planned.returncode == 0, planned.stderr

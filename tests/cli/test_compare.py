@@ -140,7 +140,7 @@ def test_only_the_same_answers_tell_how_far_judges_agree(judged, reelbench):
             assert json.loads(done.stdout)["both"] == 4
             assert "left out: 2 items that the two results answer differently" in done.stderr
     assert done.returncode == 2
-    assert f"{second}: its answers are others" in done.stderr
+    assert f"{second}: its answers differ" in done.stderr
 
 
 def test_a_judge_and_people(judged, tmp_path, reelbench):

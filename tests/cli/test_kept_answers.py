@@ -134,7 +134,7 @@ def test_a_second_checkpoint_under_the_same_name_at_the_same_address_is_not_the_
             assert "root was /models/step1000, is /models/step2000" in done.stderr
             assert len(server.calls) == 12
         else:
-            assert "answers otherwise now: 8 of 8 asked once more, each four times" in done.stderr
+            assert "answers differently now: 8 of 8 asked again, each four times" in done.stderr
             assert len(server.calls) == 12 + 8 * 4
         before = len(server.calls)
         fresh = asked(server, "ck2", "--fresh")
@@ -240,7 +240,7 @@ def test_half_a_run_of_a_listed_model_is_asked_once_more(asked, tmp_path, kept, 
         done = asked(server, "ck2")
         assert done.returncode == int(ends), done.stderr
         if ends:
-            assert "answers otherwise now: 8 of 8 asked once more, each four times" in done.stderr
+            assert "answers differently now: 8 of 8 asked again, each four times" in done.stderr
             assert not (tmp_path / "ck2").exists()
         else:
             assert "7 of these re-checked: 0 the same, 7 otherwise" in done.stdout
@@ -288,7 +288,7 @@ def test_where_no_server_can_be_asked_kept_answers_count_only_if_that_is_said(as
     done = asked(None, "ck2", url=url)
     assert done.returncode == 1
     assert re.search(
-        rf"12 kept answers of my-ckpt from {DAY}, and who gave them can't be asked", done.stderr
+        rf"12 kept answers of my-ckpt from {DAY}; the server does not answer", done.stderr
     )
     assert "--kept takes them" in done.stderr
     assert not (tmp_path / "ck2").exists()

@@ -90,6 +90,9 @@ def document(
             f"Written by `make verification`: Reelbench {__version__}, Python "
             f"{platform.python_version()}."
         ),
+        "",
+        "<!-- contents -->",  # `make docs` fills them
+        "<!-- /contents -->",
     ]
     for title, proofs, absent in sections:
         rows = [
