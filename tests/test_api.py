@@ -378,7 +378,7 @@ def test_a_function_that_knows_everything_has_the_highest_scores(name):
     for metric in spec.metrics:
         if not metric.judged and not isinstance(metric.aggregate, Corpus):
             assert scored.metrics[metric.name].value == metric.in_unit.high
-    assert scored.counts.items == 12
+    assert scored.counts.items == len(locate(f"{name}_mini").read())
 
 
 @pytest.mark.parametrize("name", ["rextime", "dramaqa_cogme"])

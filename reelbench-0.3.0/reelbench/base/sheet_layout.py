@@ -1,0 +1,113 @@
+"""Where the table begins and ends in a sheet that people wrote: below titles, above notes."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from reelbench.base.errors import first_of, number_of
+
+log = logging.getLogger("reelbench")
+
+_MOST_TITLES = 20
+_FEWEST_COLUMNS = 3
+_SHOWN = 40
+_TOTALS = frozenset({"total", "totals", "sum", "average", "mean", "count", "all"})
+_FILES_TOLD_OF: set[tuple[Path, str]] = set()
+
+
+class Line(NamedTuple):
+    """A line of a sheet with something in it."""
+
+    place: str
+    cells: Sequence[Any]
+
+
+def table_lines(path: Path, lines: Iterator[Line]) -> Iterator[Line]:
+    """Yield the lines of a sheet's table, its header first.
+
+    Lines of a single cell above a header of three columns or more are titles, and those of several
+    words below its last row are notes, as totals are. Both are left out, with one note.
+    """
+    first_lines = list(islice(lines, _MOST_TITLES))
+    titles = _title_lines(first_lines)
+    _tell_left_out_lines(path, "above the header", titles)
+    table = chain(first_lines[len(titles) :], lines)
+    header = next(table, None)
+    if header is None:
+        return
+    yield header
+    if _count_filled_cells(header) < _FEWEST_COLUMNS:
+        yield from table
+        return
+    waiting: list[Line] = []
+    for line in table:
+        if _may_be_note(line) or _may_be_total(line, header):
+            waiting.append(line)
+            continue
+        yield from waiting
+        waiting.clear()
+        yield line
+    _tell_left_out_lines(path, "below the rows", waiting)
+
+
+def _title_lines(lines: Sequence[Line]) -> Sequence[Line]:
+    """Return the first lines, where they are titles above a header."""
+    for number, line in enumerate(lines):
+        if _count_filled_cells(line) == 1:
+            continue
+        return lines[:number] if _is_header(line) else []
+    return []
+
+
+def _is_header(line: Line) -> bool:
+    """Return True for three or more different texts, none of which is a number."""
+    names = [cell for cell in line.cells if cell not in {"", None}]
+    texts = {name for name in names if isinstance(name, str) and not _is_number(name)}
+    return len(texts) == len(names) >= _FEWEST_COLUMNS
+
+
+def _is_number(text: str) -> bool:
+    return text.strip().replace(".", "", 1).replace(",", "", 1).isdigit()
+
+
+def _may_be_note(line: Line) -> bool:
+    """Return True for a single cell of several words.
+
+    A single value is a row that lacks all others.
+    """
+    texts = [str(cell) for cell in line.cells if cell not in {"", None}]
+    return len(texts) == 1 and len(texts[0].split()) > 1
+
+
+def _may_be_total(line: Line, header: Line) -> bool:
+    """Return True for a line of few cells that begins with a word for totals."""
+    texts = [str(cell) for cell in line.cells if cell not in {"", None}]
+    return _plain_word(texts[0]) in _TOTALS and len(texts) <= _count_filled_cells(header) / 2
+
+
+def _plain_word(text: str) -> str:
+    """Return a text in small letters, without a colon at its end."""
+    return text.strip().lower().removesuffix(":").strip()
+
+
+def _count_filled_cells(line: Line) -> int:
+    """Return the number of a line's cells with something in them."""
+    return sum(cell not in {"", None} for cell in line.cells)
+
+
+def _tell_left_out_lines(path: Path, where: str, lines: Sequence[Line]) -> None:
+    """Say once which lines of a file are left out."""
+    if not lines or (path, where) in _FILES_TOLD_OF:
+        return
+    _FILES_TOLD_OF.add((path, where))
+    texts: list[str] = []
+    for line in lines:
+        text = " ".join(str(cell) for cell in line.cells if cell not in {"", None})
+        if len(text) > _SHOWN:
+            text = f"{text[:_SHOWN]}…"
+        texts.append(repr(text))
+    verb = "is no row" if len(lines) == 1 else "are no rows"
+    count = number_of(len(lines), "line")
+    log.warning("%s: %s %s %s: %s", path, count, where, verb, first_of(texts))

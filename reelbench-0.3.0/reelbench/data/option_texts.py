@@ -1,0 +1,348 @@
+"""A question's options, and how its right answer names one of them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from reelbench.base.errors import InputError
+from reelbench.base.tables import as_text
+from reelbench.base.values import is_array, is_object
+from reelbench.data.row_cells import parse_literal
+from reelbench.registry.rows import LETTERS
+from reelbench.registry.spec import AnswerForm
+
+SEVERAL_LETTERS = re.compile(r"\s*[A-Za-z](?:\s*+[,;/&+]?\s*+[A-Z])+\s*")
+
+_LABEL = re.compile(r"\s*(?:\(([A-Za-z])\)|([A-Za-z])\s*[.:)、])\s*(.+)", re.DOTALL)
+_LETTER = re.compile(r"\s*(?:\(([A-Za-z])\)|([A-Za-z])\s*+[.:)、]?)\s*")
+
+_OPTION_WORD = r"(?<![ \t])[ \t]*+(?:option|choice|sentence|caption|statement|description)[ \t]++"
+_OPTION_LINE = re.compile(
+    rf"^(?:{_OPTION_WORD})?[ \t]*\(?([A-Za-z]|\d{{1,2}})[).:、]+[ \t]*(\S.*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_BAR = "|"
+_SEMICOLON = ";"
+_BETWEEN_OPTIONS = ";,"
+_FULL_STOP = "."
+_ENDS_OF_QUESTIONS = ("?", ":", ".", "!", "。", "？", "：", "\n")
+_INLINE_LABEL = re.compile(r"(?:^|(?<=[\s;,]))\(?([A-Ja-j])[).:、][ \t]*(?=\S)")
+"""A letter in front of an option, of several that stand in one line."""
+_OPTION_NAMED = re.compile(rf"{_OPTION_WORD}(?=([A-Za-z]|\d{{1,2}})\s*$)", re.IGNORECASE)
+
+_DRESSED = re.compile(
+    r"\s*(?:<answer>(.*)</answer>|\$?\\boxed\{(.*)\}\$?)\s*", re.IGNORECASE | re.DOTALL
+)
+"""An answer as models are trained to give it."""
+
+_FEWEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """A question's options in their order."""
+
+    texts: tuple[str, ...]
+    """The texts without letters in front."""
+
+    keys: tuple[str, ...]
+    """What names each option: its key, or its letter."""
+
+    raw: tuple[str, ...]
+    """The texts as they stand."""
+
+
+class _NamedOption(NamedTuple):
+    key: str
+    text: Any
+
+
+def read_options(
+    value: Any,  # noqa: ANN401 - whatever a cell holds
+    where: str,
+    absent: Sequence[str] = (),
+) -> Options:
+    """Return the options of a cell.
+
+    The cell holds a list, a mapping of keys to texts, either of these as JSON or Python text, or a
+    text with its options in lines, parted by `|` or `;`, or with letters in order in one line.
+    Letters in front of all of them (`A. …`, `(A) …`) are taken off.
+
+    Args:
+        value: The cell.
+        where: Names the cell in errors.
+        absent: Texts that stand where an option is missing.
+
+    Raises:
+        InputError: There are fewer than two, or one between others is empty.
+    """
+    named = _named_options(value, where)
+    texts: list[str] = []
+    for option in named:
+        text = (as_text(option.text, where) or "").strip()
+        if text in absent:
+            text = ""
+        texts.append(text)
+    # A table has as many columns as its longest question needs.
+    while texts and not texts[-1]:
+        texts.pop()
+    if "" in texts:
+        raise InputError(f"{where}: option {1 + texts.index('')} is empty")
+    if not _FEWEST <= len(texts) <= len(LETTERS):
+        raise InputError(f"{where} has {len(texts)} options, expected 2 to {len(LETTERS)}")
+    keys = tuple(option.key for option in named[: len(texts)])
+    return Options(_without_letters(texts), keys, tuple(texts))
+
+
+def _named_options(value: Any, where: str) -> list[_NamedOption]:  # noqa: ANN401 - a cell
+    """Return a cell's options with their keys, or their letters where they have none."""
+    parts = parse_literal(value)
+    if isinstance(parts, str):
+        parts = _options_of_text(parts)
+    if is_object(parts):
+        # A Python literal's keys may be numbers.
+        named = [_NamedOption(str(key), text) for key, text in parts.items()]
+        if all(_is_letter(option.key) for option in named):
+            named.sort(key=lambda option: option.key.upper())
+        return named
+    if is_array(parts):
+        return [_NamedOption(LETTERS[at : at + 1], text) for at, text in enumerate(parts)]
+    raise InputError(f"{where} is a {type(value).__name__}, expected a list of options")
+
+
+def _options_of_text(text: str) -> list[str]:
+    """Return a text's options: its lines, or the parts between signs or behind letters."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) != 1:
+        return lines
+    if _BAR in text:
+        return text.split(_BAR)
+    labelled = _labelled_texts(text)
+    if labelled is not None and not labelled.before.strip():
+        return list(labelled.texts)
+    if _SEMICOLON in text:
+        return text.strip().rstrip(_SEMICOLON).split(_SEMICOLON)
+    return lines
+
+
+class _LabelledTexts(NamedTuple):
+    """The lettered texts that a line ends in, and the text before them."""
+
+    before: str
+    texts: tuple[str, ...]
+
+
+def _labelled_texts(line: str) -> _LabelledTexts | None:
+    """Return the lettered texts that a line ends in. None where there are none."""
+    labels = list(_INLINE_LABEL.finditer(line))
+    firsts = [at for at, label in enumerate(labels) if label[1].upper() == LETTERS[0]]
+    if not firsts:
+        return None
+    labels = labels[firsts[-1] :]
+    letters = [label[1].upper() for label in labels]
+    if len(labels) < _FEWEST or letters != list(LETTERS[: len(labels)]):
+        return None
+    starts = [label.start() for label in labels]
+    ends = [*starts[1:], len(line)]
+    texts: list[str] = []
+    for start, end in zip(starts, ends, strict=True):
+        texts.append(line[start:end].strip().rstrip(_BETWEEN_OPTIONS))
+    if all(text.endswith(_FULL_STOP) for text in texts[:-1]):
+        # As the full stop parts the options, the last one's is none of its text either.
+        texts = [text.removesuffix(_FULL_STOP) for text in texts]
+    return _LabelledTexts(line[: starts[0]], tuple(texts))
+
+
+def _without_letters(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the texts without their letters, where these are A, B, C and so on."""
+    bare_texts: list[str] = []
+    for text, letter in zip(texts, LETTERS, strict=False):
+        label = _LABEL.fullmatch(text)
+        if label is None:
+            return tuple(texts)
+        in_brackets, bare, rest = label.groups()
+        if (in_brackets or bare).upper() != letter:
+            return tuple(texts)
+        bare_texts.append(rest.strip())
+    return tuple(bare_texts)
+
+
+def _is_letter(key: str) -> bool:
+    return len(key) == 1 and key.isalpha()
+
+
+class QuestionOptions(NamedTuple):
+    """A question, and the options that its text ended in."""
+
+    question: str
+    options: Options
+
+
+def options_within(question: str) -> QuestionOptions | None:
+    """Return a question parted from the options that it ends in, or None.
+
+    The options stand on a line each, with letters or numbers in order in front, or behind one
+    another in the last line, with letters.
+    """
+    parts = _options_in_lines(question)
+    return parts or _options_in_last_line(question)
+
+
+def _options_in_lines(question: str) -> QuestionOptions | None:
+    """Return a question parted from options on a line each."""
+    lines = list(_OPTION_LINE.finditer(question))
+    count = len(lines)
+    if count < _FEWEST:
+        return None
+    names = [line[1].upper() for line in lines]
+    numbers = [str(number) for number in range(1, count + 1)]
+    if names not in (list(LETTERS[:count]), numbers):
+        return None
+    stem = question[: lines[0].start()].strip()
+    if not stem:
+        return None
+    rests = [question[line.end() : following.start()] for line, following in pairwise(lines)]
+    rests.append(question[lines[-1].end() :])
+    if "".join(rests).strip():
+        return None
+    texts = tuple(line[2].strip() for line in lines)
+    raw = tuple(line[0].strip() for line in lines)
+    return QuestionOptions(stem, Options(texts, tuple(names), raw))
+
+
+def _options_in_last_line(question: str) -> QuestionOptions | None:
+    """Return a question parted from options that stand behind one another at its end."""
+    lines_before, line_end, last_line = question.strip().rpartition("\n")
+    labelled = _labelled_texts(last_line)
+    if labelled is None:
+        return None
+    stem = (lines_before + line_end + labelled.before).rstrip(" \t")
+    if not stem.endswith(_ENDS_OF_QUESTIONS):
+        return None
+    raw = labelled.texts
+    texts = _without_letters(raw)
+    if texts == raw:  # a letter with nothing behind it
+        return None
+    return QuestionOptions(stem.strip(), Options(texts, tuple(LETTERS[: len(texts)]), raw))
+
+
+def split_options(question: str, where: str) -> QuestionOptions:
+    """Return a question parted from its options, as `options_within` does.
+
+    Raises:
+        InputError: The question ends in none.
+    """
+    parts = options_within(question)
+    if parts is None:
+        raise InputError(
+            f"{where} ends in no options: expected `A. …`, a line each or in the last line "
+            "(options: {in: question})"
+        )
+    return parts
+
+
+# --- answers
+# ----------------------------------------------------------------------------------------------
+
+
+def plain_text(text: str) -> str:
+    """Return a text in small letters, with single spaces between its words."""
+    return " ".join(text.split()).casefold()
+
+
+_FORMS: tuple[AnswerForm, ...] = ("letter", "text", "index0", "index1")
+"""The ways to name an option, the preferred ones first."""
+
+
+_Places = tuple[int | None, ...]
+"""The place of the option that each answer names."""
+
+
+def place_of(answer: str, options: Options, form: AnswerForm) -> int | None:
+    r"""Return the place of the option that an answer in this form names, or None.
+
+    It may stand in a tag or a box (`<answer>B</answer>`, `\\boxed{B}`), as answers to train on do.
+    """
+    dressed = _DRESSED.fullmatch(answer)
+    if dressed is not None:
+        answer = (dressed[1] or dressed[2] or "").strip()
+    if form == "index0":
+        return _place_by_number(answer, options, first=0)
+    if form == "index1":
+        return _place_by_number(answer, options, first=1)
+    if form == "text":
+        return _place_by_text(answer, options)
+    return _place_by_letter(answer, options)
+
+
+def _place_by_number(answer: str, options: Options, *, first: int) -> int | None:
+    if not re.fullmatch(r"\d{1,3}", answer.strip()):
+        return None
+    place = int(answer) - first
+    if 0 <= place < len(options.texts):
+        return place
+    return None
+
+
+def _place_by_text(answer: str, options: Options) -> int | None:
+    for texts in (options.texts, options.raw):
+        if texts.count(answer.strip()) == 1:
+            return texts.index(answer.strip())
+    plain_texts = [plain_text(text) for text in options.texts]
+    plain_answer = plain_text(answer)
+    for text in (plain_answer, plain_answer.removesuffix(".")):
+        if plain_texts.count(text) == 1:
+            return plain_texts.index(text)
+    return None
+
+
+def _place_by_letter(answer: str, options: Options) -> int | None:
+    """Return the place of the option whose key or letter an answer names."""
+    answer = _OPTION_NAMED.sub("", answer)
+    if answer in options.keys:
+        return options.keys.index(answer)
+    if not all(_is_letter(key) for key in options.keys):
+        return None
+    letter = _LETTER.fullmatch(answer)
+    label = None if letter else _LABEL.fullmatch(answer)
+    match = letter or label
+    if match is None:
+        return None
+    place = LETTERS.index((match[1] or match[2]).upper())
+    if place >= len(options.texts):
+        return None
+    if label is None:
+        return place
+    is_whole_option = plain_text(answer) == plain_text(options.raw[place])
+    is_option_text = plain_text(label[3]) == plain_text(options.texts[place])
+    return place if is_whole_option or is_option_text else None
+
+
+def answer_forms(questions: Sequence[tuple[Options, str]], share: float = 1.0) -> list[AnswerForm]:
+    """Return the forms in which most answers name one of their options.
+
+    Forms that read all answers alike count once, by the preferred one.
+
+    Args:
+        questions: The options and the answer of each question.
+        share: The part of the answers that must name an option, at least.
+    """
+    form_of_places: dict[_Places, AnswerForm] = {}
+    for form in _FORMS:
+        places = tuple(place_of(answer, options, form) for options, answer in questions)
+        form_of_places.setdefault(places, form)
+    most = max(map(_count_named, form_of_places))
+    if not most or most < share * len(questions):
+        return []
+    forms: list[AnswerForm] = []
+    for places, form in form_of_places.items():
+        if _count_named(places) == most:
+            forms.append(form)
+    return forms
+
+
+def _count_named(places: _Places) -> int:
+    """Return the number of answers that name an option."""
+    return len(places) - places.count(None)

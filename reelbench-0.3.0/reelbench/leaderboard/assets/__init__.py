@@ -1,0 +1,1 @@
+"""The page: HTML, CSS, JavaScript and the files for a results dataset."""

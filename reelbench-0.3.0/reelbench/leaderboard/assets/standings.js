@@ -1,0 +1,73 @@
+/* The overall order over some of the benchmarks: the rule of `overall.py`, from each benchmark's win rates and pairs. */
+"use strict";
+(() => {
+  const R = globalThis.Reelbench;
+  const LEAST = 3; // models from which on there is an order
+  const EPS = 1e-9;
+  const mean = (numbers) => numbers.reduce((a, b) => a + b, 0) / numbers.length;
+  const known = new Map(); // group -> its pairs, once they are here
+
+  /** Best and worst ranks of placed models: they hold together at 95 %, over the pairs of each benchmark and over these. */
+  function ranges(placed, groups) {
+    const ends = new Map();
+    for (const model of placed) {
+      const [low, high] = [[], []];
+      for (const group of groups) {
+        const row = rowIn(model, group);
+        const others = group.rows.filter((other) => other !== row);
+        if (!row || !others.length) continue;
+        const surely = others.map((other) => {
+          const [by, p] = known.get(group.i)(row, other) || [];
+          return p != null && p * groups.length <= 0.05 ? Math.sign(by) : 0;
+        });
+        low.push(surely.filter((sign) => sign > 0).length / others.length);
+        high.push(1 - surely.filter((sign) => sign < 0).length / others.length);
+      }
+      ends.set(model, [mean(low), mean(high)]);
+    }
+    const all = [...ends.values()];
+    const best = (model) => 1 + all.filter(([low]) => low > ends.get(model)[1] + EPS).length;
+    const worst = (model) => placed.length - all.filter(([, high]) => high < ends.get(model)[0] - EPS).length;
+    return (model, rank) => [Math.min(best(model), rank), Math.max(worst(model), rank)];
+  }
+  /** A model's ranked row in a group. */
+  const rowIn = (model, group) => group.rows.find((row) => row === R.data.rows[model.cells[group.i]]);
+
+  /**
+   * How each model stands on these groups alone: model -> {rank, ranks, rate, covered, of}. Ranges come once the pairs
+   * have been loaded; `again` is called then.
+   */
+  R.standings = (models, over, again) => {
+    const groups = over.map((group) => ({ ...group, rows: models.map((model) => R.data.rows[model.cells[group.i]]).filter((row) => row?.rank != null) }));
+    const found = new Map();
+    for (const model of models) {
+      const rates = groups.map((group) => model.rates[group.i]).filter((rate) => rate != null);
+      const covered = groups.filter((group) => rowIn(model, group)).length;
+      found.set(model, { rank: null, ranks: null, rate: rates.length ? mean(rates) : null, covered, of: groups.length });
+    }
+    if (groups.length === 1) {
+      // One question has one answer: the order is the table's own.
+      for (const model of models) {
+        const row = rowIn(model, groups[0]);
+        if (row) Object.assign(found.get(model), { rank: row.rank, ranks: R.rangeEnds(row) });
+      }
+      return found;
+    }
+    const placed = models.filter((model) => found.get(model).rate != null && 2 * found.get(model).covered >= groups.length);
+    if (placed.length < LEAST) return found;
+    for (const model of placed) {
+      const own = found.get(model);
+      own.rank = 1 + placed.filter((other) => found.get(other).rate > own.rate + EPS).length;
+    }
+    const wanted = groups.filter((group) => !known.has(group.i));
+    if (groups.some((group) => !group.pairs)) return found;
+    if (wanted.length) {
+      Promise.all(wanted.map(async (group) => known.set(group.i, await R.loadPairs(group)))).then(again, () => {});
+      return found;
+    }
+    const range = ranges(placed, groups);
+    const ran = (model) => groups.every((group) => rowIn(model, group)?.source !== "published");
+    for (const model of placed.filter(ran)) found.get(model).ranks = range(model, found.get(model).rank);
+    return found;
+  };
+})();

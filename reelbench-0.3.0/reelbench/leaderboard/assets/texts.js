@@ -1,0 +1,111 @@
+/* The text pages: how to submit, how it works. */
+"use strict";
+(() => {
+  const R = globalThis.Reelbench;
+  const { data, h } = R;
+  const { table, scroll } = globalThis.Elements;
+
+  function submitPage(main) {
+    const code = (text) => h("pre", { tabindex: 0 }, text);
+    const { note } = R;
+    const dataset = data.dataset || "ORG/RESULTS";
+    const judges = data.benchmarks
+      .filter((b) => b.judge)
+      .map((b) => `${b.title}: ${b.judge}`)
+      .join("; ");
+    main.replaceChildren(
+      h("h1", { text: "Submit in four commands" }),
+      h(
+        "p",
+        { class: "lead" },
+        "A submission is a folder with every answer. All numbers are computed again from it before anything is listed.",
+      ),
+      h(
+        "ol",
+        { class: "steps" },
+        h(
+          "li",
+          {},
+          h("h2", { text: "Run your model" }),
+          code(
+            `${data.install}\nreelbench eval NAME --model ORG/MODEL --about setting=zero-shot --output runs`,
+          ),
+          note(
+            "NAME is a benchmark; with --base-url URL the model is one that a server serves. “reelbench run” takes any lmms-eval model and its arguments. Answers made elsewhere: reelbench score NAME --predictions FILE --model ORG/MODEL --output runs.",
+          ),
+        ),
+        h(
+          "li",
+          {},
+          h("h2", { text: "Judge what needs a judge" }),
+          code("reelbench score --run runs --judge MODEL --judge-prompts official"),
+          note(
+            `Some benchmarks have no score without one. To be listed beside the published numbers, take the authors’ judge and their prompts. ${judges ? `The authors’ judges: ${judges}.` : ""}`,
+          ),
+        ),
+        h(
+          "li",
+          {},
+          h("h2", { text: "Check it as we will" }),
+          code("reelbench leaderboard add runs --store results"),
+          note("It names every number, id, count or hash that does not follow from the samples."),
+        ),
+        h(
+          "li",
+          {},
+          h("h2", { text: "Open a pull request" }),
+          code(`reelbench leaderboard publish --store results --dataset ${dataset} --create-pr`),
+          note(
+            data.dataset
+              ? `${dataset} is the results dataset of this leaderboard. Its checks run the third command on your files. To mend what you handed in, run “reelbench leaderboard replace” and then the same command again: it goes into your open pull request.`
+              : "ORG/RESULTS is the results dataset of the leaderboard that you submit to. Its checks run the third command on your files.",
+          ),
+        ),
+      ),
+      h("h2", { text: "What gets a rank" }),
+      h(
+        "div",
+        { class: "prose" },
+        h("p", {
+          text: "Complete runs on a split whose answers are public, with one entry per model and setting. Runs with --limit are listed and not ranked. A run in which at most 2 % of the questions have no score is ranked by its lower bound. Judged benchmarks are listed by the judge that answered and its prompts, which are never mixed.",
+        }),
+      ),
+    );
+  }
+  /** A paragraph of the rules, or a heading: bold words and code as Markdown has them. */
+  function ruleText(text) {
+    const line = text.replace(/\s+/g, " ");
+    if (line.startsWith("## ")) return h("h2", { text: line.slice(3) });
+    const part = (words) => (words.startsWith("`") ? h("code", { text: words.slice(1, -1) }) : words);
+    return h("p", {}, line.split(/(`[^`]+`)/).map(part));
+  }
+  function aboutPage(main) {
+    const explained = { intervals: true, bounded: true, rules: [{ kind: "baseline" }, { kind: "human" }] };
+    main.replaceChildren(
+      h("h1", { text: "How it works" }),
+      h("div", { class: "card" }, R.key([explained], true)),
+      h(
+        "div",
+        { class: "prose rules" },
+        h("h2", { text: "What a cell says" }),
+        h("p", {
+          text: "A dash is a result that is not there; it is never a zero. Published numbers have no interval. “recomputed”: every number was computed again from the answers; “ids checked”: its questions and references were held to the benchmark’s own data as well.",
+        }),
+        data.rules.split(/\n\s*\n/).map(ruleText),
+      ),
+      h(
+        "details",
+        { class: "explained" },
+        h("summary", { text: "What each metric measures" }),
+        data.benchmarks.map(metricTable),
+      ),
+    );
+  }
+  function metricTable(b) {
+    const rows = b.metrics.map((metric) => [metric.title, h("td", { class: "nowrap", text: data.units[metric.unit].range }), metric.about || "–", h("td", { class: "sub", text: metric.cite || "–" })]);
+    return h("div", {}, h("h3", { text: b.title }), scroll(`Metrics of ${b.title}`, table({}, ["Metric", "Scale", "What it measures", "Source"], rows)));
+  }
+
+  R.addPage("submit", submitPage);
+  R.addPage("about", aboutPage);
+})();

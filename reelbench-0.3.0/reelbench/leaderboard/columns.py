@@ -1,0 +1,141 @@
+"""The columns of a row beside its metrics.
+
+`columns.yaml` declares them. CSV, JSON, Parquet, the page and Python all read them from here.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Literal
+
+from reelbench.base.errors import InputError
+from reelbench.base.yaml_text import read_mapping
+from reelbench.leaderboard.board import Board, make
+from reelbench.leaderboard.entries import BoardEntry
+from reelbench.pages.shell_page import page_asset
+
+Type = Literal["text", "integer", "number", "boolean"]
+_Getter = Callable[[Board, BoardEntry], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardColumn:
+    """A column, as `columns.yaml` declares it.
+
+    `get` returns the value of a board's row. None where the value is one of the row's facts.
+    """
+
+    id: str
+    title: str
+    type: Type
+    get: _Getter | None = None
+    about: str = ""
+    digits: int | None = 0
+    part: str = "How it was run"
+    of_group: bool = False
+    shown: bool = False
+    filter: bool = False
+    order: tuple[str, ...] = ()
+
+    def value(self, board: Board, row: BoardEntry) -> Any:  # noqa: ANN401 - of the column's type
+        """Return a row's value."""
+        if self.get is None:
+            return row.facts.get(self.id)
+        return self.get(board, row)
+
+
+def rank_range(board: Board, row: BoardEntry) -> str | None:
+    """Return `1–3`, or `2` where only that rank is possible, or None."""
+    return _range_text(board.noise[row.group].ranges.get(row.key))
+
+
+def _range_over_judges(board: Board, row: BoardEntry) -> str | None:
+    return _range_text(board.over_judges.get(row.key))
+
+
+def _range_text(ranks: tuple[int, int] | None) -> str | None:
+    if ranks is None:
+        return None
+    best, worst = ranks
+    return str(best) if best == worst else f"{best}–{worst}"
+
+
+_COMPUTED: Mapping[str, _Getter] = {
+    "rank_range": rank_range,
+    "ranks_over_judges": _range_over_judges,
+}
+
+
+def _column(*, at: str = "", order: list[str] | None = None, **fields: Any) -> BoardColumn:  # noqa: ANN401
+    """Return a column of `columns.yaml`.
+
+    Its value stands `at` an attribute of the row (`row.…`), or at one of the board for the row's
+    key (`board.…`).
+    """
+    owner, _, path = at.partition(".")
+    getter = _COMPUTED.get(fields["id"])
+    if owner == "row":
+        getter = _row_getter(path)
+    elif owner == "board":
+        getter = _board_getter(path)
+    return BoardColumn(get=getter, order=tuple(order or ()), **fields)
+
+
+def _row_getter(path: str) -> _Getter:
+    value = attrgetter(path)
+    return lambda _, row: value(row)
+
+
+def _board_getter(path: str) -> _Getter:
+    values = attrgetter(path)
+    return lambda board, row: values(board).get(row.key)
+
+
+_COLUMNS = read_mapping(page_asset("columns.yaml", "leaderboard"), "columns.yaml")
+BEFORE = tuple(_column(**fields) for fields in _COLUMNS["before"])
+AFTER = tuple(_column(**fields) for fields in _COLUMNS["after"])
+COLUMNS = BEFORE + AFTER
+
+
+def plain_row(board: Board, row: BoardEntry) -> dict[str, Any]:
+    """Return a row as plain data, without its metrics."""
+    return {column.id: column.value(board, row) for column in COLUMNS}
+
+
+def metric_records(board: Board) -> Iterator[dict[str, Any]]:
+    """Yield each metric of each row.
+
+    A record is the row's key in the store, its columns, then the metric's own fields.
+    """
+    for row in board.entries:
+        key = None
+        spec = board.specs[row.group.benchmark]
+        if row.stored is not None:
+            key = row.stored.key
+            spec = row.stored.spec
+        row_fields = {"key": key, **plain_row(board, row)}
+        units = {metric.name: metric.unit for metric in spec.metrics}
+        for name, metric in row.metrics.items():
+            low, high = metric.ci95 or (None, None)
+            yield {
+                **row_fields,
+                "metric": name,
+                "value": metric.value,
+                "low": low,
+                "high": high,
+                "n": metric.n,
+                "unit": units[name],
+            }
+
+
+def of_store(path: Path) -> list[dict[str, Any]]:
+    """Return the metrics of a store's own results, as `metric_records` has them.
+
+    Raises:
+        InputError: If a result can't be read.
+    """
+    board = make(path, published=False)
+    for reason in board.left_out.values():
+        raise InputError(reason)
+    return [record for record in metric_records(board) if record["key"] is not None]

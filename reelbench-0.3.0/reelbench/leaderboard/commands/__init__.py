@@ -1,0 +1,1 @@
+"""The board's commands: thin, everything heavy imported inside a command."""

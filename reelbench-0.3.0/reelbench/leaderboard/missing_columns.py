@@ -1,0 +1,103 @@
+"""Make the columns that a store's results lack, before a board is made of them."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from reelbench.base.errors import number_of
+from reelbench.base.workers import Workers
+from reelbench.leaderboard import sample_columns, store
+from reelbench.leaderboard.store import StoredResult
+from reelbench.leaderboard.store_columns import StoreColumns
+from reelbench.scoring import result_files
+
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _WrittenColumns:
+    """The columns that a worker wrote.
+
+    Attributes:
+        samples_sha256: The hash of the samples that they are of.
+        sha256: Their own. None where the samples can't be read, or nothing can be written.
+    """
+
+    samples_sha256: str
+    sha256: str | None
+
+
+def with_columns(
+    results: Sequence[StoredResult], path: Path, workers: Workers, note: Note
+) -> list[StoredResult]:
+    """Return a store's results with their columns, and make those that are missing or forged.
+
+    Args:
+        results: The results, as `store.read` returns them.
+        path: The store.
+        workers: They read the samples.
+        note: Called with a line where columns were made.
+    """
+    columns = StoreColumns(path)
+    lacking: list[StoredResult] = []
+    used: list[str] = []
+    for stored in results:
+        samples_sha256 = store.hash_for_columns(stored)
+        if samples_sha256 is None:
+            continue
+        used.append(samples_sha256)
+        file = columns.of(samples_sha256)
+        if file is not None and file.read() is not None:
+            continue
+        if file is not None and file.path.is_file():
+            note(f"{file.path}: its bytes are not those that were written; it is made again")
+        lacking.append(stored)
+    if lacking:
+        with columns.saved():
+            number = _make(lacking, path, workers, columns)
+        if number:
+            note(f"{columns.folder}: columns of {number_of(number, 'result')} made")
+    columns.remove_unused(used)
+    return [replace(stored, columns=store.known_columns(stored, columns)) for stored in results]
+
+
+def make(path: Path, workers: Workers, note: Note) -> None:
+    """Make the columns that a store's readable results lack, as `with_columns` does."""
+    with_columns(store.read(path, workers, left_out=_ignore), path, workers, note)
+
+
+def _ignore(_key: str, _why: str) -> None:
+    """Leave a result out that can't be read, which the check itself says."""
+
+
+def _make(
+    lacking: Sequence[StoredResult], path: Path, workers: Workers, columns: StoreColumns
+) -> int:
+    """Make columns, and return their number."""
+    if workers.alone(len(lacking)):
+        files = [_make_one(stored, path) for stored in lacking]
+    else:
+        # The data's rows are nothing that a worker needs.
+        small = [replace(stored, rows=None) for stored in lacking]
+        files = list(workers.map(partial(_make_one, path=path), small))
+    number = 0
+    for file in files:
+        if file.sha256 is not None:
+            columns.know(file.samples_sha256, file.sha256)
+            number += 1
+    return number
+
+
+def _make_one(stored: StoredResult, path: Path) -> _WrittenColumns:
+    samples_sha256 = store.hash_for_columns(stored)
+    assert samples_sha256 is not None  # noqa: S101 - the caller has looked
+    try:
+        samples = list(result_files.read_samples(stored.folder))
+    except Exception:  # noqa: BLE001 - said where the board reads them
+        return _WrittenColumns(samples_sha256, None)
+    data = sample_columns.as_parquet(samples)
+    is_written = StoreColumns(path).write(samples_sha256, data)
+    digest = hashlib.sha256(data).hexdigest() if is_written else None
+    return _WrittenColumns(samples_sha256, digest)

@@ -1,0 +1,1266 @@
+"""`Asker`: asks a language model, from the cache where it can be.
+
+Its rules are:
+
+- A reply is kept before it counts, so nothing is paid twice: not in a rerun, by two processes, or
+  for equal requests.
+- A failure is a reason beside the question. Only a cache that can't be written ends the work with
+  an error.
+- Nothing is sent that nobody asked for.
+"""
+
+import asyncio
+import json
+import logging
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import partial
+from types import TracebackType
+from typing import Any, Generic, Self
+
+from reelbench.base import settings
+from reelbench.base.errors import ReelbenchError, number_of, visible
+from reelbench.llm.ask_options import AskOptions
+from reelbench.llm.ask_result import (
+    BUDGET,
+    EMPTY_OR_CUT,
+    NOT_READ,
+    PENDING,
+    REFUSED,
+    REJECTED,
+    UNAVAILABLE,
+    UNPARSABLE,
+    Again,
+    AskResult,
+    CachedReply,
+    Outdated,
+    Read,
+    Request,
+    T,
+    text_of,
+    unfinished,
+)
+from reelbench.llm.batches import Batches
+from reelbench.llm.budget import Budget, Tally, shown_dates
+from reelbench.llm.cache import ReplyCache
+from reelbench.llm.client import (
+    ChatClient,
+    NotServedError,
+    RefusedParameterError,
+    RejectedError,
+    TransientError,
+    last_days,
+)
+from reelbench.llm.defaults import ATTEMPTS, REJECTIONS
+from reelbench.llm.endings import NO_TOKENS, advice_on, ending_of
+from reelbench.llm.hopeless import Outlook
+from reelbench.llm.messages import (
+    Message,
+    body_of,
+    estimated_tokens,
+    number_of_pictures,
+    reply_key,
+    request_shape,
+)
+from reelbench.llm.pacing import CallWatch, Cause, Places, StoppedError, Turn
+from reelbench.llm.parameters import Parameters
+from reelbench.llm.providers import open_client
+from reelbench.llm.reading import UnreadableError
+from reelbench.llm.refusals import way_out
+from reelbench.llm.reply import Reply
+from reelbench.llm.reply_bound import giver_of_cut, may_refuse_bound
+from reelbench.llm.server_pages import ServerStatement, statement_of, takes_pictures
+from reelbench.llm.store import Claimed, Limit, StoredReply
+from reelbench.llm.structured import FIELD, FORMS_WITH_SCHEMA, Schema, with_schema
+
+_SHORT_REPLY = 64  # tokens
+_LONGEST_FACT = 200
+_NAMES_SHOWN = 8  # of a server's models
+_MODEL_FACTS = ("id", "root", "owned_by", "max_model_len")  # of a model in a server's list
+_FOLLOWED = 8
+"""Questions followed at once, for each call in flight.
+
+Thousands at once would keep the first from going out.
+"""
+
+_SHARED = 8
+"""Machines that can share the calls.
+
+With more of them, one would begin only questions that all others have begun too.
+"""
+
+_log = logging.getLogger("reelbench.llm")
+
+
+class RetryCursor(Generic[T]):
+    """A question's place among its attempts.
+
+    Attempts in the cache are read. The next one is to be asked for.
+
+    Attributes:
+        key: Key of the reply that is to be asked for next. None where nothing is.
+        request: The request to send for it.
+        read: Reads a reply's text.
+        replies: The replies that were read.
+    """
+
+    def __init__(
+        self,
+        asker: "Asker",
+        messages: Sequence[Message],
+        read: Read[T],
+        *,
+        vote: int = 0,
+        again: Again | None = None,
+        schema: Schema | None = None,
+        outdated: Outdated | None = None,
+        attempts: int = ATTEMPTS,
+    ) -> None:
+        """Read what the cache has. Nothing is sent or counted.
+
+        Args:
+            asker: Asks for the replies that the cache does not have.
+            messages: The question.
+            read: Reads a reply's text.
+            vote: Number of the reply among several to one question.
+            again: Makes the messages of the next attempt; by default the same are sent again.
+            schema: Goes with each attempt but the first.
+            outdated: Returns True for a reply in the cache that is passed over; by default as the
+                options say.
+            attempts: Replies that are asked for at most, until one can be read.
+        """
+        self._asker = asker
+        self.read = read
+        self._vote = vote
+        self._again = again
+        self._schema = schema
+        if FIELD in asker.sampling or asker.options.local:
+            self._schema = None
+        self._outdated = outdated or asker.options.outdated
+        self._limit = attempts
+        self._may_extend = asker.options.retry_unread
+        self._attempt = 0
+        self._passed = False
+        self._is_from_cache = True
+        self._cuts = 0
+        self._first = asker.request(messages)
+        self._possible_requests = [self._first]
+        self._value: T | None = None
+        self._error: str | None = None
+        self.request = self._first
+        self.replies: list[CachedReply] = []
+        self.key: bytes | None = None
+        self.advance()
+        # For what was in the cache alone.
+        self._may_extend = False
+        self._is_from_cache = False
+
+    def advance(self) -> None:
+        """Read on, as far as the cache goes."""
+        self.key = None
+        while self._value is None:
+            stored = self._next_kept()
+            if stored is None:
+                self._end_of_cache()
+                return
+            self._attempt += 1
+            if self._outdated is not None and self._outdated(stored):
+                self._passed = True
+                continue
+            self._read_reply(stored)
+
+    def _next_kept(self) -> StoredReply | None:
+        """Return the kept reply to the first of the requests that has one."""
+        for request in self._possible_requests:
+            self.request = request
+            stored = self._asker.cache.get(self._key)
+            if stored is not None:
+                return stored
+        self.request = self._possible_requests[0]
+        return None
+
+    @property
+    def _key(self) -> bytes:
+        """The key of the reply to the request."""
+        return reply_key(self.request.shape, self._vote, self._attempt)
+
+    def _end_of_cache(self) -> None:
+        """Decide whether a reply that the cache does not have is to be asked for."""
+        if self._attempt >= self._limit and self._may_extend:
+            self._may_extend = False
+            self._limit = self._attempt + ATTEMPTS
+        if self._passed or self._attempt < self._limit:
+            self.key = self._key
+        # A reply that is asked for now counts.
+        self._outdated = None
+        self._passed = False
+
+    def _read_reply(self, stored: StoredReply) -> None:
+        """Read the last attempt's reply, and prepare the next where it fails."""
+        reply = stored.reply
+        self._asker.note_reasoning(reply)
+        text = text_of(reply)
+        if unfinished(reply):
+            text = (text or "") if self._asker.as_it_stands else None
+        if text is None:
+            self._error = EMPTY_OR_CUT
+            if self._is_from_cache and self._asker.as_it_stands and reply.raw is not None:
+                # It was kept as an answer, and a kept answer is never paid for again.
+                self._limit = self._attempt
+        else:
+            self._error = NOT_READ
+            try:
+                self._value = self.read(text)
+            except UnreadableError as error:
+                self._error = str(error)
+        by_schema = self.request.has_schema and self._asker.takes_schema
+        attempt = self._attempt - 1
+        self.replies.append(
+            CachedReply(stored.key, attempt, reply, self._value, stored.at, by_schema)
+        )
+        if self._value is not None:
+            self._error = None
+            return
+        self._possible_requests = self._next_requests(reply, self._error)
+        if self._asker.has_outgrown(stored, self.request.messages):
+            self._limit += 1
+            self._possible_requests.insert(0, self._first)
+        else:
+            self._count_cut(reply)
+
+    def _next_requests(self, reply: Reply, error: str) -> list[Request]:
+        """Return the requests of the next attempt.
+
+        The first is the one to send. The others are those of other releases, whose replies may be
+        kept: without the schema, or in the same words.
+        """
+        if self._again is None:
+            return [self._first]
+        messages = self._again(self.request.messages, reply.raw, error)
+        requests: list[Request] = []
+        if self._schema is not None:
+            requests.append(self._asker.request(messages, self._schema))
+        requests.append(self._asker.request(messages))
+        requests.append(self._first)
+        return requests
+
+    def _count_cut(self, reply: Reply) -> None:
+        """Ask for no more once the bound on replies has cut two off."""
+        if self._asker.bound is None or unfinished(reply) != "cut_off":
+            return
+        self._cuts += 1
+        if self._cuts > 1:
+            self._limit = self._attempt
+
+    def result(self, reason: str | None = None) -> AskResult[T]:
+        """Return the question's result so far.
+
+        Args:
+            reason: The reason for which it ended before its last attempt.
+        """
+        if self._value is None and reason is None:
+            reason = UNPARSABLE
+        return AskResult(self._value, reason, self.replies, self._error)
+
+
+@dataclass(frozen=True, slots=True)
+class _KeyedRequest:
+    """A request for one reply.
+
+    Attributes:
+        key: The reply's key.
+        request: What is asked.
+        read: Reads the reply's text.
+        made_sampling: The settings in a body that is made ahead.
+    """
+
+    key: bytes
+    request: Request
+    read: Read[Any]
+    made_sampling: Mapping[str, Any]
+
+
+class Asker:
+    """Asks one language model.
+
+    A `RetryCursor` may be made in any thread. `ask` belongs to one event loop. aiohttp is imported
+    by the first reply that is not in the cache.
+    """
+
+    def __init__(
+        self,
+        options: AskOptions,
+        sampling: Mapping[str, Any] | None = None,
+        *,
+        on_note: Callable[[str], None] | None = None,
+        budget: Budget | None = None,
+        as_it_stands: bool = False,
+        notes_end: bool = False,
+        tells: bool = False,
+        ends_run: bool = True,
+    ) -> None:
+        """Set up, without sending anything.
+
+        Args:
+            options: The model and how to ask it.
+            sampling: Sent with each call beside model and messages (`temperature`, …). Part of the
+                key.
+            on_note: Called with each line that the user should know, perhaps from another thread;
+                by default logged.
+            budget: Shared with other askers; by default the options' own.
+            as_it_stands: Read a reply that was cut short too (see `ask_result`). A reply without
+                text is a failed one all the same.
+            notes_end: After the first reply that is paid for, note the day on which the server says
+                that it ends the model, if any, and keep it in the cache.
+            tells: At the end tell the user the number of new replies, and of kept ones and their
+                dates.
+            ends_run: Where a server serves us not, stop all askers of it. Without this, the
+                question alone is given up (`given_up`).
+        """
+        self.options = options
+        self.sampling = options.sampling(sampling or {})
+        self._parameters = Parameters(options.host, options.model, options.extra)
+        self.bound = options.reply_bound(self.sampling)
+        """The bound on replies, which is no part of their keys. None for none."""
+        self.as_it_stands = as_it_stands
+        self.notes: list[str] = []
+        self.takes_text_alone = False
+        """True where the server says so of this model (see `served_model`)."""
+        self.statement = ServerStatement()
+        """The server's statement of itself (see `served_model`)."""
+        self.giver: str | None = None
+        """The giver of the replies, kept beside each. None says nothing."""
+        self.tally = Tally(spent_usd=options.cost_usd(0, 0), filed_id=options.filed_id)
+        self._unknown_endings: Counter[str] = Counter()
+        self._textless: Counter[str] = Counter()
+        self.lock = threading.Lock()
+        self._say: Callable[[str], object] = on_note or partial(_log.warning, "%s")
+        self.cache = ReplyCache.shared(options, self.note)
+        self.ahead = _SHARED if self.cache.is_shared else 1
+        """How many times more questions are begun where several machines share them.
+
+        Most of these wait for other machines.
+        """
+        self.budget = budget or Budget(options.budget_calls, options.budget_usd)
+        # All that follows lives in the event loop alone.
+        self.pacer = self.cache.join(options)
+        """Lets calls to the server pass, of all askers of this process."""
+        self._places = Places(options.concurrency)
+        self._outlook = Outlook()
+        self._ended: StoppedError | None = None
+        self._is_known = False
+        self._answers_place = json.dumps(["answers", options.host, options.model])
+        self._followed = asyncio.Semaphore(max(_FOLLOWED, 2 * self.ahead) * options.concurrency)
+        self._client: ChatClient | None = None
+        self._tasks: dict[bytes, asyncio.Task[str | None]] = {}
+        self._causes: dict[bytes, Cause] = {}
+        self._ends_run = ends_run
+        self.given_up: Cause | None = None
+        """Why a question was given up, of an asker that doesn't end a run."""
+        self._asking_for_end: asyncio.Task[None] | None = None
+        self._asking_for_statement: asyncio.Task[None] | None = None
+        self._notes_end = notes_end
+        self._tells = tells and on_note is not None
+        self._entered = 0
+        self._left = False
+        self._closed = False
+        # Within `async with`; callers that ask otherwise have batches of their own.
+        self._batches: Batches | None = None
+        self._for_batch: dict[bytes, Request] = {}
+        self._collecting = asyncio.Lock()
+        self._collected = False
+        self._rejected = 0
+        self._who_said = False
+
+    @property
+    def sent_sampling(self) -> dict[str, Any]:
+        """The settings that go out with each call, as far as the server is known."""
+        return self._parameters.sent(self.sampling)
+
+    @property
+    def sent_instead(self) -> dict[str, str | None]:
+        """Setting that the server refuses -> the one that goes out. None for nothing."""
+        return self._parameters.instead(self.sampling)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """The cost of the replies behind the answers, kept ones too. None without prices."""
+        tally = self.tally
+        return self.options.cost_usd(
+            tally.prompt_tokens,
+            tally.completion_tokens,
+            tally.cached_tokens or 0,
+            tally.reasoning_tokens or 0,
+        )
+
+    @property
+    def takes_schema(self) -> bool:
+        """False where the server takes no schema of a reply, as far as is known."""
+        return self._parameters.schema_form in FORMS_WITH_SCHEMA
+
+    @property
+    def in_flight(self) -> int:
+        """The number of replies that are being fetched."""
+        return len(self._tasks)
+
+    @property
+    def has_room(self) -> bool:
+        """True where another call could be in flight."""
+        return self.pacer.has_room
+
+    @property
+    def end_line(self) -> str | None:
+        """Why asking was ended as of no use (`end`), or None."""
+        if self._ended is None:
+            return None
+        return str(self._ended)
+
+    # --- for callers
+
+    def cached_replies(self, messages: Sequence[Message], *, vote: int = 0) -> list[Reply]:
+        """Return the replies that the cache has to a question, in order.
+
+        The question is one that is sent the same at each attempt.
+        """
+        shape = self.shape(messages)
+        replies: list[Reply] = []
+        while True:
+            stored = self.cache.get(reply_key(shape, vote, len(replies)))
+            if stored is None:
+                return replies
+            replies.append(stored.reply)
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        read: Read[T],
+        *,
+        vote: int = 0,
+        again: Again | None = None,
+        schema: Schema | None = None,
+        outdated: Outdated | None = None,
+    ) -> AskResult[T]:
+        """Ask until a reply can be read, at most `ATTEMPTS` times in all.
+
+        The arguments are a `RetryCursor`'s.
+
+        Raises:
+            ReelbenchError: The cache can't be written. The replies in it are kept.
+        """
+        async with self._followed:
+            cursor = await self.cache.aside(
+                RetryCursor[T],
+                self,
+                messages,
+                read,
+                vote=vote,
+                again=again,
+                schema=schema,
+                outdated=outdated,
+            )
+            return await self.finish(cursor)
+
+    async def finish(self, cursor: RetryCursor[T]) -> AskResult[T]:
+        """Ask for the missing replies to a question, as `ask` does.
+
+        The replies behind the answer are counted.
+        """
+        reason = None
+        while reason is None and cursor.key is not None:
+            key = cursor.key
+            if self.options.batch and self._batches is not None:
+                # Handed over when the work ends here, all in one.
+                self._for_batch[key] = cursor.request
+                reason = PENDING
+                break
+            task = self._request(key, cursor)
+            try:
+                reason = await asyncio.shield(task)
+            except asyncio.CancelledError:
+                if not task.cancelled() or self._closed:
+                    raise
+                reason = UNAVAILABLE  # the asker that asked for it first has ended
+            if reason is None:
+                await self.cache.look(key)
+                await self.cache.aside(cursor.advance)
+        return self.count_result(cursor, reason)
+
+    def _request(self, key: bytes, cursor: RetryCursor[T]) -> "asyncio.Task[str | None]":
+        """Return the task that fetches a cursor's next reply. Equal requests share one."""
+        task = self.cache.in_flight.get(key)
+        if task is None:
+            task = asyncio.ensure_future(self._fetch(key, cursor.request, cursor.read))
+            self.cache.in_flight[key] = task
+            self._tasks[key] = task
+            task.add_done_callback(partial(self._forget, key))
+        return task
+
+    def _forget(self, key: bytes, ended: "asyncio.Task[str | None]") -> None:
+        del self.cache.in_flight[key], self._tasks[key]
+        if not ended.cancelled():
+            # Looked at: where the work has ended by another error, nobody waits for this one.
+            ended.exception()
+
+    def _note_first_replies(self, reply: Reply, read: Read[Any]) -> None:
+        """Note the outcome of a reply before the first answer.
+
+        Whether one that is read as it stands is an answer, its caller knows.
+        """
+        text = text_of(reply)
+        failure: str | None = unfinished(reply)
+        if failure is None and text is None:
+            failure = "without text"
+        if self.as_it_stands:
+            if text is None:
+                self.note_outcome(failure)
+            return
+        if failure is None and text is not None:
+            try:
+                value = read(text)
+            except UnreadableError:
+                value = None
+            if value is None:
+                failure = "unreadable"
+        self.note_outcome(failure, text)
+
+    def note_outcome(self, failure: str | None, text: str | None = None) -> None:
+        """Note the outcome of a new reply, in the event loop.
+
+        Where so many fail and none is an answer, asking ends, with one line.
+
+        Args:
+            failure: Why it is no answer, as a word in a list. None where it is one.
+            text: The reply.
+        """
+        if failure is None:
+            if not self._outlook.has_answer:
+                self._outlook.has_answer = True
+                self._prove()
+            return
+        self._outlook.note_failure(failure, text)
+        options = self.options
+        if self._ended is not None or options.keep_going or not self._outlook.is_hopeless:
+            return
+        who = f"{options.who} {options.model} at {options.host}"
+        self.end(self._outlook.line(who, options.advice))
+
+    def end(self, line: str) -> None:
+        """End asking, which is of no use, for the reason that a line gives.
+
+        Who asks for texts as they stand says the line.
+        """
+        line = self.options.redact(line)
+        self._ended = StoppedError(UNAVAILABLE, line)
+        self.notes.append(line)
+        if not self.as_it_stands:
+            self._say(line)
+
+    def _prove(self) -> None:
+        """Let in more calls than the first few: the model gives answers."""
+        self._places.open()
+        self.pacer.prove()
+
+    def count_result(self, cursor: RetryCursor[T], reason: str | None = None) -> AskResult[T]:
+        """Return a question's result, its replies added to the tally."""
+        tally = self.tally
+        host = self.options.host
+        result = cursor.result(reason)
+        if reason == UNAVAILABLE and cursor.key is not None:
+            result = replace(result, cause=self._causes.get(cursor.key))
+        with self.lock:
+            tally.questions += 1
+            tally.unread += result.reason == UNPARSABLE
+            tally.failed += result.reason not in {None, PENDING}
+            for cached in cursor.replies:
+                tally.add(cached.reply, cached.at)
+                if cached.reply.host != host:
+                    tally.other_hosts[cached.reply.host] += 1
+            if result.replies:
+                self._count_ending(result.replies[-1].reply)
+        return result
+
+    def _count_ending(self, reply: Reply) -> None:
+        """Count an ending that the user should know of."""
+        ending = ending_of(reply.finish)
+        if ending.group == "unknown":
+            self._unknown_endings[ending.name] += 1
+        if ending.group == "cut_off" or text_of(reply) is not None:
+            return
+        if ending.instead is not None:
+            self._textless[ending.instead] += 1
+        elif not reply.completion_tokens and (reply.raw is not None or reply.prompt_tokens):
+            self._textless[NO_TOKENS] += 1
+
+    def note(self, line: str) -> None:
+        """Tell the user one line, without the key."""
+        line = self.options.redact(line)
+        self.notes.append(line)
+        self._say(line)
+
+    async def shut(self) -> None:
+        """Stop asking, in the event loop.
+
+        Requests in flight are given up, connections are closed.
+        """
+        if self._asking_for_end is not None:
+            await self._asking_for_end
+        if self._asking_for_statement is not None:
+            await self._asking_for_statement
+        self._leave()
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._client is not None:
+            with suppress(ReelbenchError):  # nothing depends on it
+                await self._keep_known()
+            await self.cache.end_asking()
+            await self._client.close()
+            self._client = None
+
+    def close(self) -> None:
+        """Close the cache, after `shut` where anything was asked.
+
+        It may be called twice.
+        """
+        if self._closed:
+            return
+        self._leave()
+        self._closed = True
+        self.cache.close(self.note)
+        if self._tells and self.tally.replies:
+            counts = self.tally.record_fields()
+            dates = shown_dates(counts["kept_from"], counts["kept_to"])
+            self._say(
+                f"{self.options.model}: {counts['calls']} asked, {counts['cached']} kept{dates}"
+            )
+        self._note_endings()
+        for host, replies in self.tally.other_hosts.items():
+            self.note(
+                f"{replies} replies of {self.options.model} in the cache are from {host}, "
+                f"not {self.options.host}; where these serve different models under one name, "
+                "give each its own REELBENCH_HOME"
+            )
+        self.tally.other_hosts.clear()
+
+    def _note_endings(self) -> None:
+        """Note the endings that were counted."""
+        for name, number in self._unknown_endings.items():
+            replies = number_of(number, "reply", "replies")
+            self.note(
+                f"{replies} of {self.options.model} ended by {visible(name)!r}, which is unknown "
+                "here: what can be read counts, the rest has no score"
+            )
+        for instead, number in self._textless.items():
+            replies = number_of(number, "reply has", "replies have")
+            self.note(f"{self.options.model}: {replies} no text; {advice_on(instead)}")
+
+    def _leave(self) -> None:
+        if not self._left:
+            self._left = True
+            if self.cache.leave(self.options):
+                self.pacer.stop(StoppedError(UNAVAILABLE, ""))
+
+    async def __aenter__(self) -> Self:
+        self._entered += 1
+        if self._entered > 1:
+            return self
+        self._batches = Batches(self.options, self.cache.store, self.note, self._tell)
+        try:
+            await self._load_known()
+            if self.options.batch:
+                await self._collect_batches()
+        except BaseException:
+            self._entered -= 1
+            self._batches.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._entered -= 1
+        if self._entered:
+            return
+        await self.shut()
+        may_submit = kind is None or issubclass(kind, ReelbenchError)
+        try:
+            if self._batches is not None and self._for_batch and may_submit:
+                bound = None
+                if self.bound is not None and not self.bound.is_refused:
+                    bound = self.bound.tokens
+                await asyncio.to_thread(
+                    self._batches.submit, self._for_batch, self._settings_now, bound
+                )
+        finally:
+            if self._batches is not None:
+                self._batches.close()
+            self.close()
+
+    async def _collect_batches(self) -> None:
+        """Keep the replies of this model's batches, once.
+
+        Nothing is sent where no batch is under way.
+        """
+        async with self._collecting:
+            if not self._collected and self._batches is not None:
+                store = self.cache.store
+                if store.batched_keys(self.options.model, self.options.host):
+                    await asyncio.to_thread(self._batches.collect)
+            self._collected = True
+
+    def shape(self, messages: Sequence[Message]) -> bytes:
+        """Return the digest of a request; with vote and attempt it makes a reply's key."""
+        return request_shape(self.options.model, messages, self.sampling)
+
+    def request(self, messages: Sequence[Message], schema: Schema | None = None) -> Request:
+        """Return the request of a question, with the schema of its reply, if any."""
+        sampling = self.sampling
+        if schema is not None:
+            sampling = with_schema(sampling, schema)
+        shape = request_shape(self.options.model, messages, sampling)
+        return Request(messages, sampling, shape, has_schema=schema is not None)
+
+    def note_reasoning(self, reply: Reply) -> None:
+        """Raise the bound on replies where the model reasons."""
+        if self.bound is not None:
+            self.bound.note(reply)
+
+    def has_outgrown(self, stored: StoredReply, messages: Sequence[Message]) -> bool:
+        """Return True for a kept reply that a lower bound than today's cut off."""
+        if self.bound is None:
+            return False
+        return self.bound.is_outgrown_by(stored, self._bound_of(messages))
+
+    def _bound_of(self, messages: Sequence[Message]) -> int | None:
+        """Return the bound on the reply to a question. None for none."""
+        if self.bound is None:
+            return None
+        return self.bound.of_prompt(messages, self.statement.context)
+
+    def _common_settings(self, request: Request, bound: int | None) -> Mapping[str, Any]:
+        """Return a request's settings and the bound on its reply, in the common form."""
+        if bound is None:
+            return request.sampling
+        return {**request.sampling, self.options.limit_name(request.sampling): bound}
+
+    def _settings_of(self, request: Request, bound: int | None) -> dict[str, Any]:
+        """Return the settings that go out with a request and a bound on its reply."""
+        return self._parameters.sent(self._common_settings(request, bound))
+
+    def _settings_now(self, request: Request) -> dict[str, Any]:
+        """Return the settings that go out with a request, with today's bound."""
+        return self._settings_of(request, self._bound_of(request.messages))
+
+    async def served_model(self) -> dict[str, Any] | None:
+        """Return the server's facts of the model, or None where it states none.
+
+        They are id, root, owned_by and max_model_len. Fields that a server makes anew at each
+        request (created, permission) say nothing of the weights. One's own server is asked for its
+        statement as well.
+
+        Raises:
+            TransientError, NotServedError: The server can't be asked.
+        """
+        client = self._client or open_client(self.options)
+        try:
+            models = await client.models()
+            if self.options.is_ones_own:
+                await self._note_statement(client, models)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            return None
+        finally:
+            if client is not self._client:
+                await client.close()
+        matching = [model for model in models if model.get("id") == self.options.model]
+        if len(matching) != 1:
+            return None
+        if takes_pictures(matching[0]) is False:
+            self.takes_text_alone = True
+        facts: dict[str, Any] = {}
+        for name in _MODEL_FACTS:
+            value = matching[0].get(name)
+            if isinstance(value, str):
+                facts[name] = self.options.redact(visible(value))[:_LONGEST_FACT]
+            elif type(value) is int and abs(value) < 2**53:
+                facts[name] = value
+        return facts
+
+    async def _learn_statement(self) -> None:
+        """Ask one's own server for its window once, where replies have a bound."""
+        if self.bound is None or not self.options.is_ones_own:
+            return
+        if self._asking_for_statement is None:
+            self._asking_for_statement = asyncio.ensure_future(self._ask_for_statement())
+        await asyncio.shield(self._asking_for_statement)
+
+    async def _ask_for_statement(self) -> None:
+        """Ask the server for its statement. Nothing depends on it."""
+        with suppress(TransientError, NotServedError, ReelbenchError):
+            await self.served_model()
+
+    async def _note_statement(
+        self, client: ChatClient, models: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Note what the server says of itself."""
+        self.statement = await statement_of(self.options.model, models, client.page)
+        if self.statement.takes_pictures is False:
+            self.takes_text_alone = True
+        if self.statement.slots is not None:
+            self.pacer.pace.state_slots(self.statement.slots)
+
+    async def ask_again(self, messages: Sequence[Message]) -> Reply | None:
+        """Ask a question once more whose reply is kept. The new reply is not kept.
+
+        None where there is no new reply.
+        """
+        try:
+            async with Turn(self.pacer, self._places):
+                return await self._ask_unkept(messages)
+        except StoppedError:
+            return None
+        except (NotServedError, RejectedError, TransientError) as error:
+            self.note(str(error))
+            return None
+
+    async def _ask_unkept(self, messages: Sequence[Message]) -> Reply | None:
+        """Ask for a reply that is not kept. None without a budget for it."""
+        estimate = self.options.cost_usd(estimated_tokens(messages), _SHORT_REPLY)
+        async with self.budget.call(estimate or 0.0, self.cache, self.options.option) as call:
+            if call is None:
+                return None
+            call.cost = estimate
+            call.counts = True
+            self._tell()
+            return await self._ready().ask(messages, self.sent_sampling, self._watch())
+
+    # --- in the event loop
+
+    async def _fetch(self, key: bytes, request: Request, read: Read[Any]) -> str | None:
+        """Get a reply into the cache. Return the reason where there is none."""
+        claimed = False
+        await self._load_known()
+        await self._learn_statement()
+        sampling = self._settings_now(request)
+        try:
+            body_maker = self._body_maker(request.messages, sampling)
+            async with Turn(self.pacer, self._places, body_maker) as turn:
+                if self._ended is not None:
+                    raise self._ended
+                self._ready()
+                state = await self._claim(key, turn)
+                claimed = state == "mine"
+                if state == "batched":
+                    return PENDING
+                if not claimed:
+                    return None
+                await turn.come_back()
+                keyed_request = _KeyedRequest(key, request, read, sampling)
+                reason = await self._call_until_answered(keyed_request, turn)
+                if reason is None:
+                    claimed = False  # given up with the reply
+                return reason
+        # Nothing is awaited between the end of the turn and this, so no call is let in before
+        # asking stops.
+        except RejectedError as error:
+            return self._rejection(error)
+        except StoppedError as stopped:
+            if stopped.cause is not None:
+                self._causes[key] = stopped.cause
+            return stopped.reason
+        except ReelbenchError:
+            # The cache can't be written: one more reply would be lost, so nothing more is asked.
+            self._stop(UNAVAILABLE, None)
+            raise
+        finally:
+            if claimed:
+                await self.cache.aside(self.cache.store.release, key)
+
+    def _body_maker(
+        self, messages: Sequence[Message], sampling: Mapping[str, Any]
+    ) -> Callable[[], bytes] | None:
+        """Return a function that makes a request's body ahead, if of use.
+
+        Pictures take a while. But where machines share the questions, most calls wait for another
+        machine's reply.
+        """
+        if type(self._client) is not ChatClient or self.cache.is_shared:
+            return None
+        for message in messages:
+            content = message["content"]
+            if not isinstance(content, str) and len(content) > 1:
+                return partial(body_of, self.options.model, messages, sampling)
+        return None
+
+    async def _call_until_answered(self, keyed: "_KeyedRequest", turn: Turn) -> str | None:
+        """Call until a reply is kept. Return the reason where tries are over."""
+        began = asyncio.get_running_loop().time()
+        failures = 0
+        tries = 0
+        while True:
+            try:
+                await self._call_in_some_form(keyed, turn)
+            except TransientError as error:
+                self._causes[keyed.key] = error.cause
+                failures += 1
+                if not error.limited:
+                    tries += 1
+                self._stop_if_down(began, error, tries)
+                if tries >= self.options.tries:
+                    return UNAVAILABLE
+                if error.limited:
+                    self.pacer.note_limit(turn.round, error.wait)
+                if error.limited or error.timed_out:
+                    # To others, meanwhile; at a server in trouble these would only fail too.
+                    turn.leave()
+                wait = max(self._backoff(failures), error.wait or 0.0)
+                await self.pacer.unless_stopped(asyncio.sleep(wait))
+                await turn.come_back()
+            else:
+                self._causes.pop(keyed.key, None)
+                return None
+
+    async def _call_in_some_form(self, keyed: "_KeyedRequest", turn: Turn) -> None:
+        """Make one call, and again in other forms while the server refuses the form."""
+        request = keyed.request
+        bound = self._bound_of(request.messages)
+        is_bound_refused = False
+        while True:
+            sampling = self._settings_of(request, bound)
+            body = await turn.result()
+            if sampling != keyed.made_sampling:
+                body = None
+            try:
+                await self._call(keyed, sampling, bound, body)
+            except RejectedError as error:
+                # Where another call has learnt it meanwhile, the new form goes out at once.
+                if sampling != self._settings_of(request, bound):
+                    continue
+                if self._learns_from(error, request, bound):
+                    continue
+                if bound is None or not may_refuse_bound(error.words):
+                    raise self._with_advice(error, request) from None
+                is_bound_refused = True
+                bound = None
+            else:
+                if is_bound_refused:
+                    self._leave_bound_out()
+                return
+
+    async def _load_known(self) -> None:
+        """Read what was learnt of server and model in earlier runs, once."""
+        if self._parameters.is_loaded:
+            return
+        await self.cache.aside(self._parameters.load, self.cache.store)
+        if await self.cache.aside(self.cache.store.valid_from, self._answers_place):
+            self._is_known = True
+            self._prove()
+
+    async def _keep_known(self) -> None:
+        """Keep whether the model gives answers, for later runs."""
+        store = self.cache.store
+        if self._ended is not None:
+            await self.cache.aside(store.set_valid_from, self._answers_place, 0.0)
+        elif self._outlook.has_answer and not self._is_known:
+            await self.cache.aside(store.set_valid_from, self._answers_place, time.time())
+
+    def _learns_from(self, error: RejectedError, request: Request, bound: int | None) -> bool:
+        """Send a request otherwise from now on, as its refusal says.
+
+        Return False where there is no other form of it.
+        """
+        if not isinstance(error, RefusedParameterError):
+            return False
+        line = self._parameters.learn(error.names, self._common_settings(request, bound))
+        if line is None:
+            return False
+        self.note(f"{self.options.model} at {self.options.host} {line}")
+        return True
+
+    def _with_advice(self, error: RejectedError, request: Request) -> RejectedError:
+        """Return a refusal with the user's way out of it, if any is known."""
+        if error.refusal is not None:
+            has_pictures = number_of_pictures(request.messages) > 0
+            advice = way_out(error.refusal, has_pictures=has_pictures)
+            return RejectedError(f"{error}; {advice}", error.words, error.refusal)
+        names: list[str] = []
+        if isinstance(error, RefusedParameterError):
+            names = self._parameters.common_names(error.names, request.sampling)
+        if not names:
+            return error
+        leave_out = json.dumps(dict.fromkeys(names))
+        return RejectedError(f"{error}; {self.options.option}-extra '{leave_out}' leaves it out")
+
+    def _leave_bound_out(self) -> None:
+        """Send no bound from now on: the server took a request without it alone."""
+        if self.bound is not None and not self.bound.is_refused:
+            self.bound.is_refused = True
+            self.note(
+                f"{self.options.model} at {self.options.host} takes no bound on a reply, so none "
+                "is sent"
+            )
+
+    def _backoff(self, failures: int) -> float:
+        """Return the seconds to wait after so many failures."""
+        spread = random.uniform(0.5, 1.0)  # noqa: S311
+        return self.options.backoff * 2 ** min(failures - 1, 6) * spread
+
+    def _rejection(self, error: RejectedError) -> str:
+        """Return the reason for a request that the server doesn't accept.
+
+        Where it accepts no request, asking stops.
+        """
+        self._rejected += 1
+        if self._rejected == 1:
+            self.note(str(error))
+        if self.options.keep_going:
+            return REJECTED
+        if self._rejected < REJECTIONS or self.pacer.last_good:
+            self.note_outcome("rejected")
+            return REJECTED
+        return self._stop(
+            REFUSED, f"{error}; {self._rejected} requests were rejected the same way; stopped"
+        ).reason
+
+    async def _claim(self, key: bytes, turn: Turn) -> Claimed:
+        """Claim a key, once no other process asks for it."""
+        while True:
+            state = await self.cache.claims.do(key)
+            if state == "batched" and not self._collected and self._batches is not None:
+                await self._collect_batches()
+            elif state == "theirs":
+                turn.leave()  # and claim without a turn: most replies are here by then
+                await self.pacer.unless_stopped(self.cache.wait_for_release(key))
+            else:
+                return state
+
+    def _ready(self) -> ChatClient:
+        """Return the client. StoppedError where the server does not serve us.
+
+        It is opened before the first claim: importing aiohttp takes a while on a busy machine, and
+        a claim would lapse meanwhile.
+        """
+        if self._client is None:
+            try:
+                self._client = open_client(self.options)
+            except NotServedError as error:
+                raise self._stop(REFUSED, str(error), Cause(str(error))) from None
+            self.cache.begin_asking()
+            self._note_budget()
+        return self._client
+
+    def _note_budget(self) -> None:
+        """Note once where a budget is counted for this process alone."""
+        budget = self.budget
+        if budget.limit == Limit(None, None) or budget.job is not None or budget.noted:
+            return
+        if self.cache.is_shared:
+            budget.noted = True
+            self.note(
+                f"the budget of {budget.in_words} is this process's alone; {settings.JOB.name}, "
+                "set to one name for several, counts theirs together"
+            )
+
+    def _tell(self) -> None:
+        """Say once which server is asked with whose key, before the first request.
+
+        This is no trouble, so not one of the notes.
+        """
+        options = self.options
+        if options.local or self._who_said:
+            return
+        self._who_said = True
+        key = "no key"
+        if options.unsent_key:
+            key = f"no key: {options.unsent_key}"
+        elif options.key_from:
+            key = f"the key of {options.key_from}"
+        elif options.api_key:
+            key = "a key"
+        line = options.redact(
+            f"{options.who} {options.model} is asked at {options.host}, with {key}"
+        )
+        if line not in self.cache.server_lines:
+            self.cache.server_lines.add(line)
+            self._say(line)
+
+    async def _call(
+        self,
+        keyed: "_KeyedRequest",
+        sampling: Mapping[str, Any],
+        bound: int | None,
+        body: bytes | None,
+    ) -> None:
+        """Make one call and keep its reply.
+
+        Args:
+            keyed: What is asked.
+            sampling: The settings that go out.
+            bound: The bound on the reply among them, if any.
+            body: The body, where it was made ahead.
+        """
+        options = self.options
+        messages = keyed.request.messages
+        client = self._ready()
+        prompt_estimate = estimated_tokens(messages)
+        estimate = options.cost_usd(prompt_estimate, _SHORT_REPLY) or 0.0
+        async with self.budget.call(estimate, self.cache, options.option) as call:
+            if call is None:
+                raise self._stop(
+                    BUDGET,
+                    f"the budget of {self.budget.in_words} for {options.who} is used up; "
+                    "run again to go on",
+                )
+            self.tally.requests += 1
+            watch = self._watch()
+            began = asyncio.get_running_loop().time()
+            try:
+                self._tell()
+                if body is None:
+                    reply = await client.ask(messages, sampling, watch)
+                else:
+                    reply = await client.send(lambda: body, watch)
+            except NotServedError as error:
+                names = await self._names_of_models(client, error)
+                line = f"{error}{names}; asking stopped, what was answered is kept"
+                raise self._stop(REFUSED, line, Cause(str(error))) from None
+            except TransientError as error:
+                call.counts = error.maybe_paid  # to be on the safe side
+                if error.timed_out:
+                    error.cause = self._cause_of_timeout(watch)
+                if error.timed_out and watch.was_quiet:
+                    self._note_silence(watch, error.cause)
+                raise
+            self.pacer.good(asyncio.get_running_loop().time() - began)
+            giver = self.giver or giver_of_cut(reply, bound)
+            await self.cache.put(keyed.key, options.model, reply, giver)
+            call.counts = True
+            call.cost = self._cost_of(reply, prompt_estimate)
+        if not self._outlook.has_answer:
+            self._note_first_replies(reply, keyed.read)
+        if self._parameters.is_unkept:
+            await self.cache.aside(self._parameters.keep, self.cache.store)
+        if self._notes_end and self._asking_for_end is None:
+            self._asking_for_end = asyncio.ensure_future(self._note_end(client, reply.returned))
+        with self.lock:
+            self.tally.calls += 1
+            if call.cost is not None:
+                self.tally.spent_usd = (self.tally.spent_usd or 0.0) + call.cost
+
+    def _cost_of(self, reply: Reply, prompt_estimate: int) -> float | None:
+        """Return the cost of a reply, in dollars.
+
+        Where the server does not count tokens, or gives no possible number, estimates are booked.
+        """
+        prompt_tokens = reply.prompt_tokens or prompt_estimate
+        completion_tokens = reply.completion_tokens
+        if not completion_tokens:
+            text_tokens = estimated_tokens([{"content": reply.raw or ""}])
+            completion_tokens = max(_SHORT_REPLY, text_tokens)
+        return self.options.cost_usd(
+            prompt_tokens, completion_tokens, reply.cached_tokens or 0, reply.reasoning_tokens or 0
+        )
+
+    def _watch(self) -> CallWatch:
+        """Return the limit on the next call's time."""
+        return self.pacer.watch(self.options.time_limit, self.options.alone_limit)
+
+    def _cause_of_timeout(self, watch: CallWatch) -> Cause:
+        """Return why a call was ended."""
+        line = "no reply in time, while others were finished"
+        if watch.was_quiet:
+            line = f"nothing finished for {self.options.time_limit:g} s"
+        return Cause(line, is_timeout=True)
+
+    def _note_silence(self, watch: CallWatch, cause: Cause) -> None:
+        """Let the next call go alone, as the server finishes nothing.
+
+        Raises:
+            StoppedError: This one went alone, and asking is over.
+        """
+        if not watch.is_alone:
+            self.pacer.note_silence()
+            return
+        options = self.options
+        raise self._stop(
+            UNAVAILABLE,
+            f"{options.who} at {options.host} did not answer within {watch.time_limit:g} s, asked "
+            "one question alone: asking stopped, what was answered is kept; run again later",
+            cause,
+        )
+
+    async def _names_of_models(self, client: ChatClient, error: NotServedError) -> str:
+        """Return the names of the models that a server has, where ours isn't there."""
+        if not error.is_unknown_model:
+            return ""
+        try:
+            models = await client.models()
+            names = sorted({visible(str(model["id"])) for model in models})
+        # Nothing depends on it.
+        except (TransientError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            return ""
+        if not names:
+            return ""
+        names_to_show = get_close_matches(self.options.model, names, _NAMES_SHOWN, 0.3)
+        for name in names:
+            if name not in names_to_show and len(names_to_show) < _NAMES_SHOWN:
+                names_to_show.append(name)
+        more = ""
+        if len(names) > len(names_to_show):
+            more = f" and {len(names) - len(names_to_show)} more"
+        return f"; it has {', '.join(names_to_show)}{more}"
+
+    def _stop_if_down(self, began: float, error: TransientError, tries: int) -> None:
+        """Raise StoppedError, and end asking, where no further try is of use."""
+        options = self.options
+        line = None
+        last_good = self.pacer.last_good
+        idle = asyncio.get_running_loop().time() - max(began, last_good)
+        if error.wait is not None and error.wait > options.patience:
+            line = f"{error}; it asks to wait {error.wait:.0f} s: asking stopped, run again then"
+        elif error.limited and idle > options.patience:
+            line = f"{error}; so for {idle:.0f} s: asking stopped, run again later"
+        elif tries >= options.tries and last_good <= began:
+            # No other request got a reply either: the server is down, not the request bad.
+            line = f"{error}; {options.tries} tries: asking stopped, run again later"
+        if line is not None:
+            raise self._stop(UNAVAILABLE, line, error.cause)
+
+    def _stop(self, reason: str, line: str | None, cause: Cause | None = None) -> StoppedError:
+        """End asking, with a note, and return the error to raise."""
+        stopped = StoppedError(reason, line or "", cause)
+        if not self._ends_run:
+            self.given_up = cause
+            return stopped
+        if self.pacer.stopped is None:
+            self.pacer.stop(stopped)
+            if line:
+                self.note(line)
+        return stopped
+
+    async def _note_end(self, client: ChatClient, returned: str | None) -> None:
+        """Note the day on which the server ends the model, and keep it."""
+        options = self.options
+        try:
+            days = last_days(await client.models())
+            day = days.get(options.model) or days.get(returned or "")
+            await self.cache.aside(self.cache.store.put_last_day, options.model, options.host, day)
+        except Exception as error:  # noqa: BLE001 - nothing depends on it
+            _log.debug(
+                "the models of %s are not known: %s", options.host, options.redact(repr(error))
+            )
+            return
+        if day is not None:
+            self.note(
+                f"{options.who} {options.model} shuts down on {day}, says {options.host}; "
+                "then name another"
+            )

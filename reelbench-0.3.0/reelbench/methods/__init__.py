@@ -1,0 +1,1 @@
+"""Ways of running a benchmark and of taking its errors apart."""

@@ -1,0 +1,90 @@
+"""The metric that ranks, as the key `primary` of a `benchmark.yaml` declares it."""
+
+from collections.abc import Mapping, Sequence
+
+from reelbench.base.errors import InputError
+from reelbench.registry.benchmark_block import Block
+from reelbench.registry.metrics import Macro, Mean, Metric
+
+_MOST_FACETS = 2
+
+
+def primary_first(top: Block, metrics: Sequence[Metric], facets: Sequence[str]) -> list[Metric]:
+    """Return the metrics in order, the one that ranks first.
+
+    Args:
+        top: The whole file.
+        metrics: The metrics of the benchmark's kind.
+        facets: Names of its facets.
+    """
+    if isinstance(top.values.get("primary"), Block):
+        return [_macro_metric(top.block("primary"), metrics, facets), *metrics]
+    names = [metric.name for metric in metrics]
+    primary = top.text("primary") or names[0]
+    if primary not in names:
+        raise top.error(f"primary is {primary!r}; there are {', '.join(names)}", "primary")
+    return sorted(metrics, key=lambda metric: metric.name != primary)
+
+
+def _macro_metric(block: Block, metrics: Sequence[Metric], facets: Sequence[str]) -> Metric:
+    """Return the mean over labels of another metric."""
+    over = block.texts("macro")
+    if not 1 <= len(over) <= _MOST_FACETS:
+        raise block.error("primary.macro is a facet, or two: [part, task]", "macro")
+    for name in over:
+        if name not in facets:
+            raise _no_facet(block, name, facets)
+    metric = _averaged_metric(block, {metric.name: metric for metric in metrics})
+    mean = metric.aggregate
+    if not isinstance(mean, Mean) or mean.weight_by is not None:
+        raise block.error(
+            f"primary.of: {metric.name} is no plain mean over questions, so none over labels", "of"
+        )
+    within = over[1] if len(over) == _MOST_FACETS else None
+    words = " of the mean over ".join(f"`{name}`" for name in over)
+    return Metric(
+        name=f"{metric.name}_macro",
+        title=f"{metric.title}, mean over {over[0]}",
+        unit=metric.unit,
+        aggregate=Macro(
+            column=mean.column,
+            facet=over[0],
+            scale=mean.scale,
+            lowest=mean.lowest,
+            within=within,
+        ),
+        judged=metric.judged,
+        about=f"{metric.title} by label: the plain mean over {words}.",
+    )
+
+
+def _no_facet(block: Block, name: str, facets: Sequence[str]) -> InputError:
+    listed = ", ".join(facets) or "no facets"
+    with_it = ", ".join([*facets, name])
+    return block.error(
+        f"primary.macro: {name!r} is no facet; there are {listed}; the key facets: [{with_it}] "
+        f"makes it one (of `new`: --set 'facets=[{with_it}]')",
+        "macro",
+    )
+
+
+def _averaged_metric(block: Block, metric_by_name: Mapping[str, Metric]) -> Metric:
+    """Return the metric that `of` names, by default the first that is a mean."""
+    name = block.text("of") or _first_mean(metric_by_name)
+    if "right" in metric_by_name and block.text("of") is None:
+        raise block.error(
+            f"primary.of is missing: of two kinds of questions, {name} is of one alone; "
+            "of: right is the mean over all",
+            "macro",
+        )
+    if name not in metric_by_name:
+        listed = ", ".join(metric_by_name)
+        raise block.error(f"primary.of is {name!r}; there are {listed}", "of")
+    return metric_by_name[name]
+
+
+def _first_mean(metric_by_name: Mapping[str, Metric]) -> str:
+    for name, metric in metric_by_name.items():
+        if isinstance(metric.aggregate, Mean):
+            return name
+    return ""

@@ -1,0 +1,431 @@
+"""The kinds of benchmark that a `benchmark.yaml` can declare, their scoring and their metrics."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
+
+from reelbench.registry.benchmark_block import Block
+from reelbench.registry.metrics import Grouped, Mean, Metric
+from reelbench.registry.row_columns import ASKED
+from reelbench.registry.spec import COLUMNS, JudgeSpec, Kind, RowMapping
+
+FileKind = Literal["choice", "span", "grounded_choice", "open", "exact"]
+DeclaredKind = Literal["choice", "span", "grounded_choice", "open", "exact", "mixed"]
+RowKind = Literal["open", "grounded_choice", "choice", "span", "mixed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A change of the scoring by a word of `answers`, `windows`, `overlap` or `numbers`.
+
+    Attributes:
+        kinds: Kinds of scoring in place of the kind's own.
+        more_kinds: Further kinds of scoring.
+        metrics: Metrics in place of the kind's own.
+        first_metrics: Metrics before the kind's own.
+        last_metrics: Metrics after them.
+    """
+
+    kinds: tuple[Kind, ...] = ()
+    more_kinds: tuple[Kind, ...] = ()
+    metrics: tuple[str, ...] = ()
+    first_metrics: tuple[str, ...] = ()
+    last_metrics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KindForm:
+    """The form of a kind of benchmark.
+
+    Attributes:
+        kinds: Its kinds of scoring.
+        metrics: Its metrics, by their names in `METRICS`.
+        rows: The kind of its rows.
+        prompt: Name of its prompt file; of mixed rows without options it is that of `exact`.
+        variants: Word of `answers`, `windows`, `overlap` or `numbers` -> what it changes.
+    """
+
+    kinds: tuple[Kind, ...]
+    metrics: tuple[str, ...]
+    rows: RowKind
+    prompt: str
+    variants: Mapping[str, Variant] = field(default_factory=dict[str, Variant])
+
+
+_RANKED = Variant(more_kinds=("ranked_spans",), last_metrics=("map", "map_at_0.5", "map_at_0.75"))
+_F1 = Variant(
+    more_kinds=("f1_spans",),
+    first_metrics=("f1", "f1_at_0.1", "f1_at_0.3", "f1_at_0.5", "f1_at_0.7"),
+)
+_UNCHANGED = Variant()
+
+KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
+    "choice": KindForm(
+        kinds=("choice",),
+        metrics=("accuracy",),
+        rows="choice",
+        prompt="choice",
+        variants={"any": Variant(kinds=("any_choice",)), "all": Variant(kinds=("all_choices",))},
+    ),
+    "span": KindForm(
+        kinds=("moment",),
+        metrics=("miou", "recall_at_0.3", "recall_at_0.5", "recall_at_0.7"),
+        rows="span",
+        prompt="span",
+        variants={
+            "best": _UNCHANGED,
+            "union": Variant(kinds=("union_spans",)),
+            "ranked": _RANKED,
+            "f1": _F1,
+            "iou": _UNCHANGED,
+            "iop": Variant(
+                more_kinds=("covered",), first_metrics=("miop", "iop_at_0.3", "iop_at_0.5")
+            ),
+        },
+    ),
+    "grounded_choice": KindForm(
+        kinds=("temporal_span", "choice"),
+        metrics=("accuracy_at_iou_0.5", "accuracy", "miou", "recall_at_0.3", "recall_at_0.5"),
+        rows="grounded_choice",
+        prompt="grounded_choice",
+        variants={
+            "best": _UNCHANGED,
+            "union": Variant(kinds=("union_spans", "choice")),
+            "ranked": _RANKED,
+            "iou": _UNCHANGED,
+            "iop": Variant(
+                more_kinds=("covered",),
+                first_metrics=(
+                    "accuracy_at_iop_0.5",
+                    "accuracy",
+                    "miop",
+                    "iop_at_0.3",
+                    "iop_at_0.5",
+                ),
+            ),
+        },
+    ),
+    "mixed": KindForm(
+        kinds=("mixed",),
+        metrics=("accuracy", "exact_match", "right"),
+        rows="mixed",
+        prompt="choice",
+        variants={
+            "any": _UNCHANGED,
+            "mra": Variant(
+                kinds=("mixed_relative_accuracy",), metrics=("accuracy", "mra", "right")
+            ),
+            "within_one": Variant(
+                kinds=("mixed_off_by_one",), metrics=("accuracy", "within_one", "right")
+            ),
+        },
+    ),
+    "exact": KindForm(
+        kinds=("exact_match",),
+        metrics=("exact_match",),
+        rows="open",
+        prompt="exact",
+        variants={
+            "any": _UNCHANGED,
+            "mra": Variant(more_kinds=("relative_accuracy",), first_metrics=("mra",)),
+            "within_one": Variant(more_kinds=("off_by_one",), first_metrics=("within_one",)),
+        },
+    ),
+    "open": KindForm(
+        kinds=("llm_judge", "exact_match"),
+        metrics=("exact_match",),
+        rows="open",
+        prompt="open",
+        variants={"any": _UNCHANGED},
+    ),
+}
+
+
+class MetricForm(NamedTuple):
+    """A metric's title, the column that it is the mean of, and its description."""
+
+    title: str
+    column: str
+    about: str
+
+
+METRICS: Mapping[str, MetricForm] = {
+    "group_accuracy": MetricForm(
+        "Group accuracy", "", "Groups of questions that count together, each by its rule."
+    ),
+    "right": MetricForm(
+        "Right",
+        "correct",
+        "Questions with the right option or, of those without options, the right words.",
+    ),
+    "mra": MetricForm(
+        "MRA",
+        "mra",
+        "Mean relative accuracy of numbers: the share of ten tolerances, 50 to 5 %, that are kept.",
+    ),
+    "within_one": MetricForm(
+        "Off by one at most", "within_one", "Numbers that are right, or one more or one less."
+    ),
+    "f1": MetricForm(
+        "F1", "f1", "F1 of the answered windows, the mean over IoU 0.1, 0.3, 0.5 and 0.7."
+    ),
+    "f1_at_0.1": MetricForm("F1, IoU ≥ 0.1", "f1_at_0.1", "F1 of the answered windows at 0.1."),
+    "f1_at_0.3": MetricForm("F1, IoU ≥ 0.3", "f1_at_0.3", "F1 of the answered windows at 0.3."),
+    "f1_at_0.5": MetricForm("F1, IoU ≥ 0.5", "f1_at_0.5", "F1 of the answered windows at 0.5."),
+    "f1_at_0.7": MetricForm("F1, IoU ≥ 0.7", "f1_at_0.7", "F1 of the answered windows at 0.7."),
+    "map": MetricForm(
+        "mAP", "map", "Mean average precision of the answered windows, over IoU 0.5 to 0.95."
+    ),
+    "map_at_0.5": MetricForm(
+        "mAP, IoU ≥ 0.5", "map_at_0.5", "Average precision of the answered windows at IoU 0.5."
+    ),
+    "map_at_0.75": MetricForm(
+        "mAP, IoU ≥ 0.75", "map_at_0.75", "Average precision of the answered windows at IoU 0.75."
+    ),
+    "accuracy_at_iop_0.5": MetricForm(
+        "Accuracy at IoP ≥ 0.5",
+        "correct_at_iop_0.5",
+        "The option is right, and half or more of the answered span lies in the true one.",
+    ),
+    "miop": MetricForm(
+        "mIoP",
+        "iop",
+        "The share of the answered span that lies in the true one, averaged over questions.",
+    ),
+    "iop_at_0.3": MetricForm(
+        "IoP ≥ 0.3",
+        "iop_at_0.3",
+        "Questions with 30 % or more of the answered span in the true one.",
+    ),
+    "iop_at_0.5": MetricForm(
+        "IoP ≥ 0.5",
+        "iop_at_0.5",
+        "Questions with half or more of the answered span in the true one.",
+    ),
+    "accuracy": MetricForm("Accuracy", "correct", "Questions whose right option was chosen."),
+    "accuracy_at_iou_0.5": MetricForm(
+        "Accuracy at IoU ≥ 0.5",
+        "correct_at_iou_0.5",
+        "The option is right, and the spans share half or more of what they cover together.",
+    ),
+    "exact_match": MetricForm(
+        "Exact match",
+        "exact_match",
+        "Answers that are the reference word for word, case and punctuation apart.",
+    ),
+    "miou": MetricForm(
+        "mIoU",
+        "iou",
+        "What the true and the predicted span share of what they cover together, averaged over "
+        "questions.",
+    ),
+    "recall_at_0.3": MetricForm(
+        "Recall@1, IoU ≥ 0.3",
+        "recall_at_0.3",
+        "Questions whose spans share 30 % or more of what they cover together.",
+    ),
+    "recall_at_0.5": MetricForm(
+        "Recall@1, IoU ≥ 0.5",
+        "recall_at_0.5",
+        "Questions whose spans share 50 % or more of what they cover together.",
+    ),
+    "recall_at_0.7": MetricForm(
+        "Recall@1, IoU ≥ 0.7",
+        "recall_at_0.7",
+        "Questions whose spans share 70 % or more of what they cover together.",
+    ),
+}
+_UNION_NOTE = " All windows of the answer and all right ones count, each merged (`windows: union`)."
+
+
+@dataclass(frozen=True, slots=True)
+class RowKinds:
+    """The kind of a file's rows, or the kinds where they are not alike.
+
+    Attributes:
+        kind: The benchmark's kind. `mixed` for rows of two kinds.
+        by_value: Of mixed rows, value of `column` (name of a split without one) -> kind.
+        column: Of mixed rows, the column that names the kind.
+        in_words: Of mixed rows, the kind beside `choice`: `exact` or `open`.
+    """
+
+    kind: DeclaredKind
+    by_value: Mapping[str, str] = field(default_factory=dict[str, str])
+    column: str = ""
+    in_words: str = ""
+
+    @property
+    def form(self) -> KindForm:
+        """The form of the kind."""
+        return KIND_FORMS[self.kind]
+
+    @property
+    def is_mixed(self) -> bool:
+        """True where the rows are of two kinds."""
+        return self.kind == "mixed"
+
+    @property
+    def takes_judge(self) -> bool:
+        """True where a judge marks answers."""
+        return "open" in (self.kind, self.in_words)
+
+
+def read_row_kinds(top: Block) -> RowKinds:
+    """Read the key `kind`."""
+    if not isinstance(top.values["kind"], Block):
+        return RowKinds(kind=top.required_text("kind"))  # type: ignore[arg-type] - a word of KEYS
+    block = top.block("kind")
+    names_splits = isinstance(block.values.get("split"), Block)
+    if names_splits:
+        column = ""
+        values = block.block("split")
+        by_value = {name: values.required_text(name) for name in values.values}
+    else:
+        column = block.text("column") or ""
+        values = block
+        names = [name for name in values.values if name != "column"]
+        by_value = {name: values.required_text(name) for name in names}
+    if not by_value or not (names_splits or column):
+        forms = "`{column: NAME, VALUE: KIND, …}` or `{split: {SPLIT: KIND, …}}`"
+        raise top.error(f"kind: expected {forms}", "kind")
+    in_words = next((kind for kind in by_value.values() if kind != "choice"), "exact")
+    for name, kind in by_value.items():
+        is_allowed = kind == "choice" or (kind == in_words and kind in ("exact", "open"))
+        if not is_allowed:
+            what = "rows of several kinds are choice beside exact, or choice beside open"
+            raise values.error(f"kind.{name} is {kind!r}: {what}", name)
+    return RowKinds("mixed", by_value, column, in_words)
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """The kinds of scoring of a benchmark, and its metrics."""
+
+    kinds: tuple[Kind, ...]
+    metrics: list[Metric]
+
+
+def read_scoring(
+    top: Block,
+    row_kinds: RowKinds,
+    mapping: RowMapping,
+    judge: JudgeSpec | None,
+    judged_metrics: Sequence[Metric],
+) -> Scoring:
+    """Return the scoring that a file declares.
+
+    Args:
+        top: The whole file.
+        row_kinds: The kinds of its rows.
+        mapping: The mapping of its rows.
+        judge: Its judge.
+        judged_metrics: The metrics over the judge's marks.
+    """
+    kinds = list(row_kinds.form.kinds)
+    names = list(row_kinds.form.metrics)
+    words = {
+        "answers": mapping.answers,
+        "windows": top.text("windows"),
+        "overlap": top.text("overlap"),
+        "numbers": top.text("numbers"),
+    }
+    for key, word in words.items():
+        if word is None:
+            continue
+        variant = row_kinds.form.variants.get(word)
+        if variant is None:
+            raise top.error(f"{key}: {word}: a {row_kinds.kind} benchmark takes no such", key)
+        if variant.kinds:
+            kinds = list(variant.kinds)
+        kinds += variant.more_kinds
+        if variant.metrics:
+            names = list(variant.metrics)
+        names = [*variant.first_metrics, *names, *variant.last_metrics]
+    if {"union_spans", "covered"} <= set(kinds):
+        raise top.error("overlap: iop is of one window; leave out `windows: union`", "overlap")
+    if row_kinds.takes_judge and words["numbers"] is not None:
+        raise top.error("numbers: a judge marks words; say `exact` in place of `open`", "numbers")
+    if row_kinds.is_mixed and judge is not None:
+        kinds: list[Kind] = ["choice", "llm_judge"]
+        metrics = _mixed_judged_metrics(row_kinds, judge, judged_metrics)
+    elif row_kinds.is_mixed:
+        metrics = [_mixed_metric(name, row_kinds) for name in names]
+    else:
+        unjudged_metrics = [_plain_metric(name, kinds) for name in dict.fromkeys(names)]
+        metrics = [*judged_metrics, *unjudged_metrics]
+    if mapping.group is not None:
+        metrics.insert(0, _group_metric(top, row_kinds, mapping, metrics))
+    return Scoring(tuple(kinds), metrics)
+
+
+def _plain_metric(name: str, kinds: Sequence[Kind]) -> Metric:
+    form = METRICS[name]
+    about = form.about
+    if "union_spans" in kinds and form.column in COLUMNS["union_spans"]:
+        about += _UNION_NOTE
+    mean = Mean(column=form.column, scale=100)
+    return Metric(name=name, title=form.title, unit="percent", aggregate=mean, about=about)
+
+
+_KIND_OF_METRIC = {
+    "accuracy": "choice",
+    "exact_match": "exact",
+    "mra": "exact",
+    "within_one": "exact",
+}
+"""Of mixed rows, metric -> the kind of the rows that it is of."""
+
+
+def _mixed_metric(name: str, row_kinds: RowKinds) -> Metric:
+    form = METRICS[name]
+    mean = Mean(column="correct", scale=100)
+    metric = Metric(name=name, title=form.title, unit="percent", aggregate=mean, about=form.about)
+    kind_of_metric = _KIND_OF_METRIC.get(name)
+    if kind_of_metric is None:
+        return metric
+    return _over_one_kind(metric, kind_of_metric, row_kinds)
+
+
+def _mixed_judged_metrics(
+    row_kinds: RowKinds, judge: JudgeSpec, judged_metrics: Sequence[Metric]
+) -> list[Metric]:
+    """Return the metrics of both kinds.
+
+    There is one over all items only where the judge says right or wrong.
+    """
+    accuracy = _mixed_metric("accuracy", row_kinds)
+    of_open_rows = [_over_one_kind(metric, "open", row_kinds) for metric in judged_metrics]
+    if any(metric.name == "accuracy" for metric in of_open_rows):  # as MovieCORE's judge has it
+        accuracy = replace(accuracy, name="option_accuracy", title="Accuracy of options")
+    metrics = [accuracy, *of_open_rows]
+    if "correct" in judge.criteria:
+        metrics.append(replace(_mixed_metric("right", row_kinds), judged=True))
+    return metrics
+
+
+def _over_one_kind(metric: Metric, kind: str, row_kinds: RowKinds) -> Metric:
+    """Return a metric over the items of one kind alone, in a benchmark of two."""
+    mean = metric.aggregate
+    if not isinstance(mean, Mean):
+        return metric
+    weights = {"choice": 0.0, row_kinds.in_words: 0.0, kind: 1.0}
+    return replace(metric, aggregate=replace(mean, weight_by=ASKED.name, weights=weights))
+
+
+def _group_metric(
+    top: Block, row_kinds: RowKinds, mapping: RowMapping, metrics: Sequence[Metric]
+) -> Metric:
+    unjudged_metrics = [metric for metric in metrics if not metric.judged]
+    mean = unjudged_metrics[0].aggregate
+    if mapping.group is None or row_kinds.kind == "open" or not isinstance(mean, Mean):
+        raise top.error("group: of answers that a judge marks there are none", "group")
+    column = "recall_at_0.5" if row_kinds.kind == "span" else mean.column
+    form = METRICS["group_accuracy"]
+    rules = ", ".join(dict.fromkeys(mapping.group.rules.values()))
+    return Metric(
+        name="group_accuracy",
+        title=form.title,
+        unit="percent",
+        aggregate=Grouped(column=column, scale=100),
+        about=f"{form.about} By `{column}`: {rules}.",
+    )

@@ -1,0 +1,836 @@
+"""The two records that scoring leaves on disk: `result.json` and `samples.jsonl`.
+
+They are versioned, refuse unknown fields, and hold all that is needed to compute every number again
+without the benchmark's data: `result.json` names what was run and what came out, `samples.jsonl`
+has one line per item.
+"""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import AfterValidator, Field
+
+from reelbench.base import bounds
+from reelbench.base.base_record import (
+    LARGEST,
+    Amount,
+    Count,
+    Free,
+    Name,
+    Omittable,
+    OptionScore,
+    Plain,
+    Record,
+    absent,
+)
+from reelbench.base.credentials import without_secrets
+from reelbench.base.errors import InputError
+from reelbench.registry.reasons import Reason
+
+RESULT_SCHEMA = 1
+"""Version of both records, of release 0.3.0. A change that a reader must know about raises it."""
+
+State = Literal["scored", "unscored"]
+
+Audio = Literal["kept", "dropped", "none", "unknown"]
+"""The sound of the videos: given to the model, left out, absent from all videos, or unknown."""
+
+Data = Literal["owners", "own", "unstated"]
+"""The source of a benchmark's rows: its owners, somebody else, or unknown."""
+
+Score = Annotated[float, Field(ge=-bounds.SCORE, le=bounds.SCORE)]
+Prediction = Annotated[Any, AfterValidator(partial(without_secrets, words=False))]
+Counted = Annotated[dict[Name, Count], Field(max_length=bounds.ENTRIES)]
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]  # a sha256
+
+
+class SourceRecord(Record):
+    """The source of the items' references."""
+
+    kind: Literal["hub", "url", "local", "mini", "files", "samples"]
+    location: str = Field(
+        description="Repository, URL, or file name (never a private path's parents)."
+    )
+    revision: str | None = absent("Commit as resolved; null where there is none.")
+    unpinned: Omittable[bool] = Field(
+        default=False,
+        description="True where the benchmark's file pins no commit: the first use's was taken.",
+    )
+    fingerprint: str = Field(description="sha256 of the upstream bytes and the reader's version.")
+
+
+class ErrataRecord(Record):
+    """The errata of the split that were applied."""
+
+    sha256: Digest | None = absent(
+        "Over the rows' ids and what becomes of each; null where right answers are secret."
+    )
+    left_out: Count = Field(description="Number of rows that they leave out.")
+    corrected: Count = Field(description="Number of rows whose answer or span they correct.")
+
+    def __str__(self) -> str:
+        text = f"{self.left_out} left out, {self.corrected} corrected"
+        return text if self.sha256 is None else f"{text} @{self.sha256[:8]}"
+
+
+class BenchmarkRecord(Record):
+    """The benchmark, its comparability version and its split."""
+
+    id: Name
+    version: Count
+    split: Name
+    source: SourceRecord
+    questions_sha256: Omittable[Digest | None] = absent(
+        "Over id, question, options and answer of the split's rows, in any order and from any "
+        "file; absent where not all are known.",
+    )
+    scoring_sha256: Digest = Field(
+        description="Over what makes scores of answers: kinds, metrics, the judge's criteria and "
+        "scale."
+    )
+    errata: Omittable[ErrataRecord | None] = absent(
+        "The benchmark's errata, where they were applied; absent where it had none, or they were "
+        "ignored."
+    )
+    declaration: Omittable[dict[str, Plain] | None] = absent(
+        "The benchmark itself, where a `benchmark.yaml` declares it: its metrics, facets and scale."
+    )
+
+
+PEOPLE_ADAPTER = "reelbench_people"
+"""The adapter of a result that people made, by answering on a page of ours."""
+
+BASELINE_ADAPTER = "reelbench_baseline"
+"""The adapter of a floor: answers of no model."""
+
+Setting = Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"]
+"""The way a model meets a benchmark, as its people state it."""
+
+
+def _check_date(day: str) -> str:
+    first_of = "-01" * (2 - day.count("-"))  # a year or a month stands for its first day
+    try:
+        date.fromisoformat(day + first_of)
+    except ValueError:
+        raise ValueError(f"{day} is not a date") from None
+    return day
+
+
+Day = Annotated[str, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$"), AfterValidator(_check_date)]
+"""A year, a month or a day."""
+
+
+Weights = Literal["open", "closed"]
+"""Whether anybody can have a model's weights, as its people state it."""
+
+
+class About(Record):
+    """Facts about a model that its people state and no run can show.
+
+    Each field is absent where nobody stated it.
+    """
+
+    setting: Omittable[Setting | None] = None
+    trained_on: Omittable[tuple[Name, ...] | None] = Field(
+        default=None, max_length=200, description="Names of data sets; a benchmark's id is one."
+    )
+    parameters: Omittable[float | None] = Field(
+        default=None, gt=0, le=LARGEST, description="Number of parameters, all of them."
+    )
+    organisation: Omittable[str | None] = None
+    released: Omittable[Day | None] = absent("Year, month or day: 2025, 2025-09, 2025-09-23.")
+    licence: Omittable[str | None] = None
+    weights: Omittable[Weights | None] = absent("Whether anybody can have the weights.")
+    links: Omittable[dict[Name, Name] | None] = Field(
+        default=None, max_length=50, description="Name -> address."
+    )
+    frames: Omittable[str | None] = absent("Frames that it was shown, where the run doesn't say.")
+    revision: Omittable[str | None] = absent("Commit or version, where the run doesn't say.")
+
+
+class ModelRecord(Record):
+    """The model whose answers these are. `adapter` is lmms-eval's name for how it was run."""
+
+    id: Name
+    revision: Name | None = None
+    adapter: Name | None = None
+    args: Free = Field(default_factory=dict)
+    about: Omittable[About | None] = absent("What people say of it; absent where they say nothing.")
+
+
+class RankerRecord(Record):
+    """The model that chose each answer among several candidates."""
+
+    model: str
+    k: Count = Field(description="Candidates of the question with the most.")
+    mode: Literal["pointwise", "listwise"]
+    votes: Count = 1
+    prompt_sha256: str
+    sampling: Omittable[Free | None] = absent(
+        "Sent with every request (`temperature`, `seed`, …); absent where nothing was."
+    )
+
+
+class ReaderRecord(Record):
+    """The model that read the answers that the grammar left unread."""
+
+    model: Name
+    prompt_sha256: str
+    extra: Omittable[Free | None] = absent("What else was sent with every request.")
+
+
+class MergedRecord(Record):
+    """The earlier result of which only some questions were asked again.
+
+    The answers to the other questions are that result's.
+    """
+
+    samples_sha256: str = Field(
+        description="Of the earlier result's samples, which says which result it was."
+    )
+    only: str = Field(
+        description="Which were asked again: `cut_off`, `refused`, `unscored`, `unreadable`, "
+        "`disagree`, `other-judge`, or `ids`, those that a file named."
+    )
+    asked_again: Count = Field(description="How many.")
+    generation: Free = Field(description="The earlier result's, by which the others were asked.")
+    compared_with: Omittable[str | None] = absent(
+        "Of `disagree`, the other result's samples: a hash, as above."
+    )
+
+
+class PresetValue(Record):
+    """One value of a preset."""
+
+    value: str | int | float | bool
+    source: str = Field(description="Address where the model's owners state it.")
+
+
+class PresetRecord(Record):
+    """The settings with which the owners of a model family ask it."""
+
+    name: str
+    about: Omittable[str | None] = None
+    values: Annotated[dict[Name, PresetValue], Field(max_length=bounds.ENTRIES)]
+    changed: Omittable[tuple[str, ...] | None] = absent(
+        "Values in whose place the user gave another; absent where none."
+    )
+
+    def get(self, name: str) -> Any:  # noqa: ANN401 - as the value is
+        """Return the preset's value. None where it has none or the user gave another."""
+        if name not in self.values or name in (self.changed or ()):
+            return None
+        return self.values[name].value
+
+    def overridden_by(self, **user_values: object) -> Self:
+        """Return the preset with those of its values marked as changed that the user gave.
+
+        Args:
+            user_values: The user's values by name. None where the user gave none.
+        """
+        changed = set(self.changed or ())
+        for name, value in user_values.items():
+            if value is not None and name in self.values:
+                changed.add(name)
+        return self.model_copy(update={"changed": tuple(sorted(changed)) or None})
+
+
+class SettingsRecord(Record):
+    """The settings that shape the answers. Equal settings make two results comparable."""
+
+    frames: str = Field(
+        default="native", description="Frame sampling asked for; `native` leaves it to the model."
+    )
+    frames_given: dict[Name, Count] = Field(
+        default_factory=dict,
+        max_length=bounds.FRAMES_GIVEN,
+        description="Number of frames that reached the model, repeats not counted -> items; "
+        "`unknown` for those where they couldn't be counted; empty where nothing is known.",
+    )
+    frames_unlike: Omittable[Counted | None] = absent(
+        "Items that were shown something else than was asked for: `frames` (others arrived), "
+        "`times` (a clip's clock told others than were shown, and the answer is a time); absent "
+        "where none.",
+    )
+    audio: Omittable[Audio | None] = absent(
+        "What became of the videos' sound; absent where it follows from `frames`."
+    )
+    label: Omittable[str | None] = absent(
+        "What the user says of how the answers were made and no other field can hold."
+    )
+    candidates: Omittable[str | None] = absent(
+        "`beam:5`, `sample:5,t=0.7`, `file:5` (made elsewhere): answers to each question, of which "
+        "the first is scored unless a ranker chose; absent where there was one.",
+    )
+    answering: Omittable[str | None] = absent(
+        "`options:norm=mean,over=sentence,span=predicted`: the likeliest option is the answer; "
+        "absent where the model wrote one.",
+    )
+    ranker: Omittable[RankerRecord | None] = absent(
+        "Who chose among the candidates; absent where the first is the answer."
+    )
+    reader: Omittable[ReaderRecord | None] = absent(
+        "Who read the answers that the grammar left unread; absent where nobody did."
+    )
+    language: Omittable[str | None] = absent(
+        "Language that the questions were put in; absent where it is their own."
+    )
+    merged: Omittable[MergedRecord | None] = absent(
+        "The result that the other answers are of, where only some questions were asked."
+    )
+    preset: Omittable[PresetRecord | None] = absent(
+        "The preset that it was asked by; absent where by none."
+    )
+    prompt_sha256: str | None = absent("Hash of our prompt file; null for answers made elsewhere.")
+    generation: Free = Field(default_factory=dict)
+    seed: int | None = Field(default=None, ge=-(2**63), le=2**64)
+    run: Omittable[Annotated[int, Field(ge=1, le=LARGEST)] | None] = absent(
+        "Number of the run, where all was asked several times; absent where it was once."
+    )
+    limit: float | None = absent("lmms-eval's --limit; a partial run is never ranked.")
+    offset: Omittable[int | None] = absent(
+        "lmms-eval's --offset: how many questions it began after."
+    )
+
+    @property
+    def shown_otherwise(self) -> str:
+        """The items that were shown something else than was asked for, in words.
+
+        Empty where there are none, or nothing is known.
+        """
+        words_by_kind = {
+            "frames": "were shown other frames than asked for",
+            "times": "were told other times than shown",
+        }
+        parts: list[str] = []
+        for kind, items in (self.frames_unlike or {}).items():
+            parts.append(f"{items} {words_by_kind.get(kind, kind)}")
+        return ", ".join(parts)
+
+    @property
+    def sound(self) -> Audio:
+        """The sound of the videos: as stated, or as it follows from the frames.
+
+        Clips of ours have no sound unless that is stated. Elsewhere it is unknown.
+        """
+        if self.audio is not None:
+            return self.audio
+        kind = self.frames.partition(",")[0]
+        if kind == "none":
+            return "none"
+        if kind in {"native", "unknown"}:
+            return "unknown"
+        return "dropped"
+
+
+class MetricValue(Record):
+    """A metric: its value, its 95 % interval and the number of items behind it.
+
+    A null value means that nothing was scored.
+    """
+
+    value: Score | None
+    ci95: tuple[Score, Score] | None = None
+    n: Count
+
+
+Metrics = dict[str, MetricValue]
+Breakdowns = dict[str, dict[str, Metrics]]
+
+
+class Marks(Record):
+    """The marks that a judge's replies gave, by the request that brought them."""
+
+    all: Count = Field(description="Replies that gave a mark.")
+    from_reasks: Count = Field(
+        description="Of these, replies to a second or third request, as the first gave none."
+    )
+    by_schema: Count = Field(
+        description="Of these, replies to a request that carried the schema of its reply, which "
+        "makes any model give a mark."
+    )
+
+
+JUDGE_SETTINGS = frozenset(
+    {
+        "requested",
+        "prompt_sha256",
+        "temperature",
+        "extra",
+        "structured",
+        "votes",
+        "vote_rule",
+    }
+)
+"""The fields of a judge's record that say who was asked, and how."""
+
+
+class JudgeRecord(Record):
+    """The judge that was asked, the models that answered, and the cost."""
+
+    requested: Name = Field(description="The model asked; of a panel all of them, comma-separated.")
+    renamed: Omittable[bool | None] = absent(
+        "True where it was asked by another name, a path say, which is filed nowhere: the keys of "
+        "its replies are of that one."
+    )
+    returned: Counted = Field(
+        default_factory=dict,
+        description="Model id that the server returned -> replies; of a path its telling part.",
+    )
+    url: str | None = absent("Host of the server; never a key, a user name or a query.")
+    prompt: str = Field(
+        description="Name of the prompt set: reelbench, official, or a file's name."
+    )
+    prompt_sha256: str
+    temperature: float | None = None
+    extra: Omittable[Free | None] = absent("What else was sent with every request.")
+    structured: Omittable[Literal["always"] | None] = absent(
+        "`always` where each call carried the schema of its reply."
+    )
+    votes: Count = 1
+    vote_rule: Literal["single", "majority", "mean", "median"] = "single"
+    calls: Count = 0
+    cached: Count = 0
+    kept_from: Omittable[str | None] = absent(
+        "When the first of the replies came that were kept before; absent where none was."
+    )
+    kept_to: Omittable[str | None] = absent("When the last of them came.")
+    prompt_tokens: Count = 0
+    completion_tokens: Count = 0
+    reasoning_tokens: Omittable[Count | None] = absent(
+        "Of the completion tokens; absent where no server said."
+    )
+    cached_tokens: Omittable[Count | None] = absent(
+        "Of the prompt tokens; absent where no server said."
+    )
+    cost_usd: Amount | None = absent("Null where no price was given.")
+    marks: Omittable[Marks | None] = absent(
+        "How its marks came about; absent where none came from a re-ask."
+    )
+    panel: Omittable[list[Self] | None] = absent(
+        "Each judge of a panel by itself; absent for one judge."
+    )
+    panel_rule: Omittable[Literal["mean", "median"] | None] = absent(
+        "How the panel's scores become one; an item that not all could score has none."
+    )
+    agreement: Omittable[
+        Annotated[dict[Name, float | None], Field(max_length=bounds.ENTRIES)] | None
+    ] = absent("Criterion -> Krippendorff's alpha (ordinal) between the panel's judges.")
+    metrics: Omittable[Metrics | None] = absent(
+        "Of a panel's judge: the judged metrics by its scores alone."
+    )
+
+
+class Counts(Record):
+    """The numbers of items by their outcome. `scored` plus all of `unscored` is `items`."""
+
+    items: Count
+    scored: Count
+    unscored: Counted = Field(default_factory=dict, description="Reason -> items.")
+    parse_failed: Count = Field(
+        default=0, description="Scored as wrong because the answer could not be read."
+    )
+    empty: Count = Field(default=0, description="Scored as wrong because the answer was empty.")
+    media_missing: Count = Field(
+        default=0,
+        description="Left out of the run because the video was not here; part of `unscored`.",
+    )
+    missing: Count = Field(
+        default=0, description="Ids of the references without a prediction; part of `unscored`."
+    )
+    unread_candidates: Omittable[Count] = Field(
+        default=0,
+        description="Candidates that nothing readable was said of, where a ranker chose among "
+        "them.",
+    )
+    read_by_model: Omittable[Count] = Field(
+        default=0,
+        description="Answers that the grammar left unread, and a reader found to state an option.",
+    )
+    extra: Count = Field(
+        default=0, description="Predicted ids that the references do not have; not part of `items`."
+    )
+    duplicate: Count = Field(
+        default=0, description="Predictions for an id that had one already; the last one counts."
+    )
+    tags_without_question: Count = Field(
+        default=0, description="Tagged ids that no item has, where tags were given."
+    )
+    questions_without_tags: Count = Field(
+        default=0, description="Items that the tags leave out, where tags were given."
+    )
+
+
+Facts = Annotated[dict[Name, Plain], Field(max_length=bounds.ENTRIES)]
+"""Facts by name."""
+
+
+class RepeatCounts(NamedTuple):
+    """Kept questions that were asked once more.
+
+    Attributes:
+        number: How many were asked.
+        same: How many of these read as before.
+    """
+
+    number: int
+    same: int
+
+
+Doubt = Literal["uncounted", "misnamed", "reordered"]
+"""Why it is doubtful what a served model saw of its pictures.
+
+The server counts no tokens. The model names the colours of small test pictures wrongly, or in
+another order.
+"""
+
+
+class AskedRecord(Record):
+    """The source of the answers of a run of `ask`: replies and server."""
+
+    asked: Count = Field(description="Replies that this run asked for.")
+    kept: Count = Field(description="Replies that were there before.")
+    kept_from: str | None = absent("When the first of those came; null where there are none.")
+    kept_to: str | None = absent("When the last of those came.")
+    server: str = Field(description="Host of the server; never a key, a user name or a query.")
+    revision: str | None = absent("As `about` states it.")
+    served: Facts | None = absent(
+        "What the server's `/v1/models` says of the model (`id`, `root`, `owned_by`, "
+        "`max_model_len`), of paths their telling part; null where it says nothing.",
+    )
+    states: Omittable[Facts | None] = absent(
+        "What one's own server says of itself: `software`, `context` (tokens of a prompt and its "
+        "answer), `slots` (calls at a time), `takes_pictures`; absent where nothing."
+    )
+    returned: Omittable[Counted | None] = absent(
+        "Model id that the server returned -> replies; of a path its telling part. Absent where it "
+        "returned none."
+    )
+    in_flight: Omittable[Count | None] = absent(
+        "Most calls in flight at once; absent where none was."
+    )
+    per_second: Omittable[Annotated[float, Field(ge=0)] | None] = absent(
+        "Replies that the server finished in a second, at the end; absent where unknown."
+    )
+    rechecked: tuple[str, ...] = Field(
+        (), description="Questions asked once more, and answered as they were before."
+    )
+    unlike: Omittable[tuple[str, ...] | None] = absent(
+        "Questions asked once more, and answered otherwise at first; absent where none was."
+    )
+    firmly_unlike: Omittable[tuple[str, ...] | None] = absent(
+        "Of these, those answered otherwise four times, each time alike; absent where none was."
+    )
+    sent_instead: Omittable[
+        Annotated[dict[Name, Name | None], Field(max_length=bounds.ENTRIES)] | None
+    ] = absent(
+        "Setting of `generation` that the server refused -> what was sent in its place; null for "
+        "nothing. Absent where it took all."
+    )
+    probed: Omittable[Count | None] = absent(
+        "Calls of two small questions with known pictures, made the first time that the server and "
+        "model are shown any; not among `asked`. Absent where none was made."
+    )
+    pictures: Omittable[Doubt | None] = absent(
+        "Why it is doubtful what the model saw of its pictures: `uncounted` (the server counts no "
+        "tokens), `misnamed` or `reordered` (the colours of small test pictures). Absent where "
+        "nothing is, and where none was shown."
+    )
+
+    @property
+    def repeats(self) -> RepeatCounts:
+        """The numbers of questions that were asked once more."""
+        same = len(self.rechecked)
+        return RepeatCounts(same + len(self.unlike or ()), same)
+
+
+class ReadingRecord(Record):
+    """The replies of a reader, and their cost."""
+
+    unread: Count = Field(description="Answers that it was asked about.")
+    returned: Counted = Field(
+        default_factory=dict,
+        description="Model id that the server returned -> replies; of a path its telling part.",
+    )
+    url: str | None = absent("Host of the server; never a key, a user name or a query.")
+    calls: Count = 0
+    cached: Count = 0
+    kept_from: Omittable[str | None] = absent(
+        "When the first of the replies came that were kept before; absent where none was."
+    )
+    kept_to: Omittable[str | None] = absent("When the last of them came.")
+    prompt_tokens: Count = 0
+    completion_tokens: Count = 0
+    reasoning_tokens: Omittable[Count | None] = absent(
+        "Of the completion tokens; absent where no server said."
+    )
+    cached_tokens: Omittable[Count | None] = absent(
+        "Of the prompt tokens; absent where no server said."
+    )
+    cost_usd: Amount | None = absent("Null where no price was given.")
+
+
+class Provenance(Record):
+    """The origin of the numbers: computed here or published, and from which samples."""
+
+    kind: Literal["run", "published"]
+    url: str | None = None
+    citation: str | None = None
+    date: str
+    samples_sha256: str | None = None
+    note: str | None = Field(default=None, max_length=bounds.NOTE)
+    asked: Omittable[AskedRecord | None] = absent("How answers were come by; absent but in `ask`.")
+    reading: Omittable[ReadingRecord | None] = absent(
+        "What reading by `settings.reader` took; absent where nobody read."
+    )
+    defaults: Omittable[Annotated[dict[Name, Name], Field(max_length=bounds.ENTRIES)] | None] = (
+        absent("Option -> what a `reelbench.toml` set it to, where one did.")
+    )
+
+
+IntervalMethod = Literal["percentile", "t", "wilson"]
+"""A method of `stats.intervals`."""
+
+
+class StatisticsRecord(Record):
+    """The statistical methods of a result."""
+
+    interval: IntervalMethod
+
+
+class MediaRecord(Record):
+    """The videos that a run had, and their hash."""
+
+    sha256: str = Field(description="Of the keys of the videos it had, in order, a line each.")
+    of: Count = Field(description="How many videos its questions are about.")
+    videos: list[str] = Field(description="The keys of those it had.")
+
+
+class Result(Record):
+    """`result.json`: one benchmark, one model, one setting."""
+
+    schema_version: Literal[1] = RESULT_SCHEMA
+    benchmark: BenchmarkRecord
+    data: Omittable[Data] = Field(
+        default="unstated",
+        description="Whose rows were asked: `owners`, the benchmark's own bytes or rows; `own`, "
+        "somebody else's; `unstated` or absent, nobody knows.",
+    )
+    model: ModelRecord
+    settings: SettingsRecord
+    judge: JudgeRecord | None
+    metrics: Metrics
+    breakdowns: Breakdowns
+    counts: Counts
+    software: Annotated[dict[Name, Name], Field(max_length=bounds.ENTRIES)]
+    provenance: Provenance
+    answers: int = Field(
+        ge=-LARGEST, le=LARGEST, description="Version of the rules by which answers were read."
+    )
+    media: MediaRecord = Field(description="Which videos it had.")
+    statistics: StatisticsRecord = Field(description="How the intervals were made.")
+
+    @property
+    def interval(self) -> IntervalMethod:
+        """The method of the intervals."""
+        return self.statistics.interval
+
+
+def check_result_version(document: Mapping[str, Any], file: Path) -> None:
+    """Refuse a `result.json` that was written before the first release. InputError."""
+    # Those state the same `schema_version`, but not how their intervals were made.
+    if "statistics" not in document:
+        raise InputError(f"{file}: written by an earlier, unreleased version; score it again")
+
+
+class JudgeReply(Record):
+    """One reply of a judge, as it came, and what was read from it."""
+
+    judge: Omittable[str | None] = absent("Of a panel, the judge that was asked.")
+    criterion: str = Field(
+        description="The dimension asked about, or `score` where there is one question only."
+    )
+    vote: Count = 0
+    attempt: Count = 0
+    raw: str | None = Field(description="The reply's text; null where the server gave none.")
+    score: int | None = Field(
+        ge=-LARGEST, le=LARGEST, description="The score in it, or null where it does not parse."
+    )
+    model: str | None = absent("Model id that the server returned.")
+    key: str = Field(description="The reply's key in the cache.")
+    turn_tokens: Omittable[bool] = Field(
+        default=False,
+        description="The answer has tokens that open a turn of a chat; they were broken before it "
+        "was sent.",
+    )
+    by_schema: Omittable[bool] = Field(
+        default=False,
+        description="It answers a re-ask that carried the schema of its reply.",
+    )
+
+
+class ReaderReply(Record):
+    """The reply of a reader about one answer, as it came."""
+
+    raw: str | None = Field(description="The reply's text; null where the server gave none.")
+    model: str | None = absent("Model id that the server returned.")
+    key: str = Field(description="The reply's key in the cache.")
+    turn_tokens: Omittable[bool] = Field(
+        default=False,
+        description="The answer has tokens that open a turn of a chat; they were broken before it "
+        "was sent.",
+    )
+
+
+_LABEL_SETS_KEPT = 1024
+_LABELS: dict[tuple[tuple[str, tuple[str, ...]], ...], dict[str, list[str]]] = {}
+
+
+def shared_labels(facets: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return one object for equal labels: there are few, and items may be many."""
+    if len(_LABELS) > _LABEL_SETS_KEPT:
+        _LABELS.clear()
+    pairs: list[tuple[str, tuple[str, ...]]] = []
+    for facet, labels in facets.items():
+        pairs.append((facet, tuple(labels)))
+    return _LABELS.setdefault(tuple(pairs), facets)
+
+
+class Answer(Record):
+    """A question's answer and its reference: what an item and its sample share.
+
+    `target` and `parsed` are plain data by kind: `{"text"}` for open answers, `{"answer"}` for a
+    choice, `{"spans"}` (list of [start, end] in seconds) for a span. `parsed` has `answer` and
+    `span`. A set `reason` means unscored.
+    """
+
+    id: Name
+    video: Name = Field(description="Media key; questions on one video are resampled together.")
+    prediction: Prediction = absent(
+        "As the model or the submission gave it; null where there is none."
+    )
+    parsed: dict[str, Any] | None = absent(
+        "What was read from the prediction: `answer`, `span`; of an open answer its `text` without "
+        "reasoning, or null where that is the prediction as it stands.",
+    )
+    target: dict[str, Any] = Field(
+        description="`text`, or `answer` and `spans`, by the benchmark's kinds."
+    )
+    reason: Reason | None = absent("Why it is unscored, or null.")
+    flags: tuple[str, ...] = Field(default=(), description="`parse_failed`, `empty`.")
+    facets: Annotated[dict[Name, list[Name]], AfterValidator(shared_labels)] = Field(
+        default_factory=dict, description="Facet -> the item's labels, in order."
+    )
+    frame_timestamps: list[Amount] | None = absent(
+        "Seconds; null where the model sampled by itself."
+    )
+    frame_padding: Count = Field(
+        default=0, description="How many of the last frames repeat the one before them."
+    )
+    frame_times_told: Omittable[list[Amount] | None] = absent(
+        "Seconds that a clip's clock gave its frames, where they are others than "
+        "`frame_timestamps`; absent where these were told, or none.",
+    )
+    frames_arrived: Omittable[Count | Literal["unknown"] | None] = absent(
+        "Frames that reached the model, repeats counted, where they were others than handed over; "
+        "`unknown` where they couldn't be counted; absent where they were the same.",
+    )
+    subtitles: Omittable[Count | None] = absent(
+        "Lines of subtitles that stood before the question, 0 where there were none for its "
+        "frames; absent where none were asked for.",
+    )
+    tokens: Omittable[Counted | None] = absent(
+        "What the server counted for the answer: `prompt`, `completion`, and of these `cached`, "
+        "`reasoning`; absent where it did not say.",
+    )
+    seconds: Omittable[Amount | None] = absent(
+        "From sending the question to the answer's last byte; absent where not measured."
+    )
+    candidates: Omittable[list[str] | None] = absent(
+        "All answers, in order, where there were several; the prediction is among them."
+    )
+    option_scores: Omittable[list[OptionScore] | None] = absent(
+        "Of each option, in order, where their likelihood chose; `parsed.answer` follows."
+    )
+    ranker_replies: Omittable[list[list[str | None]] | None] = absent(
+        "Where a ranker chose among the candidates, its replies: of each candidate those of each "
+        "vote, or in listwise mode one list with those of each vote; null where none came.",
+    )
+
+    read_by: Omittable[ReaderReply | None] = absent(
+        "The reply of a reader that was asked which option the prediction states, as the grammar "
+        "read none; `parsed.answer` follows."
+    )
+
+    @property
+    def text(self) -> str:
+        """The open answer that is scored: the prediction, without the reasoning before it."""
+        if self.parsed and "text" in self.parsed:
+            return str(self.parsed["text"])
+        return "" if self.prediction is None else str(self.prediction)
+
+    def _shared_fields(self, reason: Reason | None) -> dict[str, Any]:
+        fields = {name: getattr(self, name) for name in _SHARED_FIELDS}
+        fields["reason"] = reason
+        return fields
+
+
+_SHARED_FIELDS = tuple(Answer.model_fields)
+_NO_REPLIES: list[JudgeReply] = []
+
+
+class Item(Answer):
+    """One question with its answer, to be scored."""
+
+    question: str = ""
+    options: tuple[str, ...] = ()
+
+    def sample(
+        self,
+        reason: Reason | None,
+        scores: dict[str, float] | None = None,
+        replies: list[JudgeReply] | None = None,
+    ) -> "Sample":
+        """Return the sample that this item becomes: scored, or unscored for a `reason`.
+
+        It shares the item's values, which were checked when the item was made.
+        """
+        fields = self._shared_fields(reason)
+        fields["state"] = "scored" if reason is None else "unscored"
+        fields["scores"] = scores or {}
+        fields["judge_replies"] = replies or _NO_REPLIES
+        return Sample.from_checked(fields)
+
+
+class Sample(Answer):
+    """One line of `samples.jsonl`: all that the metrics need to know of one item."""
+
+    # A line of a file that was written without secrets: it is not searched for them again.
+    prediction: Any = Field(
+        description="As the model or the submission gave it; null where there is none."
+    )
+    state: State
+    scores: dict[str, Score] = Field(
+        default_factory=dict, description="Per-item score by column, before scaling."
+    )
+    judge_replies: list[JudgeReply] = Field(default_factory=list[JudgeReply])
+
+    def item(
+        self,
+        question: str,
+        reason: Reason | None,
+        options: tuple[str, ...] = (),
+        **changes: Any,  # noqa: ANN401 - as the fields are
+    ) -> Item:
+        """Return the item that this sample was, to be scored again. `changes` replace fields.
+
+        It shares the sample's values, which were checked when the sample was made.
+        """
+        fields: dict[str, Any] = self._shared_fields(reason)
+        fields["question"] = question
+        fields["options"] = options
+        fields.update(changes)
+        return Item(**fields) if changes else Item.from_checked(fields)

@@ -1,0 +1,403 @@
+"""Intervals from a bootstrap over clusters.
+
+Questions on one video are not independent, so whole videos are resampled. Three intervals are read
+from the resamples. `percentile` (`percentiles`) covers less than it promises where videos are few:
+at 5 videos some 85 % instead of 95. `t` takes from them the standard error alone and widens it as
+few videos require. `wilson` does so too and knows the ends of the scale. Their coverage is
+measured (`perf/coverage.py`): `wilson` covers 93 to 97 % from 10 clusters on. Under 10 neither does
+for every population, so that no interval is given there. Differences of two models are tested in
+`stats.paired`.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reelbench.stats import student_t
+
+Array = NDArray[np.float64]
+FloatOrArray = float | Array
+Places = NDArray[np.intp]
+Method = Literal["percentile", "t", "wilson"]
+Bounds = tuple[float, float]
+UNBOUNDED: Bounds = (-math.inf, math.inf)
+METHOD: Method = "wilson"
+"""How intervals are made now. A result states how its own were."""
+
+MIN_CLUSTERS = 10
+"""Clusters from which on an interval is given.
+
+Under it `t` covers down to 77 %, and `wilson` up to 99.
+"""
+
+RESAMPLES = 1000
+SEED = 0
+KEPT_CELLS = 1_000_000  # draws kept for the next metric or result: some 8 MB
+KEPT_SMALL_CELLS = 8_000_000  # the same of larger tables, in two bytes each: some 16 MB
+BLOCK_CELLS = 4_000_000  # resamples x clusters held at once: bounds memory at some 32 MB
+
+TRUE_ZERO = 1e-12
+"""What rounding leaves of a zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A statistic and its 95 % interval. Each None where it is undefined."""
+
+    value: float | None
+    ci95: tuple[float, float] | None
+
+
+def cluster_sums(values: Array, clusters: Sequence[str]) -> Array:
+    """Sum the rows of `values` (items x columns) by cluster.
+
+    Returns:
+        Clusters x columns, the clusters in sorted order.
+    """
+    return sums_by_cluster(values.T, clusters)
+
+
+def sums_by_cluster(columns: Iterable[Sequence[float] | Array], clusters: Sequence[str]) -> Array:
+    """Sum columns one after the other by cluster.
+
+    As `cluster_sums`, but the whole table of items is never in memory.
+    """
+    places = {name: place for place, name in enumerate(sorted(set(clusters)))}
+    index = np.fromiter(map(places.__getitem__, clusters), dtype=np.intp, count=len(clusters))
+    sums: list[Array] = []
+    for column in columns:
+        column_sums = np.bincount(index, column, len(places))
+        sums.append(np.asarray(column_sums, dtype=np.float64))
+    return np.stack(sums, axis=1)
+
+
+def resampled_sums(sums: Array, *, resamples: int = RESAMPLES, seed: int = SEED) -> Iterator[Array]:
+    """Yield column sums over clusters drawn with replacement.
+
+    Args:
+        sums: Clusters x columns.
+        resamples: How many resamples are drawn.
+        seed: The same seed and number of clusters give the same draws.
+
+    Yields:
+        Blocks of resamples x columns.
+    """
+    clusters = len(sums)
+    cells = resamples * clusters
+    if cells <= KEPT_CELLS:
+        yield _cluster_counts(clusters, resamples, seed) @ sums
+        return
+    block_size = max(1, min(resamples, BLOCK_CELLS // clusters))
+    if cells <= KEPT_SMALL_CELLS:
+        counts = _small_cluster_counts(clusters, resamples, seed, block_size)
+        for start in range(0, resamples, block_size):
+            yield counts[start : start + block_size].astype(np.float64) @ sums
+        return
+    for counts in _drawn_counts(clusters, resamples, seed, block_size):
+        # Converted in place, row by row: numpy would have the whole block in memory twice.
+        floats = counts.view(np.float64)
+        for place in range(len(counts)):
+            floats[place] = counts[place]
+        block = floats @ sums
+        del counts, floats  # or they stay in memory beside the next block
+        yield block
+
+
+def _drawn_counts(
+    clusters: int, resamples: int, seed: int, block_size: int
+) -> Iterator[NDArray[np.int64]]:
+    """Yield the number of times that each cluster is drawn, in blocks of resamples."""
+    rng = np.random.default_rng(seed)
+    uniform = np.full(clusters, 1.0 / clusters)
+    for start in range(0, resamples, block_size):
+        yield rng.multinomial(clusters, uniform, size=min(block_size, resamples - start))
+
+
+@lru_cache(maxsize=1)
+def _small_cluster_counts(
+    clusters: int, resamples: int, seed: int, block_size: int
+) -> NDArray[np.uint16]:
+    """Return all blocks of `_drawn_counts`, in two bytes a number.
+
+    Drawing takes a hundred times as long as adding up, and all runs of a table have the same draws.
+    """
+    counts = np.empty((resamples, clusters), dtype=np.uint16)
+    start = 0
+    for block in _drawn_counts(clusters, resamples, seed, block_size):
+        counts[start : start + len(block)] = block
+        start += len(block)
+    return counts
+
+
+@lru_cache(maxsize=4)
+def _cluster_counts(clusters: int, resamples: int, seed: int) -> Array:
+    """Return the number of times that each cluster is drawn in each resample.
+
+    The draws are the same for every set of so many clusters, so they are cached.
+    """
+    uniform = np.full(clusters, 1.0 / clusters)
+    counts = np.random.default_rng(seed).multinomial(clusters, uniform, size=resamples)
+    return counts.astype(np.float64)
+
+
+def percentiles(draws: Array) -> tuple[float, float] | None:
+    """Return the 2.5th and 97.5th percentile of draws, without NaNs (empty resamples)."""
+    draws = draws[~np.isnan(draws)]
+    if len(draws) == 0:
+        return None
+    ordered = np.sort(draws)
+    return _interpolated_percentile(ordered, 0.025), _interpolated_percentile(ordered, 0.975)
+
+
+def _interpolated_percentile(ordered: Array, share: float) -> float:
+    """Interpolate as np.percentile does, in a fifth of its time.
+
+    A leaderboard asks for many thousands.
+    """
+    place = share * (len(ordered) - 1)
+    below = math.floor(place)
+    low = ordered[below]
+    high = ordered[min(below + 1, len(ordered) - 1)]
+    return float(low + (high - low) * (place - below))
+
+
+def confidence_interval(
+    value: float,
+    draws: Array,
+    clusters: int,
+    *,
+    bounds: Bounds = UNBOUNDED,
+    method: Method = METHOD,
+    runs: Sequence[float] = (),
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of a statistic from its bootstrap over clusters.
+
+    Args:
+        value: The statistic of the whole sample.
+        draws: The statistic of each resample, one-dimensional. NaNs (empty resamples) are left out.
+        clusters: The clusters (videos) that take part in the statistic.
+        bounds: The least and the most that the statistic can be: 0 and 100 of a percentage.
+        method: `t` is `value` ± Student's t for the clusters times the standard error, cut at
+            `bounds`. `wilson` is the score interval (Wilson 1927) of a survey's share with its
+            effective sample size, which Franco et al. 2019 recommend for clusters (J. Survey
+            Statistics and Methodology 7): the share is the value's place between `bounds`, and the
+            number of observations is what would give it that standard error; where the resamples
+            are all the same (every item right), each cluster is one observation. It is `t` without
+            bounds.
+        runs: The statistic in each of several runs of one model: their variance counts too
+            (`with_run_noise`).
+
+    Returns:
+        Its two ends. None under `MIN_CLUSTERS` clusters (under two for `percentile`) or two draws,
+        or where there is no spread and the method needs one.
+    """
+    draws = draws[~np.isnan(draws)]
+    fewest_clusters = MIN_CLUSTERS
+    if method == "percentile":
+        fewest_clusters = 2
+    if clusters < fewest_clusters or len(draws) < 2:  # noqa: PLR2004
+        return None
+    if method == "percentile":
+        return percentiles(draws)
+    error = standard_error(draws, clusters)
+    noisy = with_run_noise(error, clusters - 1, RunNoise.of(runs), NO_RUNS)
+    return interval_of_error(
+        value,
+        float(noisy.error[0]),
+        int(noisy.freedom[0]),
+        clusters,
+        bounds=bounds,
+        method=method,
+    )
+
+
+def interval_of_error(
+    value: float,
+    error: float,
+    freedom: int,
+    clusters: int,
+    *,
+    bounds: Bounds = UNBOUNDED,
+    method: Method = METHOD,
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of a statistic whose standard error over clusters is known.
+
+    Args:
+        value: The statistic.
+        error: Its standard error.
+        freedom: The error's degrees of freedom.
+        clusters: The clusters (videos) that take part in it.
+        bounds: The least and the most that it can be.
+        method: `t` or `wilson`, as in `confidence_interval`.
+
+    Returns:
+        Its two ends. None where there is no spread and the method needs one.
+    """
+    t = student_t.quantile(0.975, freedom)
+    if method == "wilson" and bounds != UNBOUNDED:
+        return _wilson_interval(value, error, t, clusters, bounds)
+    if not error:
+        return None
+    return cut(value - t * error, value + t * error, bounds)
+
+
+def _wilson_interval(
+    value: float, error: float, t: float, clusters: int, bounds: Bounds
+) -> tuple[float, float]:
+    low, high = bounds
+    share = (value - low) / (high - low)
+    spread = share * (1 - share)
+    # A corrected value may lie on the bounds, or beyond them, and still be uncertain.
+    if not 0 < share < 1 and error:
+        return cut(value - t * error, value + t * error, bounds)
+    observations = float(clusters)  # without spread, the clusters are all the evidence
+    if spread and error:
+        # As many independent answers have that standard error.
+        observations = spread * ((high - low) / error) ** 2
+    inverse = t * t / observations
+    middle = (share + inverse / 2) / (1 + inverse)
+    half = math.sqrt(inverse * spread + inverse**2 / 4) / (1 + inverse)
+    start = low + (high - low) * (middle - half)
+    end = low + (high - low) * (middle + half)
+    return cut(start, end, bounds)
+
+
+def cut(start: float, end: float, bounds: Bounds) -> tuple[float, float]:
+    """Return an interval within the bounds of its scale."""
+    low, high = bounds
+    return min(max(start, low), high), min(max(end, low), high)
+
+
+def standard_error(draws: Array, clusters: int) -> float:
+    """Return the standard error of bootstrap draws, corrected for the number of clusters.
+
+    A resample of n clusters varies by (n - 1) / n of what n new ones would. A spread that rounding
+    alone explains counts as none.
+    """
+    return float(standard_errors(draws[None, :], clusters)[0])
+
+
+def standard_errors(draws: Array, clusters: int) -> Array:
+    """Return the `standard_error` of each row of draws (rows x resamples)."""
+    spread: Array = np.std(draws, axis=1, ddof=1)
+    rounding = TRUE_ZERO * (1 + np.abs(draws[:, 0]))
+    return np.where(spread <= rounding, 0.0, spread * math.sqrt(clusters / (clusters - 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class RunNoise:
+    """The noise of a mean over several runs of one model.
+
+    It is one number each, or an array of many such means.
+
+    Attributes:
+        variance: Of the mean between the runs; 0 where there is one run.
+        freedom: Its degrees of freedom.
+    """
+
+    variance: FloatOrArray
+    freedom: FloatOrArray
+
+    @classmethod
+    def of(cls, runs: Sequence[float]) -> "RunNoise":
+        """Return the noise of a mean, by the value in each run."""
+        if len(runs) < 2:  # noqa: PLR2004 - one run says nothing of its noise
+            return NO_RUNS
+        return cls(float(np.var(runs, ddof=1)) / len(runs), len(runs) - 1.0)
+
+
+NO_RUNS = RunNoise(0.0, 0.0)
+"""Of one run alone."""
+
+
+class NoisyErrors(NamedTuple):
+    """Standard errors and their degrees of freedom, each as many as there are values."""
+
+    error: Array
+    freedom: Array
+
+
+def with_run_noise(
+    error: FloatOrArray, freedom: int, first: RunNoise, second: RunNoise
+) -> NoisyErrors:
+    """Return standard errors over videos with the noise of several runs added.
+
+    A mean over runs varies with the videos that were drawn and with the run itself (its samples,
+    its seed). The two are crossed: the variance over videos (of the runs' average) and that between
+    runs are estimated apart and added. That counts the noise of a single answer twice and so
+    promises rather too little. The degrees of freedom are Satterthwaite's (1946, Biometrics
+    Bulletin 2). The coverage is simulated (docs/verification.md).
+
+    Args:
+        error: Standard errors over videos.
+        freedom: Their degrees of freedom.
+        first: The noise of one side's runs.
+        second: That of the other side's.
+    """
+    error = np.atleast_1d(np.asarray(error, dtype=np.float64))
+    variance = error * error
+    # The two sides stand together, so that their order changes no bit.
+    run_variance = np.asarray(first.variance) + np.asarray(second.variance)
+    total = variance + run_variance
+    terms = variance * variance / freedom + (_run_noise_term(first) + _run_noise_term(second))
+    is_noisy = (run_variance > 0) & (total > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedoms = np.maximum(1.0, np.floor(total * total / terms))
+    return NoisyErrors(
+        error=np.where(is_noisy, np.sqrt(total), error),
+        freedom=np.where(is_noisy, freedoms, float(freedom)),
+    )
+
+
+def _run_noise_term(noise: RunNoise) -> Array:
+    """Return the part of Satterthwaite's sum that is the runs'."""
+    variance = np.asarray(noise.variance)
+    return variance * variance / np.maximum(noise.freedom, 1.0)
+
+
+def share_over_clusters(values: Array, clusters: Places) -> Estimate:
+    """Return a mean of values in 0 to 1 with its `wilson` interval over clusters.
+
+    As `mean_over_clusters`, with the standard error of a ratio of sums in place of a bootstrap's:
+    for many clusters the two are the same, and this one takes no time.
+
+    Args:
+        values: A number in 0 to 1 an item.
+        clusters: The number of each item's cluster, from 0.
+
+    Raises:
+        ValueError: There is no value.
+    """
+    if not len(values):
+        raise ValueError("a mean needs at least one value")
+    value = float(np.mean(values))
+    sizes = np.bincount(clusters)
+    count = int(np.count_nonzero(sizes))
+    if count < MIN_CLUSTERS:
+        return Estimate(value, None)
+    residuals = np.bincount(clusters, values - value, len(sizes))
+    error = math.sqrt(float((residuals**2).sum()) * count / (count - 1)) / len(values)
+    ci95 = interval_of_error(value, error, count - 1, count, bounds=(0, 1))
+    return Estimate(value, ci95)
+
+
+def mean_over_clusters(
+    values: Array, clusters: Sequence[str], *, bounds: Bounds = UNBOUNDED
+) -> Estimate:
+    """Return the mean of items' values with its `wilson` interval over their clusters.
+
+    Raises:
+        ValueError: There is no value.
+    """
+    if not len(values):
+        raise ValueError("a mean needs at least one value")
+    sums = cluster_sums(np.stack([values, np.ones(len(values))], axis=1), clusters)
+    draws = np.concatenate(list(resampled_sums(sums)))
+    value = float(np.mean(values))
+    ci95 = confidence_interval(value, draws[:, 0] / draws[:, 1], len(sums), bounds=bounds)
+    return Estimate(value, ci95)

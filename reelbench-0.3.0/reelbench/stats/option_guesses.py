@@ -1,0 +1,163 @@
+"""How often a fixed way to choose an option is right, and how far chance explains that.
+
+Chance means that the right option stands at any place of its question's options, while questions
+about one video may go together as they like: one draw may place the right options of a whole video.
+So the places of all right options of a video are shifted together, by any step around its options,
+and each video by a step of its own. Under either null (one draw a question, one draw a video) what
+was seen is one of these shifts, and none is likelier than another.
+
+The p value is Chernoff's bound on the share of shifts that are right at least as often: never too
+small, for however few videos (Chernoff 1952, Ann. Math. Statist. 23).
+"""
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reelbench.stats.intervals import Array, Estimate, Places, share_over_clusters
+
+_MOST_STEPS = 840
+"""Steps around a video's options: questions with 2 to 8 options share this number."""
+
+_TRIALS = 10  # exponents that are tried, by Newton's method: every one gives a true bound
+_LONGEST_STEP = 3.0  # of the exponent, by its own size
+
+
+@dataclass(frozen=True, slots=True)
+class GuessTest:
+    """A way to choose an option, held to chance.
+
+    Attributes:
+        estimate: The share of right choices, 0 to 1, with its interval over videos.
+        chance: The share that chance gives.
+        p_above: An upper bound on the chance of so many right choices, or more.
+        p_below: The same of so few, or fewer.
+    """
+
+    estimate: Estimate
+    chance: float
+    p_above: float
+    p_below: float
+
+    @property
+    def value(self) -> float:
+        """The share of right choices, 0 to 1."""
+        return self.estimate.value or 0.0
+
+
+@dataclass(frozen=True)
+class RightPlaces:
+    """The place of the right option of each question.
+
+    Attributes:
+        places: From 0, a number a question.
+        options: The number of options of each question.
+        videos: The video of each question.
+    """
+
+    places: Places
+    options: Places
+    videos: Sequence[str]
+
+    def part(self, chosen: NDArray[np.bool_]) -> "RightPlaces":
+        """Return the questions that a mask chooses."""
+        videos = list(itertools.compress(self.videos, chosen.tolist()))
+        return RightPlaces(self.places[chosen], self.options[chosen], videos)
+
+    def test(self, worth: Array) -> GuessTest:
+        """Hold a way to choose to chance.
+
+        Args:
+            worth: Questions x places: what the choice is worth if the right option stands there.
+
+        Raises:
+            ValueError: There is no question.
+        """
+        if not len(self.places):
+            raise ValueError("a test needs at least one question")
+        sums = self._sums_by_step(worth)
+        deviations = sums - sums.mean(axis=1, keepdims=True)
+        # The first step moves nothing: it is what was seen.
+        observed = worth[np.arange(len(self.places)), self.places]
+        seen = float(deviations[:, 0].sum())
+        return GuessTest(
+            share_over_clusters(observed, self._video_numbers),
+            float(sums.mean(axis=1).sum() / len(self.places)),
+            _chernoff_bound(deviations, seen),
+            _chernoff_bound(-deviations, -seen),
+        )
+
+    @cached_property
+    def _steps(self) -> int:
+        return min(_MOST_STEPS, math.lcm(*map(int, np.unique(self.options))))
+
+    @cached_property
+    def _video_numbers(self) -> Places:
+        numbers = {video: number for number, video in enumerate(dict.fromkeys(self.videos))}
+        return np.array([numbers[video] for video in self.videos], dtype=np.intp)
+
+    def _sums_by_step(self, worth: Array) -> Array:
+        """Return the worth of each video's choices after each step: videos x steps."""
+        questions = np.arange(len(self.places))
+        videos = int(self._video_numbers.max()) + 1
+        sums = np.empty((videos, self._steps))
+        for step in range(self._steps):
+            moved = self.places + step * self.options // self._steps
+            step_worth = worth[questions, moved % self.options]
+            sums[:, step] = np.bincount(self._video_numbers, step_worth, videos)
+        return sums
+
+
+def _chernoff_bound(deviations: Array, seen: float) -> float:
+    """Return Chernoff's bound on the chance that the videos' deviations sum to `seen` or more.
+
+    Args:
+        deviations: Videos x steps, with a mean of 0 in each video.
+        seen: The sum that was seen.
+    """
+    variance = float(np.mean(deviations**2, axis=1).sum())
+    if seen <= 0 or variance == 0:
+        return 1.0
+    exponent = seen / variance  # the best where the sum is normal
+    lowest = 0.0
+    for _ in range(_TRIALS):
+        tilted = _exponential_tilt(deviations, exponent)
+        lowest = min(lowest, tilted.log_mean - exponent * seen)
+        longest_step = _LONGEST_STEP * exponent
+        step = longest_step
+        if tilted.variance > 0:
+            step = (seen - tilted.mean) / tilted.variance
+        exponent += min(longest_step, max(-exponent / 2, step))
+    return math.exp(lowest)
+
+
+@dataclass(frozen=True, slots=True)
+class _TiltedSum:
+    """The sum over videos under weights exp(exponent x deviation).
+
+    Attributes:
+        log_mean: The logarithm of the weights' mean.
+        mean: The mean of the sum.
+        variance: Its variance.
+    """
+
+    log_mean: float
+    mean: float
+    variance: float
+
+
+def _exponential_tilt(deviations: Array, exponent: float) -> _TiltedSum:
+    raised = exponent * deviations
+    largest = raised.max(axis=1, keepdims=True)
+    weights = np.exp(raised - largest)
+    totals = weights.sum(axis=1)
+    means = (weights * deviations).sum(axis=1) / totals
+    squares = (weights * deviations**2).sum(axis=1) / totals
+    log_means = np.log(totals / deviations.shape[1]) + largest[:, 0]
+    variance = float((squares - means**2).sum())
+    return _TiltedSum(float(log_means.sum()), float(means.sum()), variance)

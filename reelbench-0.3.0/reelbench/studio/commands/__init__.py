@@ -1,0 +1,1 @@
+"""The studio's commands: thin, everything heavy imported inside a command."""

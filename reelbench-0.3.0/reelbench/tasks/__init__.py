@@ -1,0 +1,1 @@
+"""Benchmarks, a folder each, and the code that they share beside them."""

@@ -1,0 +1,278 @@
+"""What words alone can do: a model trained on the questions' and options' words, and no video.
+
+Logistic regression tells right from wrong options by their words, their marks and lengths beside
+the others', and the words of the question that they stand with. It is trained on four fifths of
+the videos and answers the questions about the other fifth, five times. What it gets right, nobody
+has to watch for. Other rules say which way to choose is right too often. This one learns its way.
+
+It needs scikit-learn (the extra `lint`).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reelbench.base.errors import installing
+from reelbench.stats.intervals import Array, Places
+from reelbench.stats.option_guesses import GuessTest, RightPlaces
+from reelbench.tasks.lint.findings import FAMILY_LEVEL, FEWEST_ROWS, Rule
+from reelbench.tasks.lint.questions import Choices
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+FOLDS = 5
+SEED = 0
+FEWEST_QUESTIONS = 100
+_SMALLEST = 0.05
+_STRENGTH = 0.1  # of the words' weights: the inverse of scikit-learn's regularisation
+_COLUMNS = 2**18  # into which words and pairs of words are hashed
+_FEWEST_OPTIONS = 2  # that have a feature
+_ASKING_WORDS = 2  # of a question's beginning, beside each word of an option
+
+_WORD = re.compile(r"\w+")
+
+RULE = Rule(
+    name="words_alone",
+    title="words alone, trained, answer too many questions",
+    threshold="5 points above chance, and above the best letter of the training folds",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelScore:
+    """The right answers in a label.
+
+    Attributes:
+        rows: The number of its questions.
+        test: How often words alone are right, held to chance.
+    """
+
+    rows: int
+    test: GuessTest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordsAlone:
+    """The score of words alone on a split.
+
+    Attributes:
+        split: The split.
+        rows: The number of its questions.
+        videos: The number of their videos.
+        test: How often words alone are right, held to chance.
+        constant: How often the best letter of the training folds is right.
+        by_label: Label -> its score.
+        scikit_learn: The version of scikit-learn.
+    """
+
+    split: str
+    rows: int
+    videos: int
+    test: GuessTest
+    constant: float
+    by_label: dict[str, LabelScore]
+    scikit_learn: str
+
+    @property
+    def is_finding(self) -> bool:
+        """True where it is better than chance, and than always naming one letter."""
+        bar = max(self.test.chance, self.constant)
+        return self.test.p_above <= FAMILY_LEVEL and self.test.value - bar >= _SMALLEST
+
+
+def why_not() -> str | None:
+    """Return why words alone can't be tried here, or None."""
+    if find_spec("sklearn") is None:
+        return (
+            "words alone were not tried, as scikit-learn is not installed (--no-baseline leaves "
+            f"them out); {installing('lint')}"
+        )
+    return None
+
+
+def are_enough(choices: Choices) -> bool:
+    """Return True for enough questions and videos to train on."""
+    videos = set(choices.right.videos)
+    return len(choices.questions) >= FEWEST_QUESTIONS and len(videos) >= FOLDS
+
+
+def words_alone(split: str, choices: Choices) -> WordsAlone | None:
+    """Return the score of words alone. None for too few questions or videos."""
+    if not are_enough(choices):
+        return None
+    import sklearn
+
+    videos = sorted(set(choices.right.videos))
+    order = np.random.default_rng(SEED).permutation(len(videos))
+    fold_of_video = {videos[number]: place % FOLDS for place, number in enumerate(order)}
+    folds = np.array([fold_of_video[video] for video in choices.right.videos])
+    options = _OptionTable.of(choices)
+    worth = choices.no_worth()
+    constant_hits = 0
+    for fold in range(FOLDS):
+        held_out = folds == fold
+        scores = options.scores_of(held_out)
+        for question, place in options.best_places(scores, held_out):
+            worth[question, place] = 1
+        constant_hits += _hits_of_best_letter(choices.right, held_out)
+    return WordsAlone(
+        split=split,
+        rows=len(choices.questions),
+        videos=len(videos),
+        test=choices.right.test(worth),
+        constant=constant_hits / len(choices.questions),
+        by_label=_by_label(choices, worth),
+        scikit_learn=sklearn.__version__,
+    )
+
+
+def _hits_of_best_letter(right: RightPlaces, held_out: NDArray[np.bool_]) -> int:
+    """Return the held-out questions that the training folds' most frequent letter gets right."""
+    counts = np.bincount(right.places[~held_out])
+    return int(np.count_nonzero(right.places[held_out] == counts.argmax()))
+
+
+def _by_label(choices: Choices, worth: Array) -> dict[str, LabelScore]:
+    scores: dict[str, LabelScore] = {}
+    for label, numbers in choices.numbers_by_label().items():
+        if len(numbers) >= FEWEST_ROWS:
+            chosen = np.zeros(len(choices.questions), dtype=np.bool_)
+            chosen[numbers] = True
+            test = choices.right.part(chosen).test(worth[chosen])
+            scores[label] = LabelScore(len(numbers), test)
+    return scores
+
+
+@dataclass(frozen=True, slots=True)
+class _OptionTable:
+    """All options of all questions, a row each.
+
+    Attributes:
+        features: Options x columns.
+        questions: The number of each option's question.
+        places: Its place among the question's options.
+        is_right: True where it is the right one.
+    """
+
+    features: "csr_array"
+    questions: Places
+    places: Places
+    is_right: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, choices: Choices) -> "_OptionTable":
+        from sklearn.feature_extraction import FeatureHasher
+
+        questions: list[int] = []
+        places: list[int] = []
+        for number, question in enumerate(choices.questions):
+            questions += [number] * len(question.options)
+            places += range(len(question.options))
+        hasher = FeatureHasher(_COLUMNS, input_type="pair")
+        right = choices.right.places[questions] == places
+        features = hasher.transform(_features(choices)).tocsc()
+        # What stands in one option alone says nothing of any other.
+        repeated = np.diff(features.indptr) >= _FEWEST_OPTIONS
+        return cls(features[:, repeated].tocsr(), np.array(questions), np.array(places), right)
+
+    def scores_of(self, held_out: NDArray[np.bool_]) -> Array:
+        """Return the scores of the held-out questions' options, from a model of the others'."""
+        from sklearn.linear_model import LogisticRegression
+
+        is_held_out = held_out[self.questions]
+        model = LogisticRegression(C=_STRENGTH, solver="liblinear", random_state=SEED)
+        model.fit(self.features[~is_held_out], self.is_right[~is_held_out])
+        return model.decision_function(self.features[is_held_out])
+
+    def best_places(self, scores: Array, held_out: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+        """Yield each held-out question and the place of its highest score."""
+        is_held_out = held_out[self.questions]
+        numbers = self.questions[is_held_out]
+        places = self.places[is_held_out]
+        # Of equal scores the first place's is last, so that it stays.
+        order = np.lexsort((-places, scores, numbers))
+        last = np.append(numbers[order][1:] != numbers[order][:-1], [True])
+        for row in order[last]:
+            yield int(numbers[row]), int(places[row])
+
+
+# --- features
+# ----------------------------------------------------------------------------------------------
+
+_Feature = tuple[str, float]
+
+
+def _features(choices: Choices) -> Iterator[list[_Feature]]:
+    """Yield the features of each option, question by question."""
+    for question, plain_options in zip(choices.questions, choices.plain_options, strict=True):
+        asked_words = _WORD.findall(question.plain_text)
+        words_of_options = [_WORD.findall(option) for option in plain_options]
+        surfaces = _surfaces(question.options, words_of_options, asked_words)
+        for place, words in enumerate(words_of_options):
+            features: list[_Feature] = [(f"at {place}", 1.0), *surfaces[place]]
+            features += _word_features(words, asked_words[:_ASKING_WORDS])
+            features.append((f"whole {plain_options[place]}", 1.0))
+            yield features
+
+
+def _word_features(words: Sequence[str], asking: Sequence[str]) -> Iterator[_Feature]:
+    distinct = list(dict.fromkeys(words))
+    weight = 1 / max(1, len(distinct)) ** 0.5
+    for word in distinct:
+        yield f"word {word}", weight
+        yield f"asked {' '.join(asking)} word {word}", weight
+    for first, second in dict.fromkeys(pairwise(words)):
+        yield f"pair {first} {second}", weight
+
+
+def _surfaces(
+    options: Sequence[str], words_of_options: Sequence[Sequence[str]], asked_words: Sequence[str]
+) -> list[list[_Feature]]:
+    """Return the measures of each option beside the other options of its question."""
+    in_options: Counter[str] = Counter()
+    for words in words_of_options:
+        in_options.update(set(words))
+    question_words = set(asked_words)
+    columns: dict[str, list[float]] = {"length": [], "words": [], "asked": [], "shared": []}
+    for mark in _MARKS:
+        columns[mark] = [float(mark in option) for option in options]
+    columns["stop"] = [float(option.rstrip().endswith(".")) for option in options]
+    columns["capital"] = [float(option.lstrip()[:1].isupper()) for option in options]
+    columns["digit"] = [float(re.search(r"\d", option) is not None) for option in options]
+    for option, words in zip(options, words_of_options, strict=True):
+        distinct = set(words)
+        number = max(1, len(distinct))
+        columns["length"].append(float(len(option)))
+        columns["words"].append(float(len(words)))
+        columns["asked"].append(len(distinct & question_words) / number)
+        columns["shared"].append(sum(in_options[word] - 1 for word in distinct) / number)
+    features: list[list[_Feature]] = [[] for _ in options]
+    for name, values in columns.items():
+        for place, value in enumerate(_standardised(values)):
+            if value:
+                features[place].append((f"surface {name}", value))
+    longest = max(columns["length"])
+    for place, length in enumerate(columns["length"]):
+        if length == longest:
+            features[place].append(("surface longest", 1.0))
+    return features
+
+
+_MARKS = ",;:-'\"("
+
+
+def _standardised(values: Sequence[float]) -> list[float]:
+    """Return values less their mean, by their spread. Zeros where they are all the same."""
+    mean = sum(values) / len(values)
+    spread = (sum((value - mean) ** 2 for value in values) / len(values)) ** 0.5
+    if not spread:
+        return [0.0] * len(values)
+    return [(value - mean) / spread for value in values]

@@ -1,0 +1,950 @@
+"""Score predictions in files, and write the result to disk.
+
+The model is never run again. One path serves all benchmarks: `formats` reads, `scoring.aggregation`
+scores. `score_runs` scores the runs of lmms-eval.
+"""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from reelbench.base import bounds
+from reelbench.base.base_record import record_of
+from reelbench.base.credentials import refuse_in_words, without_secrets
+from reelbench.base.errors import InputError, ReelbenchError, number_of, printable
+from reelbench.base.progress import Bar, no_bar
+from reelbench.base.settings import JUDGE
+from reelbench.base.values import drained
+from reelbench.data import ownership
+from reelbench.data.loading import SplitData
+from reelbench.judges.verdicts import Judge, Judged
+from reelbench.registry.decoding import Answering
+from reelbench.registry.errata import Errata, ErrataChoice, read_errata
+from reelbench.registry.question_files import QuestionIds
+from reelbench.registry.reasons import (
+    NO_ANSWER,
+    NOT_ALL_SEEN,
+    NOT_ASKED,
+    OF_JUDGE,
+    UNREAD_BY_JUDGE,
+    Reason,
+)
+from reelbench.registry.records import (
+    About,
+    AskedRecord,
+    Data,
+    ErrataRecord,
+    Item,
+    ModelRecord,
+    PresetRecord,
+    ReadingRecord,
+    Result,
+    Sample,
+    SettingsRecord,
+)
+from reelbench.registry.sampling import FrameSampling
+from reelbench.registry.spec import BenchmarkSpec, Corpus
+from reelbench.registry.splits import is_mini, upstream_split
+from reelbench.scoring import aggregation, answers, result_files
+from reelbench.tasks import about as abouts
+from reelbench.tasks import hidden_submission, predictions, submissions
+from reelbench.tasks.earlier import OTHER_JUDGE, EarlierResult
+from reelbench.tasks.predictions import Columns
+from reelbench.tasks.submissions import Inputs, PredictionSet, Questions, Words
+
+if TYPE_CHECKING:
+    from reelbench.judges.judge_options import JudgeOptions
+    from reelbench.tasks.answer_reader import ReaderOptions
+
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Options of scoring: the judge, facts about the model, and what to leave out.
+
+    With `earlier` some of that result's questions are answered anew and the others keep their
+    answers; with `only` a result is of these questions alone. Lines for the user go to `note`.
+    """
+
+    overlap: bool = True
+    judge: "JudgeOptions | None" = None
+    reader: "ReaderOptions | None" = None
+    """The model that reads the answers that the grammar leaves unread."""
+    note: Note = field(default=lambda _: None)
+    bar: Bar = no_bar
+    about: About | None = None
+    answering: Answering | None = None
+    """The way to compare a run's option scores, in place of the run's own."""
+    preset: PresetRecord | None = None
+    earlier: EarlierResult | None = None
+    only: QuestionIds | None = None
+    file_as: str | None = None
+    """The user's name for a run's model, in place of the run's own."""
+    label: str | None = None
+    """The user's words on how the answers were made, where the answers themselves don't say it."""
+    place: Path | None = None
+    """The folder named for the result. A result there isn't replaced by another one, or by less."""
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    """The command's options that a `reelbench.toml` set, with their values."""
+    errata: ErrataChoice = "apply"
+
+    def __post_init__(self) -> None:
+        refuse_in_words("--label", self.label or "")
+
+    def labelled(self, settings: SettingsRecord) -> SettingsRecord:
+        """Return settings with the user's label and reader, if any."""
+        update: dict[str, Any] = {}
+        if self.label:
+            update["label"] = self.label
+        if self.reader is not None:
+            update["reader"] = self.reader.record
+        return settings.model_copy(update=update)
+
+    def check_place(
+        self,
+        spec: BenchmarkSpec,
+        split: str,
+        model: ModelRecord,
+        settings: SettingsRecord,
+        answers: int,
+    ) -> None:
+        """Raise InputError where the result would replace one that it must not.
+
+        It is asked before anything is paid for.
+        """
+        if self.place is not None:
+            result_files.check_kept(
+                self.place,
+                model.id,
+                (spec.id, split),
+                settings,
+                answers=answers,
+                judged=self.judge is not None,
+            )
+
+    def errata_of(self, questions: Questions) -> Errata | None:
+        """Return the errata of questions that are applied. None where there are none.
+
+        Raises:
+            InputError: The file of errata is wrong.
+        """
+        if self.errata == "ignore" or questions.hidden:
+            return None
+        errata_of_split = read_errata(questions.spec, questions.split)
+        is_part = questions.task is not None and questions.task.only
+        if errata_of_split is not None and questions.rows and not is_part:
+            errata_of_split.check_ids({row["id"] for row in questions.rows})
+        return errata_of_split
+
+    def judge_for(self, spec: BenchmarkSpec, note: Note | None = None) -> Judge | None:
+        """Return the judge that was named. None where the benchmark has nothing for it."""
+        if self.judge is None or spec.judge is None:
+            return None
+        from reelbench.judges.judge_run import judge_of
+
+        return judge_of(self.judge, note or self.note, self.bar)
+
+
+@dataclass(frozen=True, slots=True)
+class RunMetadata:
+    """The user's statements on answers made elsewhere: a file of answers has none."""
+
+    model: str | None = None
+    revision: str | None = None
+    frames: str | None = None
+    label: str | None = None
+    url: str | None = None
+    origin: str | None = None
+    """The address from which the answers were fetched."""
+
+    @property
+    def anything(self) -> bool:
+        """True where at least one thing is stated."""
+        return self != RunMetadata()
+
+    def __post_init__(self) -> None:
+        if self.frames is not None:
+            object.__setattr__(self, "frames", str(FrameSampling.parse(str(self.frames))))
+        refuse_in_words("--label", self.label or "")
+        refuse_in_words("--url", self.url or "")
+
+
+_UNREAD_SHOWN = 3
+_LEAST_JUDGED_SHARE = 0.2
+"""The least share of answers that a working judge scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A scored benchmark: the result, its folder, and the ids that did not fit.
+
+    Attributes:
+        judge_failed: Why the judge that was named scored under a fifth of what needed it.
+        judge_trouble: The judge's last note, where it left answers without a score.
+        unanswered: Why not one answer came to its end.
+        unread: The first samples whose answer could not be read.
+        unread_replies: The first replies (id, text) of a judge that could not be read.
+    """
+
+    result: Result
+    folder: Path
+    missing: list[str] = field(default_factory=list)
+    extra: list[str] = field(default_factory=list)
+    duplicate: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    judge_failed: str | None = None
+    judge_trouble: str | None = None
+    unanswered: str | None = None
+    unread: Sequence[Sample] = ()
+    unread_replies: Sequence[tuple[str, str]] = ()
+
+    @property
+    def complete(self) -> bool:
+        """True where every item is scored and every id fits: the condition of `--strict`."""
+        unscored = self.result.counts.unscored.keys() - {Reason.LEFT_OUT}
+        return not (unscored or self.missing or self.extra or self.duplicate)
+
+
+class _Unanswered(NamedTuple):
+    """Lines on answers that did not come to their end.
+
+    `error` is the line where none of them did.
+    """
+
+    notes: list[str]
+    error: str | None
+
+
+class _QuestionsOrigin(NamedTuple):
+    """The owner of questions, and the hash of their split."""
+
+    data: Data
+    questions_sha256: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A scored benchmark of which nothing is written yet.
+
+    Attributes:
+        asked: The questions and their options, in the samples' order.
+        fits: The lists of ids, and the notes, as `Outcome` has them.
+        judge_notes: The notes of the judge that was asked.
+        come_by: The record of how the answers were asked for.
+        reading: The cost of the reader's replies.
+        own_rows: Whether the run itself states that its rows were somebody's own.
+        defaults: The command's options that a `reelbench.toml` set, with their values.
+        errata: The errata that were applied.
+        stated_targets: The right answers, by id, that these corrected.
+        earlier_result: The result whose answers are among these.
+    """
+
+    questions: Questions
+    asked: Sequence[Words]
+    scored: aggregation.ScoredItems
+    model: ModelRecord
+    settings: SettingsRecord
+    fits: dict[str, list[str]] = field(default_factory=dict)
+    url: str | None = None
+    note: str | None = None
+    judge: "JudgeOptions | None" = None
+    judge_notes: Sequence[str] = ()
+    come_by: AskedRecord | None = None
+    reading: ReadingRecord | None = None
+    own_rows: bool = False
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    errata: ErrataRecord | None = None
+    stated_targets: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    earlier_result: Result | None = None
+
+    @property
+    def spec(self) -> BenchmarkSpec:
+        """The benchmark."""
+        return self.questions.spec
+
+    @property
+    def items(self) -> list[Item]:
+        """The items as they came, made again: before any judge."""
+        items: list[Item] = []
+        for sample, (question, options) in self._asked_samples():
+            reason = aggregation.reason_before_judging(sample)
+            items.append(sample.item(question, reason, options))
+        return items
+
+    @property
+    def name(self) -> str:
+        """A name for the result's folder, made from the model and its answers."""
+        digest = hashlib.sha256(f"{self.model.id}\n[".encode("utf-8", "surrogatepass"))
+        separator = ""
+        for sample in self.scored.samples:
+            answer = json.dumps((sample.id, sample.prediction), default=str)
+            digest.update(f"{separator}{answer}".encode())
+            separator = ", "
+        digest.update(b"]")
+        if self.errata is not None:
+            digest.update(str(self.errata).encode())
+        if self.settings.reader is not None:
+            digest.update(self.settings.reader.model_dump_json().encode())
+        return f"{self.spec.id}-{self.questions.split}-{digest.hexdigest()[:12]}"
+
+    @property
+    def judge_failed(self) -> str | None:
+        """Why the judge scored under a fifth of what needed it."""
+        if self.judge is None:
+            return None
+        # Replies that are still to come from a batch have not failed, nor what nobody asked about.
+        failures = OF_JUDGE - {Reason.JUDGE_PENDING, Reason.JUDGE_NOT_DRAWN}
+        unscored = self.scored.counts.unscored
+        counts = {reason: count for reason, count in unscored.items() if reason in failures}
+        judged = self._judged_items()
+        needed = judged + sum(counts.values())
+        if not counts or judged >= _LEAST_JUDGED_SHARE * needed:
+            return None
+        if self.judge_notes and not counts.keys() <= UNREAD_BY_JUDGE:
+            cause = self.judge_notes[-1]
+        else:
+            cause = f"no reply of the judge {self.judge.name} at {self.judge.host} could be read"
+        numbers = ", ".join(f"{count} {reason}" for reason, count in counts.items())
+        extent = "no answer is judged"
+        if judged:
+            extent = f"{judged} of {needed} answers are judged"
+        return f"{cause}; {extent} ({numbers})"
+
+    def _judged_items(self) -> int:
+        """Return the number of items that have their scores by the judge's replies."""
+        judged = 0
+        for sample in self.scored.samples:
+            judged += sample.state == "scored" and bool(sample.judge_replies)
+        return judged
+
+    def _judge_trouble(self) -> str | None:
+        """Return the judge's last note, where it was not available for some answers."""
+        if not self.judge_notes or not self.scored.counts.unscored.get("judge_unavailable"):
+            return None
+        return self.judge_notes[-1]
+
+    def _asked_samples(self) -> Iterator[tuple[Sample, Words]]:
+        return zip(self.scored.samples, self.asked, strict=True)
+
+    def write(self, folder: Path) -> Outcome:
+        """Write the result, its samples and its questions to `folder`.
+
+        Of hidden answers a submission too.
+        """
+        result_files.write_questions(folder, self.questions.library, self._asked_samples())
+        data_notes = self._data_notes()
+        result = self._write_result(folder, data_notes)
+        notes = list(self.fits.get("notes", ()))
+        if Reason.ANSWERS_HIDDEN in self.scored.counts.unscored:
+            notes += self._write_submission(folder, result)
+        unanswered = self._unanswered()
+        notes += unanswered.notes
+        overlap_note = self._overlap_note()
+        if overlap_note:
+            notes.append(overlap_note)
+        notes += data_notes
+        if len(self.scored.samples) > bounds.ITEMS:
+            notes.append(
+                f"{len(self.scored.samples):,} items: boards, comparisons and pages take results "
+                f"of up to {bounds.ITEMS:,}; for those, score the predictions in parts"
+            )
+        unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags]
+        notes += self._unit_notes(unread)
+        return Outcome(
+            result,
+            folder,
+            missing=list(self.fits.get("missing", ())),
+            extra=list(self.fits.get("extra", ())),
+            duplicate=list(self.fits.get("duplicate", ())),
+            notes=notes,
+            judge_failed=self.judge_failed,
+            judge_trouble=self._judge_trouble(),
+            unanswered=unanswered.error,
+            unread=unread[:_UNREAD_SHOWN],
+            unread_replies=self._unread_replies(),
+        )
+
+    def _unit_notes(self, unread: Sequence[Sample]) -> list[str]:
+        """Return the notes on unread spans in a unit that can't be turned into seconds."""
+        if not self.questions.spec.asks_span:
+            return []
+        answers_by_unit: Counter[str] = Counter()
+        for sample in unread:
+            if (sample.parsed or {}).get("span") is None and isinstance(sample.prediction, str):
+                unit = answers.unknown_unit(sample.prediction)
+                if unit is not None:
+                    answers_by_unit[unit] += 1
+        notes: list[str] = []
+        for unit, count in answers_by_unit.items():
+            notes.append(
+                f"{number_of(count, 'answer')} with a span in {unit}: not read; "
+                "let the model answer in seconds"
+            )
+        return notes
+
+    def _data_notes(self) -> list[str]:
+        """Return the notes on the data: units in doubt, labels and rows that don't count."""
+        notes: list[str] = []
+        doubt = self.questions.unit_doubt(self.scored.samples)
+        if doubt:
+            notes.append(doubt)
+        labels_note = aggregation.note_on_labels(self.spec, self.scored.samples)
+        if labels_note:
+            notes.append(labels_note)
+        with suppress(ReelbenchError):  # the questions are not on this machine
+            unreadable, rows = self.questions.here.left_out
+            if unreadable:
+                notes.append(
+                    f"{unreadable:,} of {rows:,} rows can't be read and are left out "
+                    "(skip: unreadable)"
+                )
+        return notes
+
+    def _write_result(self, folder: Path, data_notes: Sequence[str]) -> Result:
+        spec = self.spec
+        split = self.questions.split
+        source = self.questions.source
+        local_split = None
+        with suppress(ReelbenchError):  # the questions are not on this machine
+            local_split = self.questions.here
+        origin = self._questions_origin(local_split)
+        notes = [note for note in (self.note, *data_notes) if note]
+        attribution = result_files.Attribution(
+            origin.data,
+            origin.questions_sha256,
+            self.errata,
+            url=self.url,
+            note="; ".join(notes) or None,
+            asked=self.come_by,
+            reading=self.reading,
+            defaults=self.defaults,
+        )
+        return result_files.write(
+            folder,
+            spec,
+            self.scored,
+            split=split,
+            source=source,
+            model=self.model,
+            settings=self.settings,
+            attribution=attribution,
+        )
+
+    def _questions_origin(self, local_split: SplitData | None) -> _QuestionsOrigin:
+        """Return the owner of the questions, and their hash.
+
+        With errata, an earlier result's samples have no more the right answers of the rows: where
+        the rows aren't here, it is that result which states both.
+        """
+        before = self.earlier_result if self.errata is not None else None
+        asked_rows = self._asked_rows() if before is None else ()
+        place = (self.spec, self.questions.split, self.questions.source)
+        digest = ownership.questions_sha256(*place, asked_rows, local_split)
+        if before is not None and digest is None:
+            return _QuestionsOrigin(before.data, before.benchmark.questions_sha256)
+        if self.own_rows:
+            return _QuestionsOrigin("own", digest)
+        whose = ownership.rows_owner(*place, self._references(), local_split)
+        return _QuestionsOrigin(whose, digest)
+
+    def _references(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+        """Yield the id, video, question and right answer of each sample."""
+        for sample, (question, _) in self._asked_samples():
+            yield sample.id, sample.video, question, self._stated_target(sample)
+
+    def _stated_target(self, sample: Sample) -> dict[str, Any]:
+        """Return a sample's right answer as the rows state it."""
+        return self.stated_targets.get(sample.id, sample.target)
+
+    def _asked_rows(self) -> Iterator[tuple[str, str, tuple[str, ...], dict[str, Any] | None]]:
+        """Yield the id, question, options and right answer of each sample.
+
+        Where the video was missing there is no right answer.
+        """
+        for sample, (question, options) in self._asked_samples():
+            target = None
+            if sample.reason != Reason.MEDIA_MISSING:
+                target = self._stated_target(sample)
+            yield sample.id, question, options, target
+
+    def _write_submission(self, folder: Path, result: Result) -> list[str]:
+        """Write the file for the owners' server. Return notes on its use."""
+        spec = self.spec
+        split = self.questions.split
+        path = folder / f"submission{submissions.submission_suffix(spec)}"
+        submissions.write_submission(spec, self.scored.samples, path)
+        notes: list[str] = []
+        server = spec.splits[upstream_split(spec, split)].submit_to
+        advice = submissions.submission_advice(split, path, server or "the owners' server")
+        if not submissions.has_own_form(spec) and not is_mini(split):
+            hidden_submission.write_record(folder, result)
+            lengthy_note = hidden_submission.lengthy_note(path)
+            if lengthy_note is not None:
+                notes.append(lengthy_note)
+            if not server:
+                advice = self._hand_in_advice(folder)
+        return [f"{spec.id} {split}: the answers are hidden; {advice}", *notes]
+
+    def _hand_in_advice(self, folder: Path) -> str:
+        """Return the commands that hand in the answers, or why these can't be."""
+        answered = len(self.scored.samples)
+        of_split = len(self.questions.rows)
+        if answered < of_split:
+            return (
+                f"these are {answered} of {of_split} questions, and their owner takes no part of "
+                "them: run it on all to hand it in"
+            )
+        return hidden_submission.hand_in_advice(folder)
+
+    def _unanswered(self) -> _Unanswered:
+        """Return a line for each reason why answers did not come to their end."""
+        counts = self.scored.counts
+        asked_items = counts.items
+        for reason in NOT_ASKED:
+            asked_items -= counts.unscored.get(reason, 0)
+        failed_items = 0
+        for reason in Reason:
+            if reason.fault == "model":
+                failed_items += counts.unscored.get(reason, 0)
+        some_answered = asked_items > failed_items
+        notes: list[str] = []
+        for reason in Reason:
+            count = counts.unscored.get(reason)
+            if some_answered and reason == Reason.MODEL_FAILED:
+                continue
+            if reason.advice and count:
+                notes.append(f"{count} of {asked_items} answers {reason.advice}")
+                if reason in NOT_ALL_SEEN:
+                    notes[-1] += _sent_and_counted(self.scored.samples, reason)
+                if reason == Reason.CUT_OFF:
+                    notes[-1] += _full_window(self.scored.samples)
+        if some_answered or not notes:
+            return _Unanswered(notes, None)
+        # The last line is the error then, and no note beside it.
+        error = notes.pop() + _why_failed(self.scored.samples, self.model)
+        return _Unanswered(notes, error)
+
+    def _overlap_note(self) -> str:
+        """Return a note on answers too long for the metrics of overlapping words, if any."""
+        metrics = self.spec.metrics
+        names = [metric.name for metric in metrics if isinstance(metric.aggregate, Corpus)]
+        if self.scored.numbers.metrics.keys().isdisjoint(names):
+            return ""
+        too_long = aggregation.too_long(self.scored.samples)
+        if not too_long:
+            return ""
+        answers = number_of(too_long, "answer has", "answers have")
+        return (
+            f"{answers} more than {aggregation.LONGEST_OVERLAP} characters: {', '.join(names)} "
+            "read the last ones"
+        )
+
+    def _unread_replies(self) -> list[tuple[str, str]]:
+        """Return the first replies of the judge that say nothing readable.
+
+        Of each sample it is the last of them.
+        """
+        replies: list[tuple[str, str]] = []
+        for sample in self.scored.samples:
+            if sample.reason != Reason.JUDGE_UNPARSABLE:
+                continue
+            unread = [reply for reply in sample.judge_replies if reply.score is None]
+            if unread and unread[-1].raw:
+                replies.append((sample.id, unread[-1].raw))
+                if len(replies) == _UNREAD_SHOWN:
+                    break
+        return replies
+
+
+_FAILED_REQUEST = re.compile(r"\[LMMS_EVAL_REQUEST_FAILED[^\]]*\]\s*")
+
+
+def _sent_and_counted(samples: Sequence[Sample], reason: Reason) -> str:
+    """Return the pictures and tokens of the first answer that has a reason."""
+    for sample in samples:
+        tokens = (sample.tokens or {}).get("prompt")
+        if sample.reason != reason or tokens is None:
+            continue
+        counted = number_of(tokens, "token")
+        if not sample.frame_timestamps:
+            return f" (the first: {counted})"
+        answers = len(sample.candidates or [sample.prediction])
+        pictures = number_of(answers * len(sample.frame_timestamps), "picture")
+        return f" (the first: {pictures}, {counted})"
+    return ""
+
+
+def _full_window(samples: Sequence[Sample]) -> str:
+    """Return words on answers that a full window ended, and no limit on their length.
+
+    Then prompt and answer have one sum, however long each of them is.
+    """
+    of_sum: dict[int, list[int]] = {}
+    for sample in samples:
+        tokens = sample.tokens or {}
+        prompt = tokens.get("prompt")
+        answer = tokens.get("completion")
+        if sample.reason == Reason.CUT_OFF and prompt and answer:
+            of_sum.setdefault(prompt + answer, []).append(answer)
+    for window, lengths in of_sum.items():
+        if len(set(lengths)) > 1:
+            return (
+                f"; in {len(lengths)} of them prompt and answer fill the server's window of "
+                f"{window:,} tokens: raise that instead (Ollama: OLLAMA_CONTEXT_LENGTH; "
+                "llama.cpp: -c; vLLM: --max-model-len)"
+            )
+    return ""
+
+
+def _why_failed(samples: Sequence[Sample], model: ModelRecord) -> str:
+    """Return the server's words on the first request that failed.
+
+    lmms-eval's adapters log them as the answer.
+    """
+    answers = [sample.prediction for sample in samples if sample.reason == Reason.MODEL_FAILED]
+    if not answers:
+        return ""
+    if not isinstance(answers[0], str):
+        return ", and what it said of that stands in the run's own messages"
+    words = _FAILED_REQUEST.sub("", answers[0]) or answers[0]
+    why = printable(without_secrets(words))
+    url = str(model.args.get("base_url") or "")
+    if "404" in why and url and not urlsplit(url).path.strip("/"):
+        why += f"; {url} has no path, and most servers have /v1: add it to base_url"
+    return f": {why}"
+
+
+class PredictionsFile(NamedTuple):
+    """A file of predictions, and the statements on them."""
+
+    path: Path
+    metadata: RunMetadata
+
+
+def resolve_predictions(source: Path | str, metadata: RunMetadata) -> PredictionsFile:
+    """Return the file of predictions and its metadata. An address on the Hub is fetched."""
+    if not str(source).startswith(predictions.SCHEME):
+        return PredictionsFile(Path(source), metadata)
+    path, repo_id, origin = predictions.fetch(str(source))
+    model = metadata.model or repo_id
+    return PredictionsFile(path, replace(metadata, model=model, origin=origin))
+
+
+def record_of_model(**fields: str | None) -> ModelRecord:
+    """Return a model's record. InputError where a name is none that a record can hold."""
+    return record_of(ModelRecord, fields, "the model", mark=": ")
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """One model's answers to a split's questions, and the facts for their record.
+
+    Attributes:
+        judged: The verdicts of the run's own judge.
+        columns: The items' own scores, by id, where whoever hands them over has made them.
+        duplicate: Ids that a run has twice. None where the answers are of no run.
+        own_rows: Whether the run itself states that its rows were somebody's own.
+        earlier_result: The result whose answers are among these already.
+    """
+
+    submission: PredictionSet
+    model: ModelRecord
+    settings: SettingsRecord
+    url: str | None = None
+    note: str | None = None
+    judged: Judged | None = None
+    columns: Mapping[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
+    duplicate: list[str] | None = None
+    own_rows: bool = False
+    earlier_result: Result | None = None
+
+    @property
+    def questions(self) -> Questions:
+        """The questions that were asked."""
+        return self.submission.questions
+
+
+def read_answers(
+    name: str,
+    inputs: Inputs,
+    options: Options,
+    *,
+    columns: Columns | None = None,
+    metadata: RunMetadata | None = None,
+    agent_log: Path | None = None,
+) -> Answers:
+    """Read predictions from a file in the owners' format, or a table.
+
+    Args:
+        name: A benchmark or one of its tasks.
+        inputs: The files.
+        options: How they are to be scored.
+        columns: A table's columns, where their names don't tell.
+        metadata: The user's statements on the answers, for the record.
+        agent_log: The log of what an agent looked at for them.
+    """
+    questions = Questions.named(name, inputs.split, inputs.data, inputs.references)
+    metadata = metadata or RunMetadata()
+    submission = predictions.read(
+        questions, inputs.predictions, columns or Columns(), inputs.document
+    )
+    if questions.handed_in and options.only is None and options.earlier is None:
+        _refuse_other_questions(submission, inputs.predictions)
+    if inputs.tags is not None:
+        submission = submissions.tagged(submission, inputs.tags)
+    settings = SettingsRecord(frames=metadata.frames or "unknown", label=metadata.label)
+    if agent_log is not None:
+        if metadata.frames or metadata.label:
+            raise InputError(
+                "--looked says how the answers were made; leave out --frames and --label"
+            )
+        submission, settings = submissions.with_looks(submission, agent_log)
+    model_id = metadata.model or inputs.predictions.stem
+    model = record_of_model(id=model_id, revision=metadata.revision)
+    earlier = options.earlier
+    if earlier is not None:
+        if metadata.model in {None, earlier.result.model.id}:
+            model = earlier.result.model
+        if metadata.frames is None and agent_log is None:
+            settings = earlier.result.settings
+    elif options.only is not None:
+        ids = [item.id for item in submission.items]
+        options.only.check(ids, f"{questions.spec.id} {questions.split}")
+        items = [item for item in submission.items if item.id in options.only.ids]
+        submission = replace(submission, items=items)
+        settings = settings.model_copy(update={"limit": len(items)})
+    note = f"answers from {metadata.origin}" if metadata.origin else None
+    return Answers(submission, model, settings, metadata.url, note)
+
+
+def _refuse_other_questions(submission: PredictionSet, file: Path) -> None:
+    """Refuse a file that the owner of a hidden test would refuse. InputError."""
+    own_ids = [item.id for item in submission.items]
+    given_ids = {*own_ids, *submission.extra}.difference(submission.absent)
+    hidden_submission.refuse_other_ids(given_ids, own_ids, str(file))
+
+
+def score_files(name: str, inputs: Inputs, options: Options, **arguments: Any) -> Evaluation:  # noqa: ANN401 - `read_answers`'
+    """Score predictions from a file. The arguments are those of `read_answers`."""
+    return evaluation(read_answers(name, inputs, options, **arguments), options)
+
+
+def evaluation(answers: Answers, options: Options) -> Evaluation:
+    """Judge and score answers, with those of an earlier result.
+
+    The list of their items is emptied.
+    """
+    submission = answers.submission
+    questions = answers.questions
+    spec = questions.spec
+    items = submission.items
+    options = _without_idle_reader(options, questions)
+    settings = options.labelled(answers.settings)
+    earlier = options.earlier
+    errata_of_split = options.errata_of(questions)
+    earlier_result = answers.earlier_result
+    if earlier is not None:
+        earlier_result = earlier.result
+        ids = {item.id for item in items}
+        earlier.refuse_unlike(
+            questions,
+            answers.model.id,
+            settings,
+            judge=options.judge,
+            question_ids=ids,
+            errata=errata_of_split,
+        )
+        items, settings = merged(questions, earlier, items, settings, options.note)
+    _note_idle_judge(answers, options)
+    judge_notes: list[str] = []
+
+    def note(line: str) -> None:
+        judge_notes.append(line)
+        options.note(line)
+
+    judge = options.judge_for(spec, note)
+    model, settings = abouts.applied(
+        options.about, spec.id, answers.model, options.labelled(settings)
+    )
+    answered_items = sum(item.reason not in NO_ANSWER for item in items)
+    options.check_place(spec, questions.split, model, settings, answered_items)
+    stated_targets: dict[str, dict[str, Any]] = {}
+    errata_record: ErrataRecord | None = None
+    if errata_of_split is not None:
+        errata_record = errata_of_split.record
+        options.note(f"errata: {errata_record} (--errata ignore scores without them)")
+        with_errata = _with_errata(answers, items, errata_of_split)
+        answers = with_errata.answers
+        items.clear()  # there may be no room for both lists
+        items = with_errata.items
+        stated_targets = with_errata.stated_targets
+    read_items = _read_by_model(spec, items, answers.columns, options)
+    items = read_items.items
+    judged = judge(spec, items) if judge else answers.judged
+    fits = _fits(answers, items)
+    asked_words = [(item.question, item.options) for item in items]
+    scored_items = aggregation.score(
+        spec,
+        drained(items),
+        overlap=options.overlap,
+        judged=judged,
+        bar=options.bar,
+        columns=read_items.columns,
+        extra=len(submission.extra),
+        duplicate=len(answers.duplicate or ()),
+        **submission.tags,
+    )
+    return Evaluation(
+        questions=questions,
+        asked=asked_words,
+        scored=scored_items,
+        model=model,
+        settings=settings,
+        fits=fits,
+        url=answers.url,
+        note=answers.note,
+        judge=options.judge,
+        judge_notes=judge_notes,
+        reading=read_items.reading,
+        own_rows=answers.own_rows,
+        defaults=options.defaults,
+        errata=errata_record,
+        stated_targets=stated_targets,
+        earlier_result=earlier_result,
+    )
+
+
+def _note_idle_judge(answers: Answers, options: Options) -> None:
+    """Note that a judge was named for a benchmark that has nothing to judge."""
+    spec = answers.questions.spec
+    is_run = answers.duplicate is not None
+    # A judge of REELBENCH_JUDGE is for all benchmarks, so that it may be of no use to one.
+    if options.judge is not None and spec.judge is None and not is_run and not JUDGE.is_set:
+        options.note(f"{spec.id}: no metric of it is judged, so the judge is not asked")
+
+
+def _fits(answers: Answers, items: Sequence[Item]) -> dict[str, list[str]]:
+    """Return the ids that do not fit to the questions, and the notes."""
+    submission = answers.submission
+    fits: dict[str, list[str]] = {"notes": submission.notes}
+    if answers.duplicate is not None:
+        fits["duplicate"] = answers.duplicate
+        return fits
+    missing = [item for item in items if item.reason == Reason.PREDICTION_MISSING]
+    fits["missing"] = [item.id for item in missing]
+    fits["extra"] = submission.extra
+    return fits
+
+
+def _without_idle_reader(options: Options, questions: Questions) -> Options:
+    """Return options without a reader of answers that their owner's machine reads anew."""
+    spec = questions.spec
+    if options.reader is None or not questions.hidden or submissions.has_own_form(spec):
+        return options
+    options.note(
+        f"{spec.id} {questions.split}: the owner reads the predictions without a model, so the "
+        "reader is not asked"
+    )
+    return replace(options, reader=None)
+
+
+class _WithErrata(NamedTuple):
+    """Answers without the scores that errata change, their items by the errata.
+
+    `stated_targets` are the right answers as the rows state them.
+    """
+
+    answers: Answers
+    items: list[Item]
+    stated_targets: dict[str, dict[str, Any]]
+
+
+def _with_errata(answers: Answers, items: Sequence[Item], errata_of_split: Errata) -> _WithErrata:
+    """Return answers and their items with the errata applied."""
+    changed_ids = errata_of_split.by_id.keys()
+    stated_targets = {item.id: item.target for item in items if item.id in changed_ids}
+    corrected = list(errata_of_split.items(items))
+    columns = answers.columns
+    columns = {name: columns[name] for name in columns if name not in changed_ids}
+    judged = answers.judged
+    if judged is not None:
+        verdicts, record = judged
+        verdicts = {name: verdicts[name] for name in verdicts if name not in changed_ids}
+        judged = (verdicts, record)
+    answers = replace(answers, columns=columns, judged=judged)
+    return _WithErrata(answers, corrected, stated_targets)
+
+
+class _ReadItems(NamedTuple):
+    """Items as a reader read them, their own scores, and what that took."""
+
+    items: list[Item]
+    columns: Mapping[str, dict[str, float]]
+    reading: ReadingRecord | None
+
+
+def _read_by_model(
+    spec: BenchmarkSpec,
+    items: list[Item],
+    columns: Mapping[str, dict[str, float]],
+    options: Options,
+) -> _ReadItems:
+    """Return items with what the reader that was named found in unread answers.
+
+    Own scores of an item that it saw are made anew.
+    """
+    if options.reader is None:
+        return _ReadItems(items, columns, None)
+    from reelbench.tasks.answer_reader import read_unread
+
+    read = read_unread(spec, items, options.reader, options.note, options.bar)
+    kept_columns = {name: scores for name, scores in columns.items() if name not in read.seen}
+    return _ReadItems(read.items, kept_columns, read.record)
+
+
+class MergedItems(NamedTuple):
+    """A result's items with those of an earlier one, and its settings."""
+
+    items: list[Item]
+    settings: SettingsRecord
+
+
+def merged(
+    questions: Questions,
+    earlier: EarlierResult,
+    items: Sequence[Item],
+    settings: SettingsRecord,
+    note: Note,
+) -> MergedItems:
+    """Return new items with the earlier result's answers to all other questions.
+
+    Raises:
+        InputError: None of the questions that are asked again has a new answer.
+    """
+    all_items, new = earlier.merged(questions, items)
+    again = len(earlier.ids)
+    if earlier.only == OTHER_JUDGE:
+        answered_again = again
+    else:
+        answered_again = new
+        if not new:
+            raise InputError(
+                f"{earlier.folder}: none of its {again} questions that are meant has a new answer"
+            )
+        if new < again:
+            of_questions = number_of(again, "question")
+            note(
+                f"no new answer to {again - new} of {of_questions}, so that of {earlier.folder} "
+                "stays"
+            )
+    settings = earlier.settings(settings, answered_again)
+    frames = submissions.frames_given(all_items)
+    return MergedItems(all_items, settings.model_copy(update={"frames_given": frames}))

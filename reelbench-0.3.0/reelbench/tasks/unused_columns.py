@@ -1,0 +1,1002 @@
+"""The account of a guess: what each column holds that no part of a benchmark uses.
+
+A guess is made from what was looked for. Here everything else is looked at. A column that nothing
+uses is named with what it holds, and where that matters for scores (options, answers, times,
+media, splits) there is a line that says which key takes it.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress, filterfalse
+from operator import not_
+from pathlib import PurePosixPath
+from statistics import median
+from typing import Any, NamedTuple
+
+from reelbench.base.errors import InputError, first_of
+from reelbench.base.tables import as_text
+from reelbench.base.values import is_array, is_number, is_object
+from reelbench.data import option_texts, row_cells, video_windows
+from reelbench.registry.benchmark_kinds import FileKind
+from reelbench.registry.spec import AnswerForm
+from reelbench.tasks.table_columns import (
+    ANY_SHARE,
+    LABELS,
+    OPTION_STEMS,
+    SENTENCE_WORDS,
+    Cells,
+    Column,
+    TableColumns,
+    ends_in_options,
+    ends_in_question,
+    flattened,
+    has_usual_name,
+    is_plain,
+    is_text,
+    keys_named,
+    mostly,
+    parts_of,
+    plain_name,
+    words_of,
+)
+from reelbench.video.media_roots import VIDEO_SUFFIXES
+
+_LETTERS = re.compile(r"[A-J](?:\s*[,;/&]?\s*[A-J])+")
+_ONE_LETTER = re.compile(r"\s*\(?[A-J]\)?[.:]?\s*")
+_CLOCK = re.compile(r"\s*\d{1,2}(?::\d{1,2}){1,2}(?:[.,]\d+)?\s*")
+_DIGITS = re.compile(r"\d{1,9}")
+_PARTING_SIGNS = re.compile(r"[,;/|\n]")
+PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
+SOUNDS = (".wav", ".mp3", ".flac", ".m4a", ".ogg", ".aac")
+_COVERS = frozenset({"thumbnail", "thumb", "cover", "poster", "logo", "icon", "preview"})
+_TELLING_ROWS = 2
+_TELLING_STARTS = 5
+_DEEPEST = 6
+_SLACK = 1.0
+"""Seconds by which a span may leave the part shown: both are rounded."""
+
+_FEW_LABELS = 30
+_SHOWN = 40
+_NEARLY_ALL = 0.9
+_UNREAD_TIME = "'{}' holds no times that can be read ({!r}): write seconds, or clocks such as 1:02"
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The columns and kind that a guess has settled.
+
+    `columns` and `user_columns` are ours -> theirs; `used` are all of theirs that are in use;
+    `form` is how the right option is named; `options_key` the value of the key `options`.
+    """
+
+    kind: FileKind
+    columns: Mapping[str, Column]
+    used: frozenset[str]
+    user_columns: Mapping[str, Column]
+    is_kind_stated: bool
+    form: AnswerForm | None
+    options_key: str
+
+    @property
+    def asks_choice(self) -> bool:
+        """True where questions have options."""
+        return self.kind.endswith("choice")
+
+    @property
+    def leaves_spans_out(self) -> bool:
+        """True where the user names a kind beside which there is one with other spans."""
+        return self.is_kind_stated and self.kind not in {"open", "exact"}
+
+
+class _Bounds(NamedTuple):
+    """A start and an end that may bound the part shown, and their line."""
+
+    names: tuple[str, ...]
+    line: str
+
+
+class Accounts(NamedTuple):
+    """The contents of unused columns, and the lines on those that matter, by column."""
+
+    unused: dict[str, str]
+    lines: dict[str, str]
+
+
+def accounts(table: TableColumns, settled: Settled) -> Accounts:
+    """Return the account of all columns that nothing uses."""
+    return _Accounting(table, settled).accounts()
+
+
+class _Accounting:
+    def __init__(self, table: TableColumns, settled: Settled) -> None:
+        self._table = table
+        self._settled = settled
+        self._names = [name for name in table.values if name not in settled.used]
+        self._again: dict[str, str] = {}
+
+    def accounts(self) -> Accounts:
+        """Look at each column, and at groups of them."""
+        lines: dict[str, str] = {}
+        asking = self._asking_columns()
+        grouped = self._lines_of_groups()
+        bounds = self._line_of_whole_clips()
+        if not bounds.line:
+            bounds = self._line_of_bounds()
+        covered: set[str] = set(bounds.names)
+        for group in grouped:
+            covered.update(group)
+        for name in self._names:
+            if name in asking:
+                lines[name] = self._line_of_questions(asking)
+            elif name not in covered:
+                line = self._line_of_column(name)
+                if line:
+                    lines[name] = line
+        for group, line in grouped.items():
+            lines[group[0]] = line
+        if bounds.line:
+            lines[bounds.names[0]] = bounds.line
+        lines |= self._line_of_parallel_lists()
+        if "question" not in self._settled.columns and not asking:
+            lines |= self._line_of_deep_questions()
+        lines |= self._lines_of_answers()
+        lines |= self._lines_of_options_in_questions()
+        lines |= self._line_of_spans_outside()
+        unused: dict[str, str] = {}
+        for name in self._names:
+            unused[name] = self._again.get(name) or self._content_of(name)
+        return Accounts(unused, lines)
+
+    def _line_of_column(self, name: str) -> str:
+        """Return the first line on what a column holds. Empty where nothing matters."""
+        looks = (
+            self._line_of_other_questions,
+            self._line_of_turns,
+            self._line_of_keyed_objects,
+            self._line_of_rubrics,
+            self._line_of_wrong_options,
+            self._line_of_options,
+            self._line_of_listed_options,
+            self._line_of_answers_within,
+            self._line_of_other_answer,
+            self._line_of_numbered_video,
+            self._line_of_media,
+            self._line_of_times,
+            self._line_of_splits,
+        )
+        if str(self._settled.columns.get("options")).startswith(f"{name}."):
+            return ""
+        if self._is_constant(name) and is_object(self._table.values[name][0]):
+            return ""  # it stood beside all rows
+        if self._is_copy(name):
+            return ""
+        for look in looks:
+            line = look(name)
+            if line:
+                return line
+        return ""
+
+    def _content_of(self, name: str) -> str:
+        """Return the content of a column, in a word or two."""
+        values = self._table.values[name]
+        if not values:
+            return "empty"
+        if self._is_constant(name):
+            return "the same in all rows"
+        if all(map(is_number, values)):
+            return "numbers"
+        if any(map(is_object, values)):
+            return "objects"
+        if any(map(is_array, values)):
+            return "lists"
+        most_labels = min(_FEW_LABELS, max(2, len(values) // 2))
+        return "labels" if len(set(map(str, values))) <= most_labels else "texts"
+
+    def _is_constant(self, name: str) -> bool:
+        """Return True where several rows all have the same value."""
+        values = self._table.values[name]
+        if len(values) < _TELLING_ROWS or len(values) < len(self._table.rows):
+            return False
+        return all(value is values[0] or value == values[0] for value in values)
+
+    def _is_copy(self, name: str) -> bool:
+        """Return True where a column repeats one that is in use, and note which."""
+        for used in sorted(self._settled.used & self._table.values.keys()):
+            if all(
+                _value_in_column(row, name) == _value_in_column(row, used)
+                for row in self._table.rows
+            ):
+                self._again[name] = f"{used} again"
+                return True
+        return False
+
+    def _texts_of(self, name: str) -> list[str]:
+        """Return a column's text in each row, empty where it has none."""
+        texts: list[str] = []
+        for row in self._table.rows:
+            text: str | None = None
+            with suppress(InputError):
+                text = as_text(row_cells.filled(row, name, ""), "")
+            texts.append(text or "")
+        return texts
+
+    # --- questions
+
+    def _asking_columns(self) -> list[str]:
+        """Return the unused columns that hold whole questions."""
+        outer, _, inner = str(self._settled.columns.get("question")).partition(".")
+        names = [name for name in self._names if self._holds_questions(name)]
+        if inner:
+            names = [name for name in names if name != outer]
+        return names
+
+    def _holds_questions(self, name: str) -> bool:
+        """Return True where a column holds objects with a question and its answer or options.
+
+        Subtitles have a text, and nothing beside it.
+        """
+        return any(map(_is_question, flattened(self._table.values[name])))
+
+    def _line_of_questions(self, asking: Sequence[str]) -> str:
+        steps = "{part}"
+        if len(asking) == 1 and any(map(is_array, self._table.values[asking[0]])):
+            steps = asking[0]
+        outer_columns = {name.rpartition(".")[0] for name in asking} - {""}
+        if outer_columns:
+            steps = min(outer_columns).replace(".", "/") + "/{part}"
+        verb = "holds" if len(asking) == 1 else "hold"
+        names = ", ".join(map(repr, asking))
+        return f"{names} {verb} whole questions: --set each={steps} makes a row of each"
+
+    def _line_of_deep_questions(self) -> dict[str, str]:
+        """Return a line on questions deep in a column, with their path."""
+        for name in self._names:
+            if plain_name(name) in LABELS["turns"]:
+                continue
+            for value in self._table.values[name]:
+                steps = _steps_to_questions(value)
+                if steps:
+                    path = "/".join([name, *steps]).rstrip("/")
+                    line = f"{name!r} holds whole questions: --set each={path} makes a row of each"
+                    return {name: line}
+        return {}
+
+    def _line_of_parallel_lists(self) -> dict[str, str]:
+        """Return a line where lists side by side hold the questions of a video."""
+        if "question" in self._settled.columns:
+            return {}
+        names_by_lengths: dict[tuple[int, ...], list[str]] = {}
+        for name, values in self._table.values.items():
+            if "." not in name and values and all(map(is_array, values)):
+                lengths = tuple(len(value) for value in values)
+                names_by_lengths.setdefault(lengths, []).append(name)
+        for lengths, names in names_by_lengths.items():
+            if len(names) > 1 and max(lengths) > 1:
+                quoted_names = " and ".join(map(repr, names))
+                line = (
+                    f"{quoted_names} are lists of equal length in each row: "
+                    f"--set each={'+'.join(names)} makes a row of each place"
+                )
+                return {names[0]: line}
+        return {}
+
+    def _line_of_other_questions(self, name: str) -> str:
+        if "question" in self._settled.user_columns or words_of(name) & LABELS["speech"]:
+            return ""
+        if not mostly(self._table.values[name], ends_in_question):
+            return ""
+        question = str(self._settled.columns.get("question")).partition(".")[0]
+        return (
+            f"{name!r} holds questions too, and one is asked: "
+            f"--column question={question}, or {name}"
+        )
+
+    def _line_of_turns(self, name: str) -> str:
+        values = self._table.values[name]
+        if plain_name(name) not in LABELS["turns"] or not mostly(values, is_array):
+            return ""
+        if not all(map(is_object, flattened(values))):
+            return ""
+        return (
+            f"{name!r} holds the turns of a conversation, and no key takes them: write a row a "
+            "question"
+        )
+
+    def _line_of_keyed_objects(self, name: str) -> str:
+        """Return a line where each row has objects by keys of its own."""
+        rows = self._table.rows
+        if name != self._first_key_of_one_row or len(rows) < _TELLING_ROWS:
+            return ""
+        shared = [column for column, values in self._table.values.items() if len(values) > 1]
+        return (
+            f"{name!r} and others hold objects by keys of their own (the rows share "
+            f"{first_of(shared) or 'no column'}): --set each={{part}} makes a row of each"
+        )
+
+    @cached_property
+    def _first_key_of_one_row(self) -> str:
+        """The first of the columns that one row alone has, where most columns are such."""
+        columns = self._table.values
+        names = [name for name in columns if name.rpartition(".")[0] not in columns]
+        lone_names: list[str] = []
+        for name in names:
+            values = self._table.values[name]
+            if len(values) == 1 and is_object(values[0]):
+                lone_names.append(name)
+        is_mostly_lone = len(lone_names) >= _NEARLY_ALL * (len(names) - 1)
+        return lone_names[0] if lone_names and is_mostly_lone else ""
+
+    def _line_of_rubrics(self, name: str) -> str:
+        if plain_name(name) not in LABELS["rubrics"] or self._content_of(name) == "labels":
+            return ""
+        return (
+            f"{name!r} holds what an answer is marked by, row by row: --column rubric={name} gives "
+            "it to the judge ({rubric} in a folder of prompts)"
+        )
+
+    # --- options
+
+    def _lines_of_groups(self) -> dict[tuple[str, ...], str]:
+        """Return a line for each group of columns that hold an option each."""
+        lines: dict[tuple[str, ...], str] = {}
+        options = self._settled.columns.get("options")
+        for group in self._table.option_groups(self._settled.used, ANY_SHARE):
+            if not self._is_group_of_options(group):
+                continue
+            if options and self._are_same_options(group, options):
+                self._again |= dict.fromkeys(group, "the options again")
+                continue
+            lines[group] = self._line_of_group(group)
+        if not (lines or self._settled.asks_choice):
+            names = self._table.columns_called_options(self._settled.used)
+            texts = [name for name in names if mostly(self._table.values[name], is_text)]
+            if len(texts) >= _TELLING_ROWS:
+                lines[tuple(texts)] = (
+                    f"{', '.join(texts)} are called options, and no row has its options in them "
+                    "without a gap: fill the column between them, or rename it"
+                )
+        return lines
+
+    def _is_group_of_options(self, group: tuple[str, ...]) -> bool:
+        """Return True where the names are usual for options, or answers are among the texts."""
+        stem = plain_name(re.sub(r"(?:(?<!\d)\d++|[A-Za-z])$", "", group[0]))
+        return stem in OPTION_STEMS or self._answers_among(group) >= _TELLING_ROWS
+
+    def _are_same_options(self, column: Column, options: Column) -> bool:
+        pairs = zip(self._table.row_options(column), self._table.row_options(options), strict=True)
+        for column_options, taken_options in pairs:
+            if column_options is None or taken_options is None:
+                return False
+            if set(column_options.texts) != set(taken_options.texts):
+                return False
+        return True
+
+    def _line_of_group(self, group: tuple[str, ...]) -> str:
+        names = ",".join(group)
+        count = sum(each is not None for each in self._table.row_options(group))
+        line = f"{', '.join(group)} hold options: --column options={names} takes them"
+        if count < len(self._table.rows):
+            line += (
+                f" (of {count} of {len(self._table.rows)} rows; --set skip=unreadable leaves the "
+                "others out"
+            )
+            kinds = self._key_of_kinds(group)
+            line += f", or {kinds} asks for these in words)" if kinds else ")"
+        return line
+
+    def _key_of_kinds(self, options: Column) -> str:
+        """Return the key by which a column tells rows with options from the others."""
+        has_options = [each is not None for each in self._table.row_options(options)]
+        lacks_options = list(map(not_, has_options))
+        other_kind = self._kind_in_words(lacks_options)
+        first_key = ""
+        answers = parts_of(self._settled.columns.get("answer", ""))
+        for name in filterfalse(answers.__contains__, self._table.values):
+            labels = [row.get(name) for row in self._table.rows]
+            if "." in name or not all(map(_is_plain_label, labels)):
+                continue
+            choice_labels = dict.fromkeys(compress(labels, has_options))
+            other_labels = dict.fromkeys(compress(labels, lacks_options))
+            label_count = len(choice_labels) + len(other_labels)
+            is_told = choice_labels.keys().isdisjoint(other_labels)
+            if not is_told or label_count > _FEW_LABELS:
+                continue
+            is_usual = bool(words_of(name) & LABELS["kinds"])
+            if not is_usual and 2 * label_count > len(labels):  # ids tell any rows apart
+                continue
+            kinds = [f"{_label_in_yaml(label)}: choice" for label in choice_labels]
+            kinds += [f"{_label_in_yaml(label)}: {other_kind}" for label in other_labels]
+            key = f"--set 'kind={{column: {name}, {', '.join(kinds)}}}'"
+            if is_usual:
+                return key
+            first_key = first_key or key
+        return first_key
+
+    def _kind_in_words(self, lacks_options: Sequence[bool]) -> FileKind:
+        """Return the kind of the rows without options, by the length of their answers."""
+        answer = parts_of(self._settled.columns.get("answer", ""))[0]
+        texts = compress(self._texts_of(answer), lacks_options)
+        word_counts = [len(text.split()) for text in texts if text]
+        if not word_counts:
+            return "open"
+        return "open" if median(word_counts) >= SENTENCE_WORDS else "exact"
+
+    def _line_of_wrong_options(self, name: str) -> str:
+        is_named = bool({plain_name(name), *words_of(name)} & LABELS["wrong"])
+        if not is_named or self._settled.asks_choice or "." in name:
+            return ""
+        if not mostly(flattened(self._table.values[name]), is_text):
+            return ""
+        right = self._settled.columns.get("answer", "COLUMN")
+        return (
+            f"{name!r} holds wrong options beside the right answer: --kind choice --set "
+            f"'options={{right: {right}, wrong: {name}}}' draws their order"
+        )
+
+    def _line_of_options(self, name: str) -> str:
+        """Return a line on a column that has a usual name for options."""
+        if not has_usual_name("options", name):
+            return ""
+        options = self._settled.columns.get("options")
+        if options and self._are_same_options(name, options):
+            self._again[name] = "the options again"
+            return ""
+        values = self._table.values[name]
+        texts = _texts_of_objects(values)
+        if texts:
+            return (
+                f"{name!r} holds options as objects: "
+                f"--column options={name}.{texts[0]} takes their texts"
+            )
+        count = sum(each is not None for each in self._table.row_options(name))
+        if count:
+            key = self._several_answers() or self._key_of_kinds(name)
+            key = key or "with `kind: {column: …}` where the others are answered in words,"
+            return (
+                f"{name!r} holds options in {count} of {len(self._table.rows)} rows; "
+                f"{key} --column options={name} takes them"
+            )
+        if not mostly(values, _is_parted, _NEARLY_ALL):
+            return ""
+        return (
+            f"{name!r} holds texts that are not read as options ({_cut(values[0])!r}): write them "
+            'as a|b|c, or as a list such as ["a", "b", "c"]'
+        )
+
+    def _line_of_listed_options(self, name: str) -> str:
+        """Return a line on options that are lists themselves."""
+        if not has_usual_name("options", name) or self._settled.asks_choice:
+            return ""
+        if not mostly(self._table.values[name], _holds_lists):
+            return ""
+        return (
+            f"{name!r} holds options that are lists themselves, and no key takes them: write each "
+            "option as one text"
+        )
+
+    def _answers_among(self, options: Column) -> int:
+        """Return the number of rows whose answer is the text of one of these options."""
+        answer = self._settled.columns.get("answer")
+        if not isinstance(answer, str):
+            return 0
+        count = 0
+        for row, each in zip(self._table.rows, self._table.row_options(options), strict=True):
+            text = row.get(answer)
+            if each is not None and isinstance(text, str):
+                count += option_texts.place_of(text, each, "text") is not None
+        return count
+
+    def _line_of_answers_within(self, name: str) -> str:
+        """Return a line on a column with lists of texts that the answers are among."""
+        if self._settled.asks_choice or not any(map(_may_hold_several, self._table.values[name])):
+            return ""
+        count = self._answers_among(name)
+        if count < _TELLING_ROWS:
+            return self._line_of_places_within(name)
+        if words_of(name) & LABELS["answers"] and count < len(self._table.rows) / 2:
+            return self._line_of_further_answers(name)
+        return (
+            f"{name!r} holds options, and the answer is one of them in {count} of "
+            f"{len(self._table.rows)} rows: --column options={name} takes them"
+        )
+
+    def _line_of_further_answers(self, name: str) -> str:
+        answer = self._settled.columns.get("answer")
+        line = f"{name!r} holds further right answers: "
+        if self._settled.kind == "open":
+            return f"{line}a judge is shown one, and no key shows it several"
+        return f"{line}--column answer={answer},{name} --set answers=any takes them"
+
+    def _line_of_places_within(self, name: str) -> str:
+        """Return a line on lists of equal length in which numbers are places."""
+        if not self._table.are_options(name):
+            return ""
+        lengths = {len(each.texts) for each in self._table.row_options(name) if each is not None}
+        if len(lengths) > 1:
+            return ""
+        for number_column in self._names:
+            numbers = self._table.values[number_column]
+            if "." in number_column or self._is_constant(number_column):
+                continue
+            if not mostly(numbers, is_number):
+                continue
+            if self._table.answer_forms(name, number_column):
+                return (
+                    f"{name!r} may hold options, and {number_column!r} the number of the right "
+                    f"one: --column options={name} --column answer={number_column} takes them so"
+                )
+        return ""
+
+    def _lines_of_options_in_questions(self) -> dict[str, str]:
+        """Return a line where some questions end in options, and the others don't."""
+        settled = self._settled
+        question = settled.columns.get("question")
+        if settled.is_kind_stated or settled.asks_choice or not isinstance(question, str):
+            return {}
+        count = sum(map(ends_in_options, self._table.values.get(question, ())))
+        if count < _TELLING_ROWS:
+            return {}
+        line = (
+            f"{count} of {len(self._table.rows)} questions end in options: --kind choice --set "
+            "'options={in: question}' takes them (--set skip=unreadable leaves the others out); "
+            f"--kind {settled.kind} asks without"
+        )
+        return {question: line}
+
+    # --- answers
+
+    def _several_answers(self) -> str:
+        """Return the note on answers that name several options. Empty where none does."""
+        answer = self._settled.columns.get("answer")
+        options = self._settled.columns.get("options")
+        if not isinstance(answer, str):
+            return ""
+        answers = self._texts_of(answer)
+        row_options: Sequence[option_texts.Options | None] = [None] * len(answers)
+        if options:
+            row_options = self._table.row_options(options)
+        count = 0
+        for text, each in zip(answers, row_options, strict=True):
+            is_one = each is not None and option_texts.place_of(text, each, "text") is not None
+            if _LETTERS.fullmatch(text.strip()) and not is_one:
+                count += 1
+        if not count:
+            return ""
+        return (
+            f"{count} of {len(answers)} answers name several of them: "
+            "--set answers=all, or any, and"
+        )
+
+    def _lines_of_answers(self) -> dict[str, str]:
+        """Return lines on answers that are several options, or letters of none."""
+        settled = self._settled
+        options = settled.columns.get("options")
+        if isinstance(options, str) and "options" not in settled.user_columns:
+            several = self._several_answers()
+            if several:
+                return {options: f"{options!r}: {several} --column options={options} says so"}
+        answer = settled.columns.get("answer")
+        if settled.kind != "exact" or settled.is_kind_stated or not isinstance(answer, str):
+            return {}
+        values = self._table.values.get(answer, [])
+        if not mostly(values, _is_one_letter):
+            return {}
+        letters = sorted({str(value).strip() for value in values})
+        line = (
+            f"{answer!r} holds letters ({', '.join(letters)}), as options have them, and no "
+            "column holds the options: --column options=COLUMN, or options=a,b,c for a column "
+            "each; --kind exact asks for the letters themselves"
+        )
+        return {answer: line}
+
+    def _line_of_other_answer(self, name: str) -> str:
+        """Return a line on a second column of answers that doesn't say the same."""
+        words = words_of(name)
+        if "." in name or not words & LABELS["answers"] or words & LABELS["no_answers"]:
+            return ""
+        if not mostly(self._table.values[name], is_plain):
+            return ""
+        if self._settled.kind == "span":
+            return self._line_of_answers_beside_spans(name)
+        if self._settled.asks_choice:
+            return self._line_of_other_option(name)
+        return self._line_of_other_words(name)
+
+    def _line_of_answers_beside_spans(self, name: str) -> str:
+        if self._settled.is_kind_stated or not any(map(_is_said, self._table.values[name])):
+            return ""
+        return (
+            f"{name!r} holds answers: --kind open or exact asks for them, --kind span for the "
+            "spans alone"
+        )
+
+    def _line_of_other_words(self, name: str) -> str:
+        answer = self._settled.columns.get("answer")
+        if not isinstance(answer, str):
+            return ""
+        is_same = True
+        for text, right in zip(self._texts_of(name), self._texts_of(answer), strict=True):
+            is_same = is_same and option_texts.plain_text(text) == option_texts.plain_text(right)
+        if is_same:
+            self._again[name] = "the answer again"
+            return ""
+        return (
+            f"{name!r} holds answers too: --column answer={answer},{name} --set answers=any "
+            "takes both"
+        )
+
+    def _line_of_other_option(self, name: str) -> str:
+        """Return a line on answers that name other options than the taken ones do."""
+        settled = self._settled
+        answer = settled.columns.get("answer")
+        options = settled.columns.get("options")
+        if not isinstance(answer, str) or not options or "answer" in settled.user_columns:
+            return ""
+        forms = self._table.answer_forms(options, name, _NEARLY_ALL)
+        if not forms:
+            if has_usual_name("answer", answer):
+                return ""
+            return (
+                f"{name!r} holds answers that are none of the options, and {answer!r} is taken "
+                f"for the answer: --column answer={answer}, or {name}"
+            )
+        right_texts = self._texts_named(options, answer, settled.form or "letter")
+        for form in forms:
+            if self._texts_named(options, name, form) == right_texts:
+                self._again[name] = "the answer again"
+                return ""
+        return (
+            f"{name!r} and {answer!r} name different options: --column answer={answer}, or {name}"
+        )
+
+    def _texts_named(self, options: Column, answer: str, form: AnswerForm) -> list[str]:
+        """Return the text of the option that each row's answer names, else the answer.
+
+        An answer that is the text of two equal options is this text.
+        """
+        texts: list[str] = []
+        pairs = zip(self._texts_of(answer), self._table.row_options(options), strict=True)
+        for text, row_options in pairs:
+            place = None
+            if row_options is not None:
+                place = option_texts.place_of(text, row_options, form)
+            named_text = text
+            if row_options is not None and place is not None:
+                named_text = row_options.texts[place]
+            texts.append(option_texts.plain_text(named_text))
+        return texts
+
+    # --- times
+
+    def _line_of_bounds(self) -> "_Bounds":
+        """Return a line where a start and an end may bound what is shown."""
+        settled = self._settled
+        none = _Bounds((), "")
+        if settled.user_columns.keys() & {"start", "end", "clip", "span"}:
+            return none
+        start = settled.columns.get("start")
+        end = settled.columns.get("end")
+        if isinstance(start, str) and isinstance(end, str):
+            has_answer = any(has_usual_name("answer", name) for name in self._names)
+            if settled.kind != "grounded_choice" and not has_answer:
+                return none
+        else:
+            if settled.is_kind_stated and settled.kind != "span":
+                return none
+            start = self._first_times("start")
+            end = self._first_times("end")
+            if start is None or end is None or start == end:
+                return none
+            fault = self._fault_of_bounds(start, end)
+            if fault:
+                return _Bounds((start, end), fault)
+        as_clip = f"the part that is shown (--column clip={start},{end})"
+        as_span = f"what is asked for (--column start={start} --column end={end})"
+        line = f"{start} and {end} bound {as_clip}, or are {as_span}: say which"
+        return _Bounds((start, end), line)
+
+    def _line_of_whole_clips(self) -> "_Bounds":
+        """Return a line where all spans begin at 0, as whole clips do."""
+        span = self._settled.columns.get("span")
+        if not isinstance(span, str):
+            return _Bounds((), "")
+        starts: list[float] = []
+        for row in self._table.rows:
+            with suppress(InputError):
+                starts += video_windows.read_windows(row_cells.cell(row, span, ""), "")[:1]
+        if len(starts) < _TELLING_STARTS or any(starts):
+            return _Bounds((), "")
+        line = (
+            f"{span!r} begins at 0 in all rows: is it the part that is shown (--column "
+            f"clip={span}), or what is asked for (--column span={span})?"
+        )
+        return _Bounds((span,), line)
+
+    def _line_of_spans_outside(self) -> dict[str, str]:
+        """Return a line where spans lie outside of the part that is shown."""
+        clip = self._settled.user_columns.get("clip")
+        names = [name for name in ("span", "start", "end") if name in self._settled.columns]
+        if clip is None or "{" in str(clip) or not names:
+            return {}
+        columns = [str(self._settled.columns[name]) for name in names]
+        outside = 0
+        for row in self._table.rows:
+            with suppress(InputError):
+                clip_start, clip_end = _window_of_row(row, parts_of(clip))
+                start, end = _window_of_row(row, columns)
+                outside += start < clip_start - _SLACK or end > clip_end + _SLACK
+        if outside < _TELLING_ROWS:
+            return {}
+        shown_columns = " and ".join(parts_of(clip))
+        line = (
+            f"{columns[0]!r} lies outside of what {shown_columns} show in {outside} of "
+            f"{len(self._table.rows)} rows: if it counts from the start of that part, "
+            "--set span_from=clip says so"
+        )
+        return {columns[0]: line}
+
+    def _fault_of_bounds(self, start: str, end: str) -> str:
+        """Return the first fault of starts and ends. Empty where there is none."""
+        for number, row in enumerate(self._table.rows, start=1):
+            cells = [row.get(start), row.get(end)]
+            try:
+                if all(map(_is_said, cells)):
+                    video_windows.read_windows(cells, f"row {number}: {start} and {end}")
+            except InputError as error:
+                return str(error)
+        return ""
+
+    def _first_times(self, name: str) -> str | None:
+        """Return the first unused column of times with a usual name for starts or ends."""
+        for column in self._names:
+            is_named = has_usual_name(name, column)
+            if is_named and mostly(self._table.values[column], _is_time):
+                return column
+        return None
+
+    def _line_of_times(self, name: str) -> str:
+        """Return a line on times or parts of a video that nothing uses."""
+        settled = self._settled
+        words = words_of(name)
+        is_duration = has_usual_name("duration", name)
+        if words & LABELS["no_times"] or is_duration or "clip" in settled.user_columns:
+            return ""
+        values = self._table.values[name]
+        is_named = bool(words & LABELS["times"]) or has_usual_name("span", name)
+        if not values or self._is_constant(name):
+            return ""
+        is_bound = has_usual_name("start", name) or has_usual_name("end", name)
+        is_another_bound = is_bound and bool(settled.columns.keys() & {"start", "span"})
+        is_time = mostly(values, _is_clock) or (is_named and mostly(values, _is_time))
+        if is_time and not is_another_bound:
+            template = f"{{{name}}}"
+            if any(map(is_text, values)):
+                template = f"'{template}'"
+            return (
+                f"{name!r} holds times: if a question is asked at that time, --column "
+                f'"clip=[0, {template}]" shows what comes before it'
+            )
+        windows = sum(map(_is_window, values))
+        if is_named and windows and not settled.leaves_spans_out:
+            return self._line_of_parts(name, windows)
+        unread = [value for value in values if is_text(value) and re.search(r"\d", value)]
+        if (is_bound or has_usual_name("span", name)) and unread and not windows:
+            return _UNREAD_TIME.format(name, _cut(unread[0]))
+        return ""
+
+    def _line_of_parts(self, name: str, windows: int) -> str:
+        """Return the line on a column that holds parts of the video in some rows."""
+        line = (
+            f"{name!r} holds parts of the video in {windows} of {len(self._table.rows)} rows: "
+            f"--column clip={name} shows them alone"
+        )
+        if self._settled.is_kind_stated:
+            return line
+        asking_kind = "grounded_choice" if self._settled.asks_choice else "span"
+        return f"{line}, --kind {asking_kind} asks for them"
+
+    # --- media and splits
+
+    def _line_of_numbered_video(self, name: str) -> str:
+        """Return a line on a further video: its column differs by a number."""
+        video = self._settled.columns.get("video")
+        if not isinstance(video, str) or _DIGITS.sub("", name) != _DIGITS.sub("", video):
+            return ""
+        if not mostly(self._table.values[name], is_plain):
+            return ""
+        return f"{name!r} names a further video: --column videos={video},{name} shows both"
+
+    def _line_of_media(self, name: str) -> str:
+        """Return a line on pictures, sounds or further videos."""
+        values = flattened(self._table.values[name])
+        if self._is_constant(name) or words_of(name) & _COVERS:
+            return ""
+        if self._is_video_again(name):
+            self._again[name] = "the video's name again"
+            return ""
+        if any(map(_is_packed, values)):
+            return f"{name!r} holds whole files: write them into a folder, and their names here"
+        return self._line_of_paths(name, values)
+
+    def _line_of_paths(self, name: str, values: Sequence[object]) -> str:
+        paths = [str(value).lower() for value in values if is_text(value)]
+        if any(path.endswith(PICTURES) for path in paths):
+            return f"{name!r} names pictures, and no key shows them beside a video"
+        if any(path.endswith(SOUNDS) for path in paths):
+            return f"{name!r} names sound files, and no key plays them beside a video"
+        if "video" in self._settled.user_columns:
+            return ""
+        video = self._settled.columns.get("video")
+        if isinstance(video, str) and any(map(_is_video, paths)):
+            return (
+                f"{name!r} names videos too: --column videos={video},{name} shows both, --column "
+                f"video={name} that one"
+            )
+        return ""
+
+    def _is_video_again(self, name: str) -> bool:
+        """Return True where a column names the row's video, perhaps with another suffix."""
+        video = self._settled.columns.get("video")
+        if not isinstance(video, str):
+            return False
+        for text, path in zip(self._texts_of(name), self._texts_of(video), strict=True):
+            if text and PurePosixPath(text).stem != PurePosixPath(path).stem:
+                return False
+            if text.lower().endswith((*PICTURES, *SOUNDS)):
+                return False
+        return mostly(self._table.values[name], is_text)
+
+    def _line_of_splits(self, name: str) -> str:
+        """Return a line on the parts of a data set that one file has together."""
+        if plain_name(name) not in LABELS["splits"]:
+            return ""
+        counts = Counter(self._texts_of(name))
+        names = [part.lower() for part in counts]
+        if len(counts) < _TELLING_ROWS or not set(names) & LABELS["parts"]:
+            return ""
+        parts = [f"{part or 'nothing'} ({count})" for part, count in counts.most_common()]
+        return (
+            f"{name!r} says {first_of(parts)}, and all of them would be asked: write those that "
+            f"you mean into a file of their own (--without {name} asks all)"
+        )
+
+
+# --- what values look like
+# --------------------------------------------------------------------------------------------
+
+
+def _window_of_row(row: Cells, columns: Sequence[str]) -> Sequence[float]:
+    """Return the first part of a video that a row's columns hold. InputError without one."""
+    cells = [row_cells.cell(row, column, "") for column in columns]
+    value = cells if len(cells) > 1 else cells[0]
+    return video_windows.read_windows(value, "")[:2]
+
+
+def _value_in_column(row: Cells, name: str) -> object:
+    """Return a row's value in a column, or within one. Null where it has none."""
+    with suppress(InputError):
+        return row_cells.cell(row, name, "")
+    return None
+
+
+def _is_question(value: object) -> bool:
+    """Return True for an object with a question and its answer or options."""
+    if not is_object(value):
+        return False
+    questions = keys_named(value, "question")
+    answers = keys_named(value, "answer") | keys_named(value, "options")
+    return bool(questions and answers - questions)
+
+
+def _asks_for_part(value: object) -> bool:
+    """Return True for an object with a question and a start."""
+    if not is_object(value):
+        return False
+    return bool(keys_named(value, "question") and keys_named(value, "start"))
+
+
+def _steps_to_questions(value: object, depth: int = 0) -> list[str]:
+    """Return the steps of `each` from a value down to its questions."""
+    if depth > _DEEPEST:
+        return []
+    if is_array(value):
+        if any(_is_question(part) or _asks_for_part(part) for part in value):
+            return [""]
+        for part in value:
+            steps = _steps_to_questions(part, depth + 1)
+            if steps:
+                return [f"{{part{depth}}}", *steps]
+        return []
+    if is_object(value):
+        for key, part in value.items():
+            steps = _steps_to_questions(part, depth + 1)
+            if steps:
+                return [str(key), *steps]
+    return []
+
+
+def _is_plain_label(value: object) -> bool:
+    if isinstance(value, bool):
+        return True
+    return isinstance(value, str) and 0 < len(value) <= _SHOWN
+
+
+def _label_in_yaml(label: object) -> str:
+    text = str(label)
+    return text if re.fullmatch(r"[A-Za-z][\w-]*", text) else json.dumps(text)
+
+
+def _is_said(value: object) -> bool:
+    return value is not None and bool(str(value).strip())
+
+
+def _holds_lists(value: object) -> bool:
+    return is_array(value) and bool(value) and all(map(is_array, value))
+
+
+def _is_parted(value: object) -> bool:
+    return isinstance(value, str) and _PARTING_SIGNS.search(value) is not None
+
+
+def _may_hold_several(value: object) -> bool:
+    return not is_number(value) and (not isinstance(value, str) or _is_listed(value))
+
+
+def _is_listed(text: str) -> bool:
+    return text.lstrip()[:1] in {"[", "{", "("} or _PARTING_SIGNS.search(text) is not None
+
+
+def _is_one_letter(value: object) -> bool:
+    return isinstance(value, str) and _ONE_LETTER.fullmatch(value) is not None
+
+
+def _is_clock(value: object) -> bool:
+    return isinstance(value, str) and _CLOCK.fullmatch(value) is not None
+
+
+def _is_time(value: object) -> bool:
+    try:
+        video_windows.seconds(value, "")
+    except InputError:
+        return False
+    return True
+
+
+def _is_window(value: object) -> bool:
+    try:
+        video_windows.read_windows(value, "")
+    except InputError:
+        return False
+    return True
+
+
+def _is_video(path: str) -> bool:
+    """Return True for a video's path. A link says where it is from."""
+    return path.endswith(VIDEO_SUFFIXES) and "://" not in path
+
+
+def _is_packed(value: object) -> bool:
+    """Return True for a file's bytes, or an object with them."""
+    if is_object(value):
+        return isinstance(value.get("bytes"), bytes)
+    return isinstance(value, bytes)
+
+
+def _cut(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _texts_of_objects(values: Sequence[Any]) -> list[str]:
+    """Return the keys that have texts in the first object of lists of objects."""
+    for value in values:
+        if is_array(value):
+            for part in value:
+                if is_object(part):
+                    return [key for key, text in part.items() if is_text(text)]
+    return []

@@ -1,0 +1,215 @@
+"""Other words for our commands and options, and answers to the words of other tools.
+
+A synonym is taken for our word, and a note says so. None of them deletes, overwrites, or asks a
+model again.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from difflib import get_close_matches
+
+COMMANDS = {
+    "path": "list path",
+    "presets": "list presets",
+    "judge presets": "list judges",
+    "settings": "doctor settings",
+    "status": "doctor status",
+    "candidates": "compare candidates",
+    "shortcuts": "compare shortcuts",
+    "power": "compare power",
+    "evaluate": "eval",
+    "ls": "list",
+    "tasks": "list",
+    "benchmarks": "list",
+    "judges": "list judges",
+    "diff": "compare",
+}
+"""Words of a command -> the command that they stand for."""
+
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "--model": ("--llm",),
+    "--llm": ("--model",),
+    "-m": ("--model", "--llm"),
+    "--url": ("--base-url", "--llm-url"),
+    "--base-url": ("--llm-url",),
+    "--llm-url": ("--base-url",),
+    "--api-base": ("--base-url", "--llm-url"),
+    "--api-url": ("--base-url", "--llm-url"),
+    "--endpoint": ("--base-url", "--llm-url"),
+    "-n": ("--limit",),
+    "--max-samples": ("--limit",),
+    "--num-samples": ("--limit",),
+    "-o": ("--output", "--out"),
+    "--out": ("--output",),
+    "--output": ("--out",),
+    "--output-path": ("--output",),
+    "-p": ("--predictions",),
+    "--judge-model": ("--judge",),
+    "--max-connections": ("--llm-concurrency",),
+    "--max-new-tokens": ("--max-tokens",),
+    "--repeats": ("--runs",),
+    "--dry-run": ("--plan", "--judge-estimate"),
+    "--num-frames": ("--frames",),
+    "--nframes": ("--frames",),
+    "--frames-sweep": ("--frames",),
+    "--silent": ("--quiet",),
+}
+"""Option -> ours with the same meaning. A command's synonym is the first of them that it has."""
+
+_TASKS = "the tasks are arguments, as in `reelbench eval rextime_mini curve_mini --model MODEL`"
+_FOLDER = "--output DIR says where the results are written"
+_AGAIN = "the same `reelbench eval` again goes on where a run stopped"
+
+ANSWERS = {
+    "--task": _TASKS,
+    "--tasks": _TASKS,
+    "--datasets": _TASKS,
+    "--data": _TASKS,
+    "--model-args": "`reelbench eval` has --model-args for a checkpoint; a server needs none",
+    "--gen-kwargs": "--max-tokens, --thinking and --llm-extra JSON say how answers are generated",
+    "--num-fewshot": "no examples are shown before a question; leave it out",
+    "--log-samples": "every answer is kept, in samples.jsonl of the output folder; leave it out",
+    "--limit": "N is a number of questions; a share of them is not taken",
+    "--batch-size": "--llm-concurrency N sends N questions at once; a checkpoint takes"
+    " `reelbench run -- --batch_size N`",
+    "--fps": "`--frames fps:1` shows one frame a second",
+    "--device": "a checkpoint takes --model-args device=cpu; a server has its own",
+    "--list-tasks": "`reelbench list` shows all tasks",
+    "--work-dir": _FOLDER,
+    "--log-dir": "a folder of results is an argument, as in `reelbench view OUT`; --output DIR says"
+    " where they are written",
+    "--api-key": "a key stands in a variable, such as REELBENCH_LLM_API_KEY",
+    "--videos": "folders with videos are named in REELBENCH_MEDIA",
+    "-M": "--base-url URL is a server's address; a checkpoint takes --model-args KEY=VALUE",
+    "-v": "--verbose stands before the command, --quiet behind it",
+    "-k": "names of questions are not searched; --limit N asks the first N",
+    "--collect-only": "--plan says what would be asked, and asks nothing",
+    "--maxfail": "a run without one answer ends by itself after 20 failures; --keep-going asks on",
+    "-T": "a task has no arguments of its own; --frames, --limit and the others are options",
+    "--epochs": "--runs N asks every question N times",
+    "--reuse": "replies are kept, and the same command goes on from them; leave it out",
+    "available-tasks": "`reelbench list` shows all tasks",
+    "log": "`reelbench view OUT` shows a run's answers, and OUT/NAME/samples.jsonl has them",
+    "eval-retry": _AGAIN,
+    "resume": _AGAIN,
+    "--eval-type": "a model with --base-url or a provider's name is a served one, and a path is a"
+    " checkpoint; leave it out",
+}
+"""Options and commands of lmms-eval, Inspect, VLMEvalKit and evalscope -> how to say it here."""
+
+_TABLES = "`reelbench leaderboard tables --store STORE` shows who ranks where"
+_PAGE = "`reelbench leaderboard build --store STORE --out site` writes the page, plain files"
+_HAND_IN = (
+    "`reelbench leaderboard publish --store STORE --dataset ORG/RESULTS --create-pr` hands in"
+    " what `leaderboard add` put there"
+)
+
+_PAGE_OF_RUN = "`reelbench view OUT` makes a page of a run"
+_NEW = "`reelbench new NAME --from FILE` makes a benchmark's folder"
+
+GUESSES = {
+    "download": "`reelbench data fetch NAME` brings a benchmark's data",
+    "fetch": "`reelbench data fetch NAME` brings a benchmark's data",
+    "validate": "`reelbench check NAME` checks a benchmark",
+    "init": _NEW,
+    "create": _NEW,
+    "import": _NEW,
+    "show": f"{_PAGE_OF_RUN}; {_TABLES}",
+    "rank": _TABLES,
+    "leaderboard show": _TABLES,
+    "leaderboard rank": _TABLES,
+    "serve": _PAGE,
+    "leaderboard serve": _PAGE,
+    "report": _PAGE_OF_RUN,
+    "ui": f"{_PAGE_OF_RUN}; {_PAGE}",
+    "leaderboard --store": _PAGE,
+    "benchmark": "`reelbench list` shows every benchmark and its tasks",
+    "datasets": "`reelbench list` shows every benchmark and its tasks",
+    "metrics": "`reelbench info NAME` says which metrics a benchmark has",
+    "models": "any model that a server has, or a checkpoint; docs/keys.md lists the providers",
+    "config": "`reelbench doctor settings` shows every setting and its value",
+    "test": "`reelbench check NAME` checks a benchmark; `make test` runs the tests of a checkout",
+    "login": "keys stand in variables, such as OPENAI_API_KEY: docs/keys.md lists them",
+    "score": "answers are given by --predictions FILE",
+    "score --benchmark": "the name stands first, as in"
+    " `reelbench score rextime_mini --predictions FILE`",
+    "submit": _HAND_IN,
+    "leaderboard submit": _HAND_IN,
+    "lint": "`reelbench data lint NAME` looks for faults in the rows",
+    "card": "`reelbench cards render NAME --out DIR` writes a dataset card",
+    "version": "`reelbench --version` shows the version",
+    "reproduce": "docs/recipes/papers.md says which numbers of papers can be made again, and how",
+    "judge": "`reelbench score NAME --predictions FILE --judge MODEL` lets a judge score answers",
+    "cards": "`reelbench cards render NAME --out DIR` writes a dataset card",
+    "list": "`reelbench list` shows every benchmark and its tasks",
+    "compare --html": "`reelbench view OUT OTHER` makes a page of two runs side by side",
+    "eval --benchmark": "the name stands first, as in `reelbench eval rextime_mini --model MODEL`",
+    "eval --n-frames": "--frames N says how many frames are shown",
+    "ask --n-frames": "--frames N says how many frames are shown",
+    "new": "a file of questions is given by --from FILE",
+    "check --media": "--media looks for the videos, and names no folder; `--allow-outside DIR`"
+    " lets the benchmark read one",
+}
+"""A word that is guessed, behind its command's words -> how to say it here. Nothing is run.
+
+A command's words alone answer a name behind them that it does not take.
+"""
+
+_CLOSE = 0.75  # two letters of four in each other's place
+
+
+def near(word: str, known_words: Collection[str]) -> str | None:
+    """Return the known word of which a typed one is a slip, or None."""
+    by_stem: dict[str, str] = {}
+    for known_word in known_words:
+        if abs(len(known_word) - len(word)) <= 1:
+            by_stem[known_word.strip("-")] = known_word
+    close = get_close_matches(word.strip("-"), by_stem, n=1, cutoff=_CLOSE)
+    if not close:
+        return None
+    return by_stem[close[0]]
+
+
+def with_our_command(arguments: Sequence[str], note: Callable[[str], None]) -> list[str]:
+    """Return the arguments with a synonym of a command replaced by the command."""
+    for length in (2, 1):
+        typed = " ".join(arguments[:length])
+        ours = COMMANDS.get(typed)
+        if ours is not None:
+            note(f"`{typed}`: taken for `{ours}`")
+            return [*ours.split(), *arguments[length:]]
+    return [*arguments]
+
+
+def with_our_options(
+    arguments: Sequence[str], own_options: Collection[str], note: Callable[[str], None]
+) -> list[str]:
+    """Return the arguments with each synonym of a command's own options replaced by the option."""
+    replaced: list[str] = []
+    for argument in arguments:
+        name, equals_sign, value = argument.partition("=")
+        ours = _our_option(name, own_options)
+        if ours is None:
+            replaced.append(argument)
+        else:
+            note(f"{name}: taken for {ours}")
+            replaced.append(f"{ours}{equals_sign}{value}")
+    return replaced
+
+
+def _our_option(name: str, own_options: Collection[str]) -> str | None:
+    if name in own_options:
+        return None
+    dashed = with_dashes(name)
+    if dashed in own_options:
+        return dashed
+    for option in OPTIONS.get(dashed, ()):
+        if option in own_options:
+            return option
+    return None
+
+
+def with_dashes(option: str) -> str:
+    """Return a long option with dashes for underscores."""
+    if option.startswith("--"):
+        return option.replace("_", "-")
+    return option

@@ -1,0 +1,247 @@
+"""The media that any model is shown of a row's video.
+
+These are frames as a clip or as pictures, their times, sound and subtitles.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from mimetypes import guess_type
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self
+
+from reelbench.base.attachment import Attachment
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.languages import time_tag
+from reelbench.registry.row_columns import CLIP, VIDEOS
+from reelbench.registry.rows import Row, videos
+from reelbench.registry.sampling import FrameSampling
+from reelbench.video.row_frames import clip_of_row, frames_of_row
+from reelbench.video.stored_frames import Sound, StoredFrames, note_use
+from reelbench.video.subtitles import Cue
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from reelbench.registry.records import Audio  # takes 50 ms to load, and a chain needs none
+    from reelbench.video.library import Library
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The media shown for one row: a `video`, `images`, or neither."""
+
+    video: Path | None = None
+    images: tuple[Path, ...] = ()
+
+    timestamps: tuple[float, ...] | None = None
+    """The times of the frames (s). None where the model samples by itself."""
+
+    padding: int = 0
+    """Number of frames at the end that are repeats."""
+
+    problem: str | None = None
+    """The reason why nothing can be shown."""
+
+    audio: Sound | None = None
+    """The fate of the video's sound.
+
+    None where the video itself is handed over, and nobody knows whether its sound is listened to.
+    """
+
+    timed: bool = False
+    """True where each picture goes with the time when it is on screen."""
+
+    subtitles: tuple[Cue, ...] | None = None
+    """Those of the frames' time. None where none are asked for."""
+
+    told: tuple[float, ...] | None = None
+    """The times that a clip's readers see, where they are others than `timestamps`."""
+
+    parts: tuple[int, ...] = ()
+    """The number of pictures of each of several videos."""
+
+    @classmethod
+    def of(
+        cls, stored: StoredFrames, *, timed: bool = False, subtitles: tuple[Cue, ...] | None = None
+    ) -> Self:
+        """Return an entry of the frame store as shown media."""
+        return cls(
+            video=stored.path,
+            images=stored.images,
+            timestamps=stored.timestamps,
+            padding=stored.padding,
+            audio=stored.audio,
+            timed=timed,
+            subtitles=subtitles,
+            told=stored.differing_clock_times,
+        )
+
+    @property
+    def lines(self) -> int | None:
+        """Number of lines of subtitles before the question. None where none are asked for."""
+        return None if self.subtitles is None else len(self.subtitles)
+
+    def subtitle_text(self, language: str) -> str:
+        """Return the subtitles as they stand before the question. Empty where there are none.
+
+        Each is a line with its times.
+        """
+        if not self.subtitles:
+            return ""
+        lines = [f"{time_tag(language, cue.start, cue.end)} {cue.text}" for cue in self.subtitles]
+        return "\n".join(["Subtitles:", *lines, "", ""])
+
+    def still_there(self) -> bool:
+        """Return True where its files are on the disk.
+
+        Where they are the frame store's, it is noted that they are in use.
+        """
+        first = self.video or next(iter(self.images), None)
+        if first is None:
+            return True
+        note_use(first.parent)
+        return first.exists()
+
+    @property
+    def media(self) -> list[Attachment]:
+        """The video or the pictures, by themselves."""
+        if self.video is not None:
+            return [_attachment_of("video_url", self.video, "video/mp4")]
+        return [_attachment_of("image_url", image, "image/jpeg") for image in self.images]
+
+    def attachments(self, language: str) -> list[str | Attachment]:
+        """Return the parts before the question in a message.
+
+        They are the video, or the pictures, each after its time. Of several videos each begins with
+        its number.
+        """
+        titles: dict[int, str] = {}  # number of a video's first picture -> the video's title
+        if self.parts:
+            starts = accumulate(self.parts[:-1], initial=0)
+            titles = {start: f"Video {number}:" for number, start in enumerate(starts, start=1)}
+        message: list[str | Attachment] = []
+        for place, picture in enumerate(self.media):
+            if place in titles:
+                message.append(titles[place])
+            if self.timed and self.timestamps:
+                message.append(time_tag(language, self.timestamps[place]))
+            message.append(picture)
+        return message
+
+    def visuals(self) -> "list[str | Image]":
+        """Return the visuals of a simple model: a path to a video, or opened pictures."""
+        if self.video is not None:
+            return [str(self.video)]
+        from PIL import Image
+
+        visuals: list[str | Image.Image] = []
+        for path in self.images:
+            with Image.open(path) as image:
+                visuals.append(image.convert("RGB"))
+        return visuals
+
+
+def _attachment_of(
+    kind: Literal["video_url", "image_url"], path: Path, default_type: str
+) -> Attachment:
+    return Attachment(kind, guess_type(path.name)[0] or default_type, path)
+
+
+def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> "Audio":
+    """Return the fate of the sound of all videos that were shown, for the record."""
+    if sampling.kind == "none":
+        return "none"
+    if sampling.kind == "native":
+        return "unknown"
+    fates = set(heard)
+    telling_first: tuple[Sound, ...] = ("kept", "dropped", "none")
+    for fate in telling_first:
+        if fate in fates:
+            return fate
+    return "unknown"
+
+
+def show(library: "Library", row: Row, sampling: FrameSampling, *, even: bool = False) -> Shown:
+    """Return a row's video as shown under a sampling.
+
+    Args:
+        library: Finds the video.
+        row: The row.
+        sampling: The frames to show.
+        even: Give a clip an even number of frames.
+
+    Raises:
+        ReelbenchError: The video is not here, or can't be read.
+    """
+    clip = row.get(CLIP.name) if CLIP in library.spec.columns else None
+    if clip and sampling.kind != "none":
+        sampling = sampling.within(*clip)
+    if VIDEOS not in library.spec.columns or sampling.kind == "none":
+        return _show_video(library, row, sampling, even=even)
+    if sampling.kind == "native":
+        raise ReelbenchError(
+            "several videos are shown as pictures of each: name frames, such as --frames uniform:8"
+        )
+    sampling = sampling.as_images()
+    each_video = [_show_video(library, {**row, "video": video}, sampling) for video in videos(row)]
+    return _join_videos(each_video)
+
+
+def _join_videos(each_video: Sequence[Shown]) -> Shown:
+    """Return the pictures of several videos as those of one."""
+    images: list[Path] = []
+    timestamps: list[float] = []
+    cues: list[Cue] = []
+    for video in each_video:
+        images += video.images
+        timestamps += video.timestamps or ()
+        cues += video.subtitles or ()
+    first = each_video[0]
+    subtitles = None if first.subtitles is None else tuple(cues)
+    return replace(
+        first,
+        images=tuple(images),
+        timestamps=tuple(timestamps),
+        subtitles=subtitles,
+        parts=tuple(len(video.images) for video in each_video),
+    )
+
+
+def _show_video(
+    library: "Library", row: Row, sampling: FrameSampling, *, even: bool = False
+) -> Shown:
+    cues = library.cues(row, sampling)
+    subtitles = None if cues is None else tuple(cues)
+    if sampling.kind == "none":
+        return Shown(timestamps=(), audio="none", subtitles=subtitles)
+    if sampling.kind == "native":
+        video = clip_of_row(library, row)
+        if video is None:
+            raise _video_absent_error(row)
+        return Shown(video=video, subtitles=subtitles)
+    stored = frames_of_row(library, row, sampling, even=even)
+    if stored is None:
+        raise _video_absent_error(row)
+    if library.in_pictures:
+        _check_pictures(stored.images)
+    return Shown.of(stored, timed=sampling.times == "text", subtitles=subtitles)
+
+
+def _video_absent_error(row: Row) -> ReelbenchError:
+    return ReelbenchError(f"the video {row['video']!r} is not here any more")
+
+
+def _check_pictures(paths: Iterable[Path]) -> None:
+    """Raise where a picture of the owners' is broken: an adapter would fail on it.
+
+    The store passes these on as they are.
+    """
+    from PIL import Image
+
+    for path in paths:
+        try:
+            with Image.open(path) as image:
+                image.load()
+        except OSError as error:
+            raise ReelbenchError(f"{path}: is not a picture that can be read ({error})") from None

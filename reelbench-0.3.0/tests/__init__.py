@@ -1,0 +1,1 @@
+"""The tests; a package so that `tests.servers` is ours, whatever else is installed as `tests`."""

@@ -1,0 +1,258 @@
+"""Processes of the `reelbench` command without the second that each spends on imports.
+
+A server process imports what most commands need, once, and forks for every call: the child has the
+caller's arguments, environment and folder, runs `reelbench.cli.main` and ends as any process does.
+What is decided while Python starts (PYTHONPATH, the locale, the time zone) can't be given to a
+child; such a call starts a process of its own.
+"""
+
+import atexit
+import contextlib
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from types import ModuleType
+
+from tests.rooms import ROOMS, ROOT
+
+_AT_START = ("PYTHON", "LC_", "LANG", "TZ")
+_LIBRARIES = ("aiohttp", "numpy", "pandas", "rich.console", "rich.table", "yaml")
+_LEFT_OUT = (".lmms", ".hf_metrics", ".baseline")
+"""What imports the libraries below."""
+KILL_AT = "KILL_AT_CHANGE"
+"""In a call's environment "n file": it is killed before the n-th change that it makes to any disk; if it makes fewer,
+their number is in the file.
+"""
+FULL_AT = "FULL_AT_BYTES"
+"""In a call's environment: no file that it writes becomes longer, as on a disk that is full."""
+NO_NETWORK = "NO_NETWORK_ASKED_IN"
+"""In a call's environment: whatever it connects to or looks up fails, and is listed in that file."""
+_LATER = ("datasets", "huggingface_hub", "torch", "transformers")
+"""They read the environment when they are imported, so a child imports them."""
+
+
+_PROGRAM = """#!{python} -IS
+import json, os, socket, sys
+
+with socket.socket(socket.AF_UNIX) as connection:
+    connection.connect({address!r})
+    request = {{"argv": [{command!r}, *sys.argv[1:]], "cwd": os.getcwd(), "env": dict(os.environ)}}
+    text = json.dumps(request).encode()
+    socket.send_fds(connection, [len(text).to_bytes(4, "big")], [0, 1, 2])
+    connection.sendall(text)
+    connection.recv(8, socket.MSG_WAITALL)
+    status = int.from_bytes(connection.recv(8, socket.MSG_WAITALL), "big", signed=True)
+sys.exit(status if status >= 0 else 128 - status)
+"""
+
+
+class Forks:
+    """The server, as its caller sees it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._address = str(folder / "forks")
+        self._environment = dict(os.environ)
+        self._server = subprocess.Popen(
+            [sys.executable, "-m", "tests.forks", self._address],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._server.stdout.readline() == "ready\n"
+
+    def run(self, arguments: list[str], cwd: Path | None, env: dict[str, str], timeout: float):
+        """Run the command; returns what `subprocess.run` would, or None where only a process of its own can."""
+        if any(
+            env.get(key) != self._environment.get(key)
+            for key in env | self._environment
+            if key.startswith(_AT_START)
+        ):
+            assert not {KILL_AT, FULL_AT, NO_NETWORK} & env.keys(), (
+                "a test left a PYTHON… set: no fork"
+            )
+            return None
+        command = [str(Path(sys.executable).with_name("reelbench")), *arguments]
+        with (
+            tempfile.TemporaryFile() as out,
+            tempfile.TemporaryFile() as err,
+            socket.socket(socket.AF_UNIX) as connection,
+        ):
+            connection.settimeout(timeout)
+            connection.connect(self._address)
+            request = json.dumps(
+                {"argv": command, "cwd": str(cwd or Path.cwd()), "env": env}
+            ).encode()
+            socket.send_fds(
+                connection, [len(request).to_bytes(4, "big")], [out.fileno(), err.fileno()]
+            )
+            connection.sendall(request)
+            pid = _number(connection)
+            try:
+                status = _number(connection)
+            except TimeoutError:
+                os.kill(pid, signal.SIGKILL)
+                raise subprocess.TimeoutExpired(command, timeout) from None
+            texts = []
+            for file in (out, err):
+                file.seek(0)
+                texts.append(file.read().decode("utf-8").replace("\r\n", "\n"))
+        return subprocess.CompletedProcess(command, status, *texts)
+
+    def program(self, folder: Path) -> Path:
+        """Write a `reelbench` that a shell finds in `folder`: it has what it is told done by a fork."""
+        path = folder / "reelbench"
+        command = str(Path(sys.executable).with_name("reelbench"))
+        path.write_text(
+            _PROGRAM.format(python=sys.executable, address=self._address, command=command)
+        )
+        path.chmod(0o755)
+        return path
+
+    def close(self) -> None:
+        """End the server."""
+        self._server.terminate()
+        self._server.communicate()
+
+
+def _number(connection: socket.socket) -> int:
+    data = b""
+    while len(data) < 8:
+        more = connection.recv(8 - len(data))
+        assert more, "the server of forks is gone"
+        data += more
+    return int.from_bytes(data, "big", signed=True)
+
+
+def serve(address: str) -> None:
+    """Listen at `address`, and fork a process that looks after each call."""
+    for library in _LIBRARIES:
+        importlib.import_module(library)
+    for room in ("cli", *ROOMS):
+        package = importlib.import_module(f"reelbench.{room}")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not any(name in module.name for name in _LEFT_OUT):
+                importlib.import_module(module.name)
+    if early := [name for name in _LATER if name in sys.modules]:
+        sys.exit(
+            f"tests/forks.py: {', '.join(early)} is imported; name what imports it in _LEFT_OUT"
+        )
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen(64)
+        gc.freeze()  # a child's collector need not touch what is the server's
+        print("ready", flush=True)  # noqa: T201 - what the caller waits for
+        signal.signal(
+            signal.SIGCHLD, signal.SIG_IGN
+        )  # nobody waits for those that look after a call
+        while True:
+            connection, _ = listener.accept()
+            if os.fork():
+                connection.close()
+                continue
+            listener.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            break
+    head, fds, _, _ = socket.recv_fds(connection, 4, 3)
+    request = json.loads(connection.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL))
+    pid = os.fork()
+    if pid:
+        connection.sendall(pid.to_bytes(8, "big", signed=True))
+        _, status = os.waitpid(pid, 0)
+        with contextlib.suppress(BrokenPipeError):
+            connection.sendall(os.waitstatus_to_exitcode(status).to_bytes(8, "big", signed=True))
+        os._exit(0)
+    connection.close()
+    _become(request, fds)
+
+
+def _kill_at(change: str, counted: str) -> None:
+    left, changes = int(change), 0
+
+    def hook(event: str, arguments: tuple) -> None:
+        nonlocal changes
+        written = (
+            event == "open"
+            and isinstance(arguments[2], int)
+            and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+        )
+        if written or event in {
+            "os.rename",
+            "os.remove",
+            "os.rmdir",
+            "os.mkdir",
+            "os.link",
+            "ctypes.dlsym",
+        }:
+            changes += 1
+            if changes == left:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+    atexit.register(lambda: Path(counted).write_text(str(changes)))
+
+
+def _no_network(asked: str) -> None:
+    def hook(event: str, arguments: tuple) -> None:
+        if event in {"socket.connect", "socket.getaddrinfo"}:
+            with Path(asked).open("a", encoding="utf-8") as file:
+                print(event, arguments[:2], file=file)
+            raise OSError("the network is forbidden")
+
+    sys.addaudithook(hook)
+
+
+def _become(request: dict, fds: list[int]) -> None:
+    """Be the command that was asked for; returns never, as its exit is this process's."""
+    if len(fds) == 2:  # nobody says anything to it
+        fds = [os.open(os.devnull, os.O_RDONLY), *fds]
+    for number, fd in enumerate(fds):
+        os.dup2(fd, number)
+        os.close(fd)
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    sys.argv = request["argv"]
+    sys.path[0] = str(Path(sys.argv[0]).parent)
+    script = ModuleType("__main__")  # what a process of multiprocessing's runs again
+    script.__file__ = sys.argv[0]
+    script.__spec__ = None
+    sys.modules["__main__"] = script
+    from reelbench.cli.main import main
+
+    if FULL_AT in os.environ:
+        limit = int(os.environ.pop(FULL_AT))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    if KILL_AT in os.environ:
+        _kill_at(*os.environ.pop(KILL_AT).split(" ", 1))
+    if NO_NETWORK in os.environ:
+        _no_network(os.environ.pop(NO_NETWORK))
+
+    try:
+        main()
+        status = 0
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:  # noqa: BLE001 - as Python itself ends
+        sys.excepthook(*sys.exc_info())
+        status = 1
+    # As Python ends, but for taking two thousand modules apart.
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(ValueError, OSError):
+            stream.flush()
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])

@@ -1,0 +1,298 @@
+"""One question has one answer: all that a board says, on its pages and in its files, of drawn boards."""
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from urllib.parse import quote
+
+import pytest
+
+from reelbench.leaderboard import headline, overall, site
+from reelbench.leaderboard.exports import tables
+from reelbench.leaderboard.site_files import SiteFiles
+from tests.leaderboard.drawn_boards import drawn_board, pool_of_runs
+
+FEW = range(15)
+MANY = range(15, 300)
+SHOWN = range(300, 312)
+WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    return pool_of_runs(tmp_path_factory.mktemp("pool"))
+
+
+@pytest.mark.parametrize("seed", [*FEW, *(pytest.param(n, marks=pytest.mark.slow) for n in MANY)])
+def test_a_drawn_board_contradicts_itself_nowhere(runs, seed):
+    board = drawn_board(runs, seed)
+    page = json.loads(json.dumps(site.document(board)))
+    for number, group in enumerate(group for groups in board.groups.values() for group in groups):
+        rows = [row for row in page["rows"] if row["group"] == number]
+        ranked = [row for row in rows if "rank" in row]
+        assert all(row["source"] not in ("blind", "baseline", "human") for row in ranked)
+        ranks_follow_from_values(ranked)
+        ranges_follow_from_pairs(board, group, ranked)
+        headline_of_a_table(page["groups"][number], ranked)
+    files_say_the_same(board, page)
+    overall_follows_from_tables(board, page)
+    headline_of_the_board(board, page)
+
+
+def ranks_follow_from_values(ranked):
+    """Ranks begin at 1 and go with the values."""
+    values = [row["v"][0][0] for row in ranked]
+    assert values == sorted(values, reverse=True)
+    ranks = [row["rank"] for row in ranked]
+    assert ranks == sorted(ranks)
+    assert not ranks or ranks[0] == 1
+
+
+def ranges_follow_from_pairs(board, group, ranked):
+    """A range runs from one below the better models to one above the worse ones, and holds the rank."""
+    pairs = site.pairs(board, group)
+    better, worse, compared = Counter(), Counter(), set()
+    names = [(a, b) for i, a in enumerate(pairs["rows"]) for b in pairs["rows"][i + 1 :]]
+    for (first, second), cell in zip(names, pairs["cells"], strict=True):
+        if cell is None:
+            continue
+        compared |= {first, second}
+        difference, p, *ends = cell
+        told = p is not None and p <= 0.05
+        if ends:
+            assert told == (ends[0] > 0 or ends[1] < 0)
+        if told:
+            above, below = (first, second) if difference > 0 else (second, first)
+            better[below] += 1
+            worse[above] += 1
+    for row in ranked:
+        if "rank_range" not in row:
+            assert row["id"] not in compared
+            continue
+        best, _, last = row["rank_range"].partition("–")
+        if row["id"] in compared:
+            assert (int(best), int(last or best)) == (
+                1 + better[row["id"]],
+                len(compared) - worse[row["id"]],
+            )
+        assert int(best) <= row["rank"] <= int(last or best)
+
+
+def headline_of_a_table(shown, ranked):
+    """Who may be first are those whose range begins at 1, and the margin is the pair's difference."""
+    words, named = "".join(shown["headline"]), shown["headline"][1::2]
+    has_run = any(row["source"] == "run" for row in ranked)
+    if not ranked:
+        assert words == "Nothing is ranked yet."
+        return
+    if not has_run:
+        assert "leads" not in words
+        assert "may be first" not in words
+        return
+    first = []
+    for row in ranked:
+        if row.get("rank_range", str(row["rank"])).partition("–")[0] == "1":
+            first += [row["model"]] if row["model"] not in first else []
+    if len(first) == 1:
+        assert named[0] == first[0]
+        assert re.search(r"leads|is the only ranked model", words)
+    elif len(first) <= 3:
+        assert named[: len(first)] == first
+        assert " may be first" in words
+    else:
+        assert words.startswith(f"{WORDS[len(first)].capitalize()} models may be first")
+    margin = re.search(r" by ([\d.]+) points", words)
+    behind = [row for row in ranked if row["rank"] > 1 and row["source"] == "run"]
+    if margin and len(first) == 1:
+        difference = ranked[0]["v"][0][0] - behind[0]["v"][0][0]
+        assert float(margin[1]) == pytest.approx(
+            difference,
+            abs=0.11 + (ranked[0].get("unscored", 0) + behind[0].get("unscored", 0)) * 100 / 60,
+        )
+
+
+def files_say_the_same(board, page):
+    """CSV, JSON and Markdown have the page's ranks, ranges, values and ends of intervals."""
+    in_json = tables.as_document(board)["rows"]
+    for row, told in zip(page["rows"], in_json, strict=True):
+        for column in ("model", "rank", "rank_range", "setting", "frames", "source"):
+            assert row.get(column) == (told[column] if told[column] != "" else None), column
+    for name, spec in board.specs.items():
+        numbers = {n for n, group in enumerate(page["groups"]) if group["benchmark"] == name}
+        rows = [row for row in page["rows"] if row["group"] in numbers]
+        lines = list(csv.DictReader(io.StringIO(tables.as_csv(board, name))))
+        for row, line in zip(rows, lines, strict=True):
+            assert line["model"] == row["model"]
+            assert (line["rank"], line["rank_range"]) == (
+                str(row.get("rank", "")),
+                row.get("rank_range", ""),
+            )
+            columns = (spec.primary.name, f"{spec.primary.name}_low", f"{spec.primary.name}_high")
+            in_line = [float(line[column]) for column in columns if line[column]]
+            assert in_line == pytest.approx(row["v"][0] or [], rel=1e-6)
+        markdown = tables.tables(board, "markdown", benchmark=name)
+        for entry in board.entries:
+            if entry.group.benchmark == name and entry.key in board.ranks:
+                rank = board.ranks[entry.key]
+                printed = tables.value(entry, spec.primary)
+                pattern = rf"\| {rank} \| [\d–]* \| {re.escape(entry.model)}\b.*\| {printed}"
+                assert re.search(pattern, markdown), pattern
+
+
+def overall_follows_from_tables(board, page):
+    """Overall counts the tables that count, in their order where it is one."""
+    counting = [number for number, group in enumerate(page["groups"]) if group["counts"]]
+    assert counting == [
+        number
+        for number, group in enumerate(g for groups in board.groups.values() for g in groups)
+        if group in overall.counted_groups(board.main, board.specs, board.entries, board.ranks)
+    ]
+    placed = [model for model in page["overall"] if model["rank"] is not None]
+    names = [(model["model"], model["revision"], model["setting"]) for model in page["overall"]]
+    assert len(names) == len(set(names))
+    for model in page["overall"]:
+        cells = {int(number): page["rows"][row] for number, row in model["cells"].items()}
+        assert all(row["source"] != "blind" for row in cells.values())
+        assert model["of"] == len(counting)
+        ranked_on = [number for number in counting if "rank" in cells.get(number, {})]
+        assert model["covered"] == len(ranked_on)
+        if model["rank"] is not None:
+            assert 2 * model["covered"] >= model["of"]
+        if model["rate"] is not None and model["rates"]:
+            rates = [model["rates"][str(n)] for n in ranked_on if str(n) in model["rates"]]
+            assert model["rate"] == pytest.approx(sum(rates) / len(rates), abs=1e-4)
+        if model["ranks"] is not None:
+            assert model["ranks"][0] <= model["rank"] <= model["ranks"][1]
+    ranks = [model["rank"] for model in placed]
+    assert ranks == sorted(ranks)
+    if len(counting) > 1:
+        for model in placed:
+            above = sum(other["rate"] > model["rate"] + 1e-9 for other in placed)
+            assert model["rank"] == 1 + above
+    elif len(counting) == 1:
+        [number] = counting
+        best = {}
+        for row in page["rows"]:
+            if row["group"] == number and "rank" in row:
+                best.setdefault(row["id"], (row["rank"], row.get("rank_range")))
+        for model in placed:
+            row = page["rows"][model["cells"][str(number)]]
+            of_overall = None
+            if model["ranks"] is not None:
+                low, high = model["ranks"]
+                of_overall = str(low) if low == high else f"{low}–{high}"
+            assert (model["rank"], of_overall) == best[row["id"]]
+
+
+def headline_of_the_board(board, page):
+    """The board's headline names the first of Overall with its rate, and counts its benchmarks."""
+    words = "".join(page["headline"])
+    groups = headline.groups_of_board(board)
+    several = re.search(r"of (\w+) benchmarks|all (\w+) benchmarks", words)
+    if several:
+        assert (several[1] or several[2]) == WORDS[len(groups)]
+    placed = [model for model in page["overall"] if model["rank"] is not None]
+    rate = re.search(r"mean win rate ([\d.]+) %", words)
+    if rate:
+        assert rate[1] == f"{100 * placed[0]['rate']:.1f}"
+        assert page["headline"][1] == placed[0]["model"]
+    if " is first overall" in words:
+        others = [m for m in placed if m["ranks"] and m["ranks"][0] == 1]
+        assert {m["model"] for m in others} == {placed[0]["model"]}
+    runs = sum(row["source"] == "run" for row in page["rows"])
+    if not runs:
+        assert not re.search("(?<!nobody )leads", words)
+    if "nothing was run here" in words:
+        assert not runs
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("seed", SHOWN)
+def test_a_drawn_board_s_pages_say_what_its_data_do(page_of, runs, tmp_path, seed):
+    from playwright.sync_api import expect
+
+    board = drawn_board(runs, seed)
+    document = site.document(board)
+    site.write(board, SiteFiles(tmp_path))
+    with page_of(tmp_path, width=1440) as page:
+        expect(page.locator("h1")).to_be_visible()
+        overall_page(page, document)
+        for number, group in enumerate(document["groups"]):
+            if not group["mini"]:
+                page.evaluate("(hash) => (location.hash = hash)", address(group))
+                rows = [row for row in document["rows"] if row["group"] == number]
+                table_page(page, board, group, rows)
+
+
+def address(group):
+    return f"#/{group['benchmark']}?group={quote(group['id'], safe='')}"
+
+
+def table_of(page):
+    """What the table shows: (rank, model, value) of each row."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll("table.rows tbody tr[data-row]")].map((row) => [
+            row.querySelector(".rank")?.textContent ?? "",
+            row.querySelector(".name").getAttribute("aria-label"),
+            row.querySelector(".forest b")?.firstChild.textContent ?? ""])"""
+    )
+
+
+def overall_page(page, document):
+    """Title, count of rows and coverage are those of the rows that are listed."""
+    title = page.locator("h1").text_content()
+    models, benchmarks = map(int, re.search(r"(\d+) video models? on (\d+)", title).groups())
+    listed = table_of(page)
+    foot = page.locator(".table-foot").text_content()
+    assert foot.startswith(f"1 to {models} of {models}" if models else "")
+    assert len(listed) == models
+    placed = [model for model in document["overall"] if model["rank"] is not None]
+    shown = [(rank, name) for rank, name, _ in listed if rank]
+    assert shown == [(str(model["rank"]), model["model"]) for model in placed]
+    lanes = page.locator("th.lane-cell").count()
+    assert lanes == benchmarks
+    covered = page.locator(".who .sub", has_text=re.compile(r"on \d+ of")).all_text_contents()
+    partly = [model for model in document["overall"] if 0 < model["covered"] < model["of"]]
+    wanted = [f"on {model['covered']} of {model['of']}" for model in partly]
+    assert sorted(text.strip().removesuffix(" benchmarks") for text in covered) == sorted(wanted)
+    number_of_runs(page, document["rows"])
+
+
+def number_of_runs(page, rows):
+    runs = sum(row["source"] == "run" for row in rows)
+    said = page.locator(".trust").text_content()
+    counted = re.search(r"([\d,]+) runs?, recomputed", said)
+    assert (int(counted[1]) if counted else 0) == runs
+
+
+def table_page(page, board, group, rows):
+    """Rows stand as in the data, and what a pin says follows from the table's pairs."""
+    listed_rows = [row for row in rows if row["source"] in ("run", "published", "owner")]
+    page.wait_for_function(
+        "(n) => document.querySelectorAll('table.rows tbody tr[data-row]').length === n",
+        arg=len(listed_rows),
+    )
+    ranked = [row for row in listed_rows if "rank" in row]
+    shown = [(rank, name) for rank, name, _ in table_of(page) if rank]
+    assert shown == [(str(row["rank"]), row["model"]) for row in ranked]
+    number_of_runs(page, rows)
+    [own_group] = [g for g in board.rows if g.id == group["id"]]
+    pairs = site.pairs(board, own_group)
+    if not any(pairs["cells"]):
+        return
+    page.locator(f'tr[data-row="{pairs["rows"][0]}"] input.pick').check()
+    verdict = page.locator(".compare-note")
+    told = Counter()
+    for cell in pairs["cells"][: len(pairs["rows"]) - 1]:
+        if cell is not None:
+            kind = 0 if cell[1] is None or cell[1] > 0.05 else cell[0]
+            told[(kind > 0) - (kind < 0)] += 1
+    for sign, words in ((1, "better than"), (0, "not told apart from"), (-1, "worse than")):
+        if told[sign]:
+            page.wait_for_function(
+                "(text) => document.querySelector('.compare-note').textContent.includes(text)",
+                arg=f"{words} {told[sign]}",
+            )
+    assert verdict.is_visible()

@@ -1,0 +1,120 @@
+"""The bench stands alone: a copy without studio, leaderboard and cards measures, and says in a line what is missing."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.servers.judge import Answer, JudgeServer
+
+ROOT = Path(__file__).resolve().parent.parent
+OTHERS = ("studio", "leaderboard", "hub_cards")
+PREDICTIONS = ROOT / "tests" / "fixtures" / "v0_1_0" / "predictions" / "rextime.jsonl"
+MODEL = ("--model", "dummy", "--limit", "2", "--batch_size", "1")
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    """A copy of the package without the other houses -> what runs a module of it as a command."""
+    site = tmp_path_factory.mktemp("bench")
+    passed = shutil.ignore_patterns(*OTHERS, "__pycache__")
+    shutil.copytree(ROOT / "reelbench", site / "reelbench", ignore=passed)
+    # An editable install finds each module in the checkout, whatever package is imported.
+    without = "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if '_Editable' not in getattr(f, '__name__', '')]"
+    (site / "sitecustomize.py").write_text(without)
+    home = tmp_path_factory.mktemp("home")
+
+    def run(*arguments, how=("-m", "reelbench")):
+        command = [sys.executable, *how, *map(str, arguments)]
+        env = {**os.environ, "PYTHONPATH": str(site)}
+        return subprocess.run(
+            command, cwd=home, env=env, capture_output=True, text=True, check=False, timeout=1800
+        )
+
+    where = run(how=("-c", "import reelbench; print(reelbench.__file__)"))
+    assert where.stdout.startswith(str(site))
+    return run
+
+
+def worked(done):
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_it_lists_scores_and_compares(bench, tmp_path):
+    assert "rextime_mini" in worked(bench("list")).stdout
+    helped = worked(bench("--help")).stdout
+    assert "score" in helped
+    assert not any(line.split()[:1] == ["leaderboard"] for line in helped.splitlines())
+    for name in ("first", "second"):
+        words = (
+            "score",
+            "rextime_mini",
+            "--predictions",
+            PREDICTIONS,
+            "--model",
+            name,
+            "--output",
+            tmp_path / name,
+        )
+        worked(bench(*words))
+    pair = (tmp_path / "first", tmp_path / "second")
+    assert json.loads(worked(bench("compare", *pair, "--json")).stdout)
+    in_store = bench("compare", *pair, "--store", tmp_path, "--json")
+    assert in_store.returncode == 2
+    assert "--store: this is a part of Reelbench's board, which is not installed" in in_store.stderr
+
+
+def test_it_asks_a_server(bench, tmp_path):
+    with JudgeServer(lambda _: Answer('{"span": [0, 5], "answer": "A"}')) as server:
+        words = ("--llm", "m", "--llm-url", server.url, "--frames", "none", "--output", tmp_path)
+        worked(bench("ask", "rextime_mini", *words))
+    assert (
+        json.loads((tmp_path / "rextime_mini" / "result.json").read_text())["counts"]["scored"]
+        == 12
+    )
+
+
+@pytest.mark.lmms
+def test_it_runs_lmms_eval_with_ours_and_bare(bench, tmp_path):
+    tasks = ("--tasks", "rextime_mini", *MODEL, "--log_samples", "--output_path")
+    worked(bench("run", "--frames", "none", "--", *tasks, tmp_path / "run"))
+    assert list((tmp_path / "run").rglob("result.json"))
+    bare = worked(bench(*tasks, tmp_path / "bare", how=("-m", "lmms_eval")))
+    assert "accuracy_at_iou_0.5" in bare.stdout
+    assert list((tmp_path / "bare").rglob("*_results.json"))
+
+
+@pytest.mark.parametrize(
+    ("words", "house"),
+    [
+        ("make moments --captions x --llm m --out y", "studio"),
+        ("ace out --llm m", "studio"),
+        ("diagnose report x", "studio"),
+        ("leaderboard list --store x", "board"),
+        ("cards render rextime --out x", "board"),
+        ("view out", "board"),
+        ("judge anchors out --out x", "board"),
+    ],
+)
+def test_what_is_not_there_is_said_in_one_line(words, house, bench):
+    done = bench(*words.split())
+    assert done.returncode == 2
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert f"Reelbench's {house}" in line
+    assert "not installed" in line
+
+
+def test_python_says_so_too(bench):
+    code = "import reelbench\ntry:\n    reelbench.results('.')\nexcept reelbench.InputError as error:\n    print(error)"
+    said = worked(bench(how=("-c", code))).stdout
+    assert (
+        "reelbench.results: this is a part of Reelbench's board, which is not installed here"
+        in said
+    )

@@ -1,0 +1,1 @@
+"""What `tools.attack` tries beside declarations, paths and bounds: forged results, kills, full disks, secrets."""
