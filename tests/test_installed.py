@@ -53,12 +53,12 @@ COMMANDS = {
         {INSTALL: "{uv} pip install --quiet --python {python} '{wheel}[lmms-eval]'"},
         needs_lmms_eval=True,
     ),
-    "reelbench eval video_holmes_mini --model my-model --base-url http://localhost:8000/v1 --frames 16 --output out": Run(
+    "reelbench eval video_holmes_mini --model my-model --base-url http://localhost:8000/v1 --output out": Run(
         {"http://localhost:8000/v1": "{server}"}, leaves="out/video_holmes_mini/result.json"
     ),
     "reelbench compare out/video_holmes_mini OTHER/video_holmes_mini": Run(
         {
-            "reelbench compare": "reelbench eval video_holmes_mini --model other --base-url {server} --frames 16 --output OTHER >/dev/null && reelbench compare"
+            "reelbench compare": "reelbench eval video_holmes_mini --model other --base-url {server} --output OTHER >/dev/null && reelbench compare"
         }
     ),
     "reelbench view out/video_holmes_mini --out page": Run(leaves="page/index.html"),
@@ -147,7 +147,9 @@ def answers(call):
     for row in json.loads(HOLMES.read_text(encoding="utf-8")):
         if all(f"({letter}) {text}" in prompt for letter, text in row["Options"].items()):
             draw = zlib.crc32(f"{model} {row['video ID']} {row['Question']}".encode()) % 100
-            letter = row["Answer"] if draw < RIGHT[model] else "none"
+            letter = row["Answer"]
+            if draw >= RIGHT[model]:
+                letter = "A" if letter == "F" else "F"
             return Answer(f"The answer is ({letter}).", model=model)
     return Answer(model=model)
 

@@ -1,5 +1,0 @@
-"""Rows: where they come from, how any table becomes them, and whose they are.
-
-This room imports `video`, `registry` and `base`. It brings a split's annotations and videos to this
-machine, and reads and writes the Hub. It never asks a model and never scores.
-"""

@@ -1,1 +1,0 @@
-"""The page: HTML, CSS, JavaScript and the files for a results dataset."""

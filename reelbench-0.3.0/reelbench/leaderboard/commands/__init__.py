@@ -1,1 +1,0 @@
-"""The board's commands: thin, everything heavy imported inside a command."""

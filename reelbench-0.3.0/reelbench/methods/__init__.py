@@ -1,1 +1,0 @@
-"""Ways of running a benchmark and of taking its errors apart."""

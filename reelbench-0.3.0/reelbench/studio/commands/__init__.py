@@ -1,1 +1,0 @@
-"""The studio's commands: thin, everything heavy imported inside a command."""

@@ -1,1 +1,0 @@
-"""Benchmarks, a folder each, and the code that they share beside them."""

@@ -1,1 +1,0 @@
-"""What `tools.attack` tries beside declarations, paths and bounds: forged results, kills, full disks, secrets."""
