@@ -5,8 +5,6 @@ over all of them follow. `aggregate` recomputes the numbers from samples on disk
 nothing is read and nothing is run, except that overlap metrics start Java on a cache miss.
 """
 
-import math
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,8 +38,9 @@ from reelbench.scoring import (
     number_match,
     temporal_span,
 )
+from reelbench.scoring.item_columns import Facets, ItemColumns, Label
 from reelbench.stats import intervals, ratios
-from reelbench.stats.intervals import Array
+from reelbench.stats.intervals import Array, Mask, Places
 
 KeyT = TypeVar("KeyT")
 
@@ -304,24 +303,20 @@ def answered(counts: Counts) -> int:
 # --- numbers from samples
 
 
-class _Label(NamedTuple):
-    """A label of a facet."""
-
-    facet: str
-    name: str
-
-    def is_of(self, sample: Sample) -> bool:
-        """Return True where a sample has the label."""
-        return self.name in sample.facets.get(self.facet, ())
+_ONES = np.broadcast_to(1.0, 1 << 40)
+"""Ones for as many items as there may be, in the memory of one."""
 
 
-def _weight(sample: Sample, mean: Mean, within: _Label | None) -> float:
-    """Return a sample's weight in a mean, which `within` limits to a label's samples."""
-    if within is not None and not within.is_of(sample):
+def _weight(facets: Facets, mean: Mean, within: Label | None) -> float:
+    """Return the weight in a mean of items with these facets.
+
+    `within` limits the mean to a label's items.
+    """
+    if within is not None and not within.is_of(facets):
         return 0.0
     if mean.weight_by is None:
         return 1.0
-    labels: Sequence[str] = sample.facets.get(mean.weight_by, [])
+    labels: Sequence[str] = facets.get(mean.weight_by, [])
     if within is not None and within.facet == mean.weight_by:
         labels = [label for label in labels if label == within.name]
     if not labels:
@@ -329,43 +324,44 @@ def _weight(sample: Sample, mean: Mean, within: _Label | None) -> float:
     return fsum(mean.weights.get(label, 1.0) for label in labels)
 
 
-def _ratio(samples: Sequence[Sample], mean: Mean, within: _Label | None = None) -> ratios.Ratio:
+def _ratio(columns: ItemColumns, mean: Mean, within: Label | None = None) -> ratios.Ratio:
     """Return the weighted mean of a column as a ratio of sums."""
+    scores = columns.scores.get(mean.column)
+    if scores is None:
+        return _empty_ratio(mean.scale)
     if mean.weight_by is None:
-        return plain_ratio(mean, _column(samples, mean.column, within))
-    numerators = array("d")
-    weights = array("d")
-    for sample in samples:
-        weight = 0.0
-        if mean.column in sample.scores:
-            weight = _weight(sample, mean, within)
-        numerator = 0.0
-        if weight:
-            numerator = weight * (sample.scores[mean.column] - mean.lowest)
-        weights.append(weight)
-        numerators.append(numerator)
+        takes_part = None
+        if within is not None:
+            takes_part = columns.having(within)
+        return plain_ratio(mean, scores, takes_part)
+    weights_of_sets = [_weight(facets, mean, within) for facets in columns.label_sets]
+    weights = np.where(np.isnan(scores), 0.0, np.array(weights_of_sets)[columns.label_places])
+    numerators = np.where(weights, weights * (scores - mean.lowest), 0.0)
     return ratios.Ratio(numerators, weights, mean.scale)
 
 
-def plain_ratio(mean: Mean, scores: Array) -> ratios.Ratio:
-    """Return the unweighted mean of scores that are not NaN."""
-    has_score = ~np.isnan(scores)
-    numerators = np.where(has_score, scores - mean.lowest, 0.0)
-    weights = has_score.astype(np.float64)
-    return ratios.Ratio(array("d", numerators.tobytes()), array("d", weights.tobytes()), mean.scale)
+def _empty_ratio(scale: float) -> ratios.Ratio:
+    """Return a ratio in which no item takes part."""
+    return ratios.Ratio(np.empty(0), np.empty(0), scale, np.empty(0, dtype=np.intp))
 
 
-def _column(samples: Sequence[Sample], column: str, within: _Label | None) -> Array:
-    """Return the samples' scores in a column, NaN outside of a label."""
-    if within is None:
-        return np.array([sample.scores.get(column, math.nan) for sample in samples])
-    scores: list[float] = []
-    for sample in samples:
-        score = math.nan
-        if within.name in sample.facets.get(within.facet, ()):
-            score = sample.scores.get(column, math.nan)
-        scores.append(score)
-    return np.array(scores)
+def plain_ratio(mean: Mean, scores: Array, takes_part: Mask | None = None) -> ratios.Ratio:
+    """Return the unweighted mean of scores that are not NaN.
+
+    Args:
+        mean: The mean.
+        scores: One per item.
+        takes_part: True for each item that may take part. None for all.
+    """
+    counts = ~np.isnan(scores)
+    if takes_part is not None:
+        counts &= takes_part
+    items: Places | None = None
+    if not np.logical_and.reduce(counts):
+        items = np.flatnonzero(counts)
+        scores = scores[items]
+    numerators = scores - mean.lowest
+    return ratios.Ratio(numerators, _ONES[: len(numerators)], mean.scale, items)
 
 
 def group_score(items: Sequence[tuple[str, str, float]]) -> float:
@@ -421,75 +417,71 @@ def _group_weight(items: Sequence[tuple[str, str, float]]) -> float:
     return float(levels.count(max(levels)))
 
 
-def _grouped(samples: Sequence[Sample], how: Grouped, within: _Label | None) -> ratios.Ratio:
+def _grouped(columns: ItemColumns, how: Grouped, within: Label | None) -> ratios.Ratio:
     """Return the mean of group scores as a ratio of sums.
 
     A group's score is at its first item. A group with an item that has no score takes no part.
     """
+    scores = columns.scores.get(how.column)
+    if scores is None:
+        return _empty_ratio(how.scale)
+    label_places: list[int] = columns.label_places.tolist()
     groups: dict[str, list[int]] = {}
-    for place, sample in enumerate(samples):
-        facet = sample.facets.get(GROUP.name)
+    for place, label_place in enumerate(label_places):
+        facet = columns.label_sets[label_place].get(GROUP.name)
         if facet:
             group_name = facet[0]
             groups.setdefault(group_name, []).append(place)
-    numerators = array("d", [0.0] * len(samples))
-    weights = array("d", [0.0] * len(samples))
+    has_score = ~np.isnan(scores)
+    if within is not None:
+        has_score &= columns.having(within)
+    numerators = np.zeros(len(columns))
+    weights = np.zeros(len(columns))
     for places in groups.values():
-        members = [samples[place] for place in places]
-        if all(how.column in member.scores for member in members) and (
-            within is None or all(map(within.is_of, members))
-        ):
-            items: list[tuple[str, str, float]] = []
-            for member in members:
-                _, rule, level = member.facets[GROUP.name]
-                items.append((rule, level, member.scores[how.column]))
-            weight = _group_weight(items)
-            numerators[places[0]] = weight * group_score(items)
-            weights[places[0]] = weight
+        if not has_score[places].all():
+            continue
+        items: list[tuple[str, str, float]] = []
+        for place in places:
+            _, rule, level = columns.label_sets[label_places[place]][GROUP.name]
+            items.append((rule, level, float(scores[place])))
+        weight = _group_weight(items)
+        numerators[places[0]] = weight * group_score(items)
+        weights[places[0]] = weight
     return ratios.Ratio(numerators, weights, how.scale)
 
 
-def _labels(samples: Iterable[Sample], facet: str) -> list[str]:
-    """Return a facet's labels that the samples have, in sorted order."""
-    labels: set[str] = set()
-    for sample in samples:
-        labels.update(sample.facets.get(facet, ()))
-    return sorted(labels)
-
-
 def _ratios_by_label(
-    samples: Sequence[Sample], mean: Mean, facet: str, outer: _Label | None = None
+    columns: ItemColumns, mean: Mean, facet: str, outer: Label | None = None
 ) -> list[ratios.Ratio]:
-    """Return the plain mean of each label's samples, where any has a score.
+    """Return the plain mean of each label's items, where any has a score.
 
-    Only samples with the outer label take part. Each ratio is over all samples, with zeros for the
-    others.
+    Only items with the outer label take part.
     """
-    members = samples
-    takes_no_part = np.zeros(len(samples), dtype=bool)
-    if outer is not None:
-        members = [sample for sample in samples if outer.is_of(sample)]
-        takes_no_part = np.array([not outer.is_of(sample) for sample in samples])
+    scores = columns.scores.get(mean.column)
+    if scores is None:
+        return []
     label_ratios: list[ratios.Ratio] = []
-    for name in _labels(members, facet):
-        scores = _column(samples, mean.column, _Label(facet, name))
-        ratio = plain_ratio(mean, np.where(takes_no_part, math.nan, scores))
+    for name in columns.labels(facet, outer):
+        takes_part = columns.having(Label(facet, name))
+        if outer is not None:
+            takes_part &= columns.having(outer)
+        ratio = plain_ratio(mean, scores, takes_part)
         if ratio.n:
             label_ratios.append(ratio)
     return label_ratios
 
 
-def _macro_ratios(samples: Sequence[Sample], how: Macro) -> list[ratios.Ratio]:
+def _macro_ratios(columns: ItemColumns, how: Macro) -> list[ratios.Ratio]:
     """Return the ratios whose plain mean is the mean over labels.
 
     Within labels, each ratio's scale holds its share, so that every outer label counts alike.
     """
     mean = Mean(column=how.column, scale=how.scale, lowest=how.lowest)
     if how.within is None:
-        return _ratios_by_label(samples, mean, how.facet)
+        return _ratios_by_label(columns, mean, how.facet)
     parts: list[list[ratios.Ratio]] = []
-    for name in _labels(samples, how.facet):
-        part = _ratios_by_label(samples, mean, how.within, _Label(how.facet, name))
+    for name in columns.labels(how.facet):
+        part = _ratios_by_label(columns, mean, how.within, Label(how.facet, name))
         if part:
             parts.append(part)
     count = sum(map(len, parts))
@@ -500,7 +492,7 @@ def _macro_ratios(samples: Sequence[Sample], how: Macro) -> list[ratios.Ratio]:
     return shared_ratios
 
 
-def note_on_labels(spec: BenchmarkSpec, samples: Sequence[Sample]) -> str | None:
+def note_on_labels(spec: BenchmarkSpec, columns: ItemColumns) -> str | None:
     """Return a line on labels that the headline, a mean over labels, is without.
 
     None where each label has an answer with a score, or where none has.
@@ -508,10 +500,14 @@ def note_on_labels(spec: BenchmarkSpec, samples: Sequence[Sample]) -> str | None
     how = spec.primary.aggregate
     if not isinstance(how, Macro):
         return None
+    scored_sets: set[int] = set()
+    scores = columns.scores.get(how.column)
+    if scores is not None:
+        scored_sets.update(columns.label_places[~np.isnan(scores)].tolist())
     has_score: dict[str, bool] = {}
-    for sample in samples:
-        for name in _names_in_mean(sample, how):
-            has_score[name] = has_score.get(name, False) or how.column in sample.scores
+    for place, facets in enumerate(columns.label_sets):
+        for name in _names_in_mean(facets, how):
+            has_score[name] = has_score.get(name, False) or place in scored_sets
     lacking = sorted(name for name, is_scored in has_score.items() if not is_scored)
     if not lacking or len(lacking) == len(has_score):
         return None
@@ -522,32 +518,32 @@ def note_on_labels(spec: BenchmarkSpec, samples: Sequence[Sample]) -> str | None
     )
 
 
-def _names_in_mean(sample: Sample, how: Macro) -> list[str]:
-    """Return the labels, or pairs of labels, of a sample in a mean over them."""
-    outer = sample.facets.get(how.facet, ())
+def _names_in_mean(facets: Facets, how: Macro) -> list[str]:
+    """Return the labels, or pairs of labels, of an item in a mean over them."""
+    outer = facets.get(how.facet, ())
     if how.within is None:
         return list(outer)
     names: list[str] = []
     for name in outer:
-        names += [f"{name} / {inner}" for inner in sample.facets.get(how.within, ())]
+        names += [f"{name} / {inner}" for inner in facets.get(how.within, ())]
     return names
 
 
 def _ratios(
-    spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample], within: _Label | None = None
+    spec: BenchmarkSpec, metric: Metric, columns: ItemColumns, within: Label | None = None
 ) -> list[ratios.Ratio]:
     """Return the ratios whose mean is a metric."""
     how = metric.aggregate
     if isinstance(how, Mean):
-        return [_ratio(samples, how, within)]
+        return [_ratio(columns, how, within)]
     if isinstance(how, Grouped):
-        return [_grouped(samples, how, within)]
+        return [_grouped(columns, how, within)]
     if isinstance(how, Macro):
-        return _macro_ratios(samples, how)
+        return _macro_ratios(columns, how)
     metric_ratios: list[ratios.Ratio] = []
     if isinstance(how, MeanOf):
         for name in how.metrics:
-            metric_ratios += _ratios(spec, spec.metric(name), samples, within)
+            metric_ratios += _ratios(spec, spec.metric(name), columns, within)
         return metric_ratios
     raise TypeError(f"{metric.name}: {how.how} is not made of per-item scores")
 
@@ -555,9 +551,9 @@ def _ratios(
 def _mean(
     spec: BenchmarkSpec,
     metric: Metric,
-    samples: Sequence[Sample],
-    runs: Sequence[Sequence[Sample]] = (),
-    within: _Label | None = None,
+    columns: ItemColumns,
+    runs: Sequence[ItemColumns] = (),
+    within: Label | None = None,
 ) -> ratios.MeanOfRatios:
     """Return a metric as a mean of ratios, with its value in each run."""
     run_values: list[float] = []
@@ -566,25 +562,39 @@ def _mean(
         if value is not None:
             run_values.append(value)
     return ratios.MeanOfRatios(
-        _ratios(spec, metric, samples, within),
+        _ratios(spec, metric, columns, within),
         run_values,
         metric.interval_bounds,
         counts_complete=isinstance(metric.aggregate, MeanOf),
     )
 
 
+class _Columns(NamedTuple):
+    """The columns of samples in the order of their ids, and of each run."""
+
+    items: ItemColumns
+    runs: Sequence[ItemColumns]
+
+    @classmethod
+    def of(cls, samples: Sequence[Sample]) -> "_Columns":
+        """Return the columns of samples that are in the order of their ids."""
+        return cls(ItemColumns.of(samples), list(map(ItemColumns.of, each_run(samples))))
+
+
 def metric_value(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> float | None:
     """Return one metric's value without its interval, as lmms-eval's table shows it."""
     if isinstance(metric.aggregate, Corpus):
         return _overlap(samples, [metric])[metric.name].value
-    return _mean(spec, metric, _by_id(samples)).value
+    return _mean(spec, metric, ItemColumns.of(_by_id(samples))).value
 
 
 def score_of(spec: BenchmarkSpec, sample: Sample) -> float | None:
     """Return the primary metric of one item. None where it has no score."""
     if not sample.scores:
         return None
-    return metric_value(spec, spec.primary, [sample])
+    if isinstance(spec.primary.aggregate, Corpus):
+        return metric_value(spec, spec.primary, [sample])
+    return _mean(spec, spec.primary, ItemColumns.of([sample])).value
 
 
 def metric_with_interval(
@@ -595,9 +605,10 @@ def metric_with_interval(
     interval: intervals.Method = intervals.METHOD,
 ) -> MetricValue:
     """Return one metric that is made of per-item scores, with its interval."""
-    samples = _by_id(samples)
-    means = {metric.name: _mean(spec, metric, samples, each_run(samples))}
-    return _with_intervals(means, samples, interval)[metric.name]
+    columns, runs = _Columns.of(_by_id(samples))
+    mean = _mean(spec, metric, columns, runs)
+    means = {metric.name: mean.summed(columns.clusters)}
+    return _with_intervals(means, interval)[metric.name]
 
 
 def resampled(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> ratios.Resampled:
@@ -605,16 +616,15 @@ def resampled(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) ->
 
     Equal ids and videos give equal resamples, so the draws of two models are paired.
     """
-    samples = _by_id(samples)
-    mean = _mean(spec, metric, samples, each_run(samples))
-    return ratios.resampled(mean, [sample.video for sample in samples])
+    columns, runs = _Columns.of(_by_id(samples))
+    return ratios.resampled(_mean(spec, metric, columns, runs), columns.clusters)
 
 
 class _Cell(NamedTuple):
     """A metric over all samples, or over those with a label."""
 
     metric: str
-    label: _Label | None = None
+    label: Label | None = None
 
 
 def aggregate(
@@ -642,7 +652,7 @@ def aggregate(
             which take the time. It may raise.
     """
     samples = _by_id(samples)
-    means = _means(spec, samples)
+    means = _means(spec, _Columns.of(samples))
     if before_intervals is not None:
         before_intervals(_numbers(spec, _without_intervals(means), {}))
     corpus_metrics = [metric for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
@@ -650,8 +660,7 @@ def aggregate(
     if overlap and corpus_metrics:
         overlaps = _overlap(samples, corpus_metrics, bar)
     # One call for all, so that all have the same resamples.
-    values = _with_intervals(means, samples, interval)
-    return _numbers(spec, values, overlaps)
+    return _numbers(spec, _with_intervals(means, interval), overlaps)
 
 
 def _numbers(
@@ -675,7 +684,7 @@ def _numbers(
     return Numbers(metrics, breakdowns)
 
 
-def _without_intervals(means: Mapping[_Cell, ratios.MeanOfRatios]) -> dict[_Cell, MetricValue]:
+def _without_intervals(means: Mapping[_Cell, ratios.SummedMean]) -> dict[_Cell, MetricValue]:
     values: dict[_Cell, MetricValue] = {}
     for cell, mean in means.items():
         n = 0 if mean.value is None else mean.n
@@ -683,19 +692,21 @@ def _without_intervals(means: Mapping[_Cell, ratios.MeanOfRatios]) -> dict[_Cell
     return values
 
 
-def _means(spec: BenchmarkSpec, samples: Sequence[Sample]) -> dict[_Cell, ratios.MeanOfRatios]:
-    """Return all metrics but those of a corpus, over all samples and over each label's."""
-    runs = each_run(samples)
-    means: dict[_Cell, ratios.MeanOfRatios] = {}
+def _means(spec: BenchmarkSpec, columns: _Columns) -> dict[_Cell, ratios.SummedMean]:
+    """Return all metrics but those of a corpus, over all items and over each label's."""
+    items, runs = columns
+    means: dict[_Cell, ratios.SummedMean] = {}
     for metric in spec.metrics:
         if not isinstance(metric.aggregate, Corpus):
-            means[_Cell(metric.name)] = _mean(spec, metric, samples, runs)
+            mean = _mean(spec, metric, items, runs)
+            means[_Cell(metric.name)] = mean.summed(items.clusters)
     broken_down = _broken_down(spec)
     for facet in cognitive_profile.facets(spec):
-        for name in _labels(samples, facet.name):
-            label = _Label(facet.name, name)
+        for name in items.labels(facet.name):
+            label = Label(facet.name, name)
             for metric in facet.metrics or broken_down:
-                means[_Cell(metric.name, label)] = _mean(spec, metric, samples, runs, label)
+                mean = _mean(spec, metric, items, runs, label)
+                means[_Cell(metric.name, label)] = mean.summed(items.clusters)
     return means
 
 
@@ -711,19 +722,19 @@ def _broken_down(spec: BenchmarkSpec) -> list[Metric]:
 def value_count(spec: BenchmarkSpec, samples: Sequence[Sample]) -> int:
     """Return the number of values that `aggregate` computes: metrics, and these by label."""
     broken_down = _broken_down(spec)
+    columns = ItemColumns.of(samples)
     number = len(spec.metrics)
     for facet in cognitive_profile.facets(spec):
         metrics = facet.metrics or broken_down
-        number += len(metrics) * len(_labels(samples, facet.name))
+        number += len(metrics) * len(columns.labels(facet.name))
     return number
 
 
 def _with_intervals(
-    means: Mapping[KeyT, ratios.MeanOfRatios], samples: Sequence[Sample], method: intervals.Method
+    means: Mapping[KeyT, ratios.SummedMean], method: intervals.Method
 ) -> dict[KeyT, MetricValue]:
-    videos = [sample.video for sample in samples]
     values: dict[KeyT, MetricValue] = {}
-    for key, estimate in ratios.with_intervals(means, videos, method).items():
+    for key, estimate in ratios.with_intervals(means, method).items():
         n = 0
         if estimate.value is not None:
             n = means[key].n

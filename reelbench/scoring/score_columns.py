@@ -8,7 +8,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from reelbench.base.files import sha256_of_names
 from reelbench.registry.spec import BenchmarkSpec, Mean, MeanOf, Metric
@@ -16,9 +15,7 @@ from reelbench.scoring import aggregation
 from reelbench.scoring.comparison import AtBothEnds
 from reelbench.scoring.value_bounds import End, end_scores
 from reelbench.stats import ratios
-from reelbench.stats.intervals import Array
-
-Mask = npt.NDArray[np.bool_]
+from reelbench.stats.intervals import Array, Clusters, Mask
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,5 +104,5 @@ def _resampled_at(
         filled = np.where(np.isnan(scores), scores_at_end[mean.column], scores)
         metric_ratios.append(aggregation.plain_ratio(mean, filled))
     mean_of_ratios = ratios.MeanOfRatios(metric_ratios, bounds=spec.primary.bounds)
-    videos = [columns.videos[place] for place in places]
-    return ratios.resampled(mean_of_ratios, videos)
+    clusters = Clusters.of([columns.videos[place] for place in places])
+    return ratios.resampled(mean_of_ratios, clusters)

@@ -10,10 +10,10 @@ for every population, so that no interval is given there. Differences of two mod
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,12 @@ from reelbench.stats import student_t
 
 Array = NDArray[np.float64]
 FloatOrArray = float | Array
-Places = NDArray[np.intp]
+Places = NDArray[np.integer[Any]]
+Mask = NDArray[np.bool_]
 Method = Literal["percentile", "t", "wilson"]
 Bounds = tuple[float, float]
 UNBOUNDED: Bounds = (-math.inf, math.inf)
+ALL_ITEMS = slice(None)
 METHOD: Method = "wilson"
 """How intervals are made now. A result states how its own were."""
 
@@ -53,27 +55,38 @@ class Estimate:
     ci95: tuple[float, float] | None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """The cluster (the video) of each item.
+
+    Attributes:
+        places: Of each item, the place of its cluster's name in sorted order.
+        number: How many clusters there are.
+    """
+
+    places: Places
+    number: int
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> "Clusters":
+        """Return the clusters of items, by the names of these."""
+        place_of = {name: place for place, name in enumerate(sorted(set(names)))}
+        places = np.fromiter(map(place_of.__getitem__, names), dtype=np.intp, count=len(names))
+        return cls(places, len(place_of))
+
+    def sums(self, values: Array, items: "Places | slice") -> Array:
+        """Sum the values of items, given by their places, by cluster."""
+        return np.asarray(np.bincount(self.places[items], values, self.number), dtype=np.float64)
+
+
 def cluster_sums(values: Array, clusters: Sequence[str]) -> Array:
     """Sum the rows of `values` (items x columns) by cluster.
 
     Returns:
         Clusters x columns, the clusters in sorted order.
     """
-    return sums_by_cluster(values.T, clusters)
-
-
-def sums_by_cluster(columns: Iterable[Sequence[float] | Array], clusters: Sequence[str]) -> Array:
-    """Sum columns one after the other by cluster.
-
-    As `cluster_sums`, but the whole table of items is never in memory.
-    """
-    places = {name: place for place, name in enumerate(sorted(set(clusters)))}
-    index = np.fromiter(map(places.__getitem__, clusters), dtype=np.intp, count=len(clusters))
-    sums: list[Array] = []
-    for column in columns:
-        column_sums = np.bincount(index, column, len(places))
-        sums.append(np.asarray(column_sums, dtype=np.float64))
-    return np.stack(sums, axis=1)
+    of_items = Clusters.of(clusters)
+    return np.stack([of_items.sums(column, ALL_ITEMS) for column in values.T], axis=1)
 
 
 def resampled_sums(sums: Array, *, resamples: int = RESAMPLES, seed: int = SEED) -> Iterator[Array]:

@@ -53,6 +53,7 @@ from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.splits import is_mini, upstream_split
 from reelbench.scoring import aggregation, answers, result_files
+from reelbench.scoring.item_columns import ItemColumns
 from reelbench.tasks import about as abouts
 from reelbench.tasks import hidden_submission, predictions, submissions
 from reelbench.tasks.earlier import OTHER_JUDGE, EarlierResult
@@ -396,7 +397,7 @@ class Evaluation:
         doubt = self.questions.unit_doubt(self.scored.samples)
         if doubt:
             notes.append(doubt)
-        labels_note = aggregation.note_on_labels(self.spec, self.scored.samples)
+        labels_note = aggregation.note_on_labels(self.spec, ItemColumns.of(self.scored.samples))
         if labels_note:
             notes.append(labels_note)
         with suppress(ReelbenchError):  # the questions are not on this machine

@@ -1,7 +1,6 @@
 """Tests of a difference on the same items: by hand, against scipy, and all pairs of a table at once."""
 
 import math
-from array import array
 
 import numpy as np
 import pytest
@@ -164,10 +163,10 @@ def random_runs(rng, runs, items, kind):
 def resampled_runs(kind, bounds, several=False):
     """Seven runs on 120 questions about 30 videos, resampled."""
     numerators, weights = random_runs(np.random.default_rng(1), 7, 120, kind)
-    videos = [f"v{item // 4}" for item in range(120)]
+    videos = intervals.Clusters.of([f"v{item // 4}" for item in range(120)])
     runs = []
     for number, row in enumerate(numerators):
-        ratio = ratios.Ratio(array("d", row), array("d", weights), 1.0)
+        ratio = ratios.Ratio(row, weights, 1.0)
         values = [0.4, 0.5 + number / 50, 0.7] if several and number % 3 else ()
         runs.append(ratios.resampled(ratios.MeanOfRatios([ratio], values, bounds), videos))
     return runs
