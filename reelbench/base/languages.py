@@ -91,7 +91,7 @@ def ascii_digits(text: str) -> str:
     return _OTHER_DIGIT.sub(_ascii_digit, text)
 
 
-_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
+_OTHER_DIGIT = re.compile(r"\d(?<![0-9])")
 
 
 def _ascii_digit(digit: re.Match[str]) -> str:

@@ -23,6 +23,7 @@ ANSWER_KEYS: tuple[str, ...] = tuple(WORDS["keys"]["option"])
 KEYS = tuple(texts.plain_text(key).replace(" ", "_") for key in ANSWER_KEYS)
 _DEEPEST = 6
 _LONGEST_COUNT = 200
+_PERSON = 40  # signs before or behind an answer in which somebody may be named
 _SECTION_NOUNS = frozenset(("sentence", "caption", "statement", "description"))
 
 
@@ -144,9 +145,10 @@ def _is_followed_by_next_line(sentences: Sentences, at: int) -> bool:
     behind = patterns.LINE_OF_LIST_BEHIND.match(sentences.kinds, at + 1)
     if behind is None:
         return False
-    token = sentences.tokens[behind.end() - 1]
-    is_next = LETTERS.find(token.letter) == LETTERS.find(sentences.letter(at)) + 1
-    return is_next and sentences.text[token.start].upper() in ("(", token.letter)
+    place = behind.end() - 1
+    letter = sentences.letter(place)
+    is_next = LETTERS.find(letter) == LETTERS.find(sentences.letter(at)) + 1
+    return is_next and sentences.text[sentences.tokens.starts[place]].upper() in ("(", letter)
 
 
 def _verdicts(sentences: Sentences) -> dict[int, str | None]:
@@ -163,18 +165,23 @@ def _verdicts(sentences: Sentences) -> dict[int, str | None]:
 
 def _stated_letters(sentences: Sentences, name: str) -> dict[int, str | None]:
     """Return the letters that the patterns of a name state, by their tokens."""
-    kinds = sentences.kinds
     letters: dict[int, str | None] = {}
-    for pattern in patterns.several(name):
-        match = pattern.search(kinds)
-        while match:
-            at = match.start("letter")
-            start = at if pattern.pattern[0] in "W[" else match.start()
-            is_said = sentences.letter(at) and not _is_somebodys(sentences, match.start())
-            if is_said and not sentences.is_denied(min(start, at), at):
-                letters[at] = _letter(sentences, at)
-            match = pattern.search(kinds, match.start() + 1)
+    for stretch in sentences.stretches_with_letters:
+        for pattern in patterns.several(name):
+            match = pattern.search(sentences.kinds, *stretch)
+            while match:
+                at = match.start("letter")
+                start = at if pattern.pattern[0] in "W[" else match.start()
+                is_new = sentences.letter(at) and at not in letters
+                if is_new and _is_stated(sentences, match.start(), min(start, at), at):
+                    letters[at] = _letter(sentences, at)
+                match = pattern.search(sentences.kinds, match.start() + 1, stretch.stop)
     return letters
+
+
+def _is_stated(sentences: Sentences, first: int, start: int, at: int) -> bool:
+    """Return True where a statement is the model's own, and neither denied nor doubted."""
+    return not _is_somebodys(sentences, first) and not sentences.is_denied(start, at)
 
 
 def _letter(sentences: Sentences, at: int) -> str | None:
@@ -184,13 +191,15 @@ def _letter(sentences: Sentences, at: int) -> str | None:
 
 def _is_somebodys(sentences: Sentences, at: int) -> bool:
     """Return True where an answer or a choice is that of somebody in the film."""
-    token = sentences.tokens[at]
-    if token.kind not in "NV" or token.text.lower().startswith("i "):
+    tokens = sentences.tokens
+    if tokens.kinds[at] not in "NV" or tokens.words[at].lower().startswith("i "):
         return False
-    before = sentences.text[max(0, token.start - 40) : token.start]
+    start = tokens.starts[at]
+    before = sentences.text[max(0, start - _PERSON) : start].lower()
     if patterns.PERSON_BEFORE.search(before):
         return True
-    return patterns.PERSON_BEHIND.match(sentences.text, token.end) is not None
+    behind = sentences.text[tokens.ends[at] : tokens.ends[at] + _PERSON].lower()
+    return patterns.PERSON_BEHIND.match(behind) is not None
 
 
 def _is_open(sentences: Sentences, at: int) -> bool:
@@ -239,8 +248,8 @@ def _retraction(sentences: Sentences) -> int:
     for match in reversed(list(patterns.RETRACTION.finditer(sentences.kinds))):
         at = match.start()
         end = patterns.ENDS.search(sentences.kinds, at + 1)
-        last = end.start() if end else len(sentences.tokens) - 1
-        behind = sentences.text[sentences.tokens[at].end : sentences.tokens[last].end]
+        last = end.start() if end else len(sentences.kinds) - 1
+        behind = sentences.text[sentences.tokens.ends[at] : sentences.tokens.ends[last]]
         if not patterns.FORMAT_WORD.search(behind):
             return at
     return -1
@@ -292,6 +301,8 @@ def objects(answer: Answer) -> Candidates:
 
     The last one that has such a key counts. A list whose answers differ has none.
     """
+    if "{" not in answer.text:
+        return []
     for literal in reversed(find_literals(answer.text)):
         letters = _behind_keys(literal.value, answer)
         if letters:
@@ -339,20 +350,17 @@ def _behind_keys(  # noqa: PLR0911 - a form a line
 def last_lines(answer: Answer) -> Candidates:
     """Collect the last line: a letter alone, where no line is another."""
     sentences = answer.sentences
-    lines = list(patterns.LINE.finditer(sentences.kinds))
-    if len(lines) < 2:  # noqa: PLR2004
+    kinds = sentences.kinds.rstrip("\n")
+    start = kinds.rfind("\n") + 1
+    last = _alone_in_line(sentences, start, len(kinds))
+    is_only_line = not kinds[:start].strip("\n")
+    if last is None or is_only_line or last < answer.taken_back:
         return []
-    alone: dict[str, int] = {}
-    for line in lines:
+    for line in patterns.LINE_WITH_LETTER.finditer(kinds):
         at = _alone_in_line(sentences, line.start(), line.end())
-        if at is not None:
-            alone[sentences.letter(at)] = at
-    if not alone:
-        return []
-    last = max(alone.values())
-    is_last = last >= lines[-1].start()
-    several = len(alone) > 1
-    if not is_last or several or last < answer.taken_back or sentences.is_denied(last, last):
+        if at is not None and sentences.letter(at) != sentences.letter(last):
+            return []
+    if sentences.is_denied(last, last):
         return []
     return [Candidate(last, sentences.letter(last))]
 
@@ -379,7 +387,7 @@ def labels(answer: Answer) -> Candidates:
 
 
 def _has_letter(kinds: str) -> bool:
-    return any(kind in LETTER_KINDS for kind in kinds)
+    return patterns.LETTER_TOKEN.search(kinds) is not None
 
 
 def _question_lists(sentences: Sentences, options: OptionWords) -> set[int]:
@@ -403,8 +411,8 @@ def _line_labels(sentences: Sentences) -> list[int]:
     A list of the options is none.
     """
     runs: list[list[int]] = []
-    for order, line in enumerate(patterns.LINE.finditer(sentences.kinds)):
-        at = _label_of_line(sentences, line.start(), line.end(), first=order == 0)
+    for line in patterns.LINE_WITH_LETTER.finditer(sentences.kinds):
+        at = _label_of_line(sentences, line.start(), line.end())
         if at is None:
             continue
         place = LETTERS.index(sentences.letter(at))
@@ -416,34 +424,38 @@ def _line_labels(sentences: Sentences) -> list[int]:
     return [at for at in places if not sentences.is_denied(at, at)]
 
 
-def _label_of_line(sentences: Sentences, start: int, end: int, *, first: bool) -> int | None:  # noqa: PLR0911 - a form a line
-    letters = [at for at in range(start, end) if sentences.kinds[at] in LETTER_KINDS]
-    if not letters:
-        return None
+def _label_of_line(sentences: Sentences, start: int, end: int) -> int | None:  # noqa: PLR0911 - a form a line
+    kinds = sentences.kinds
+    letters = [at for at in range(start, end) if kinds[at] in LETTER_KINDS]
     at = letters[0]
-    if len(letters) == 1 and all(map(_is_of_label, sentences.tokens[start:end])):
+    if len(letters) == 1 and _has_only_label(sentences, start, end):
         return at
-    named = at - start == 1 and is_noun(sentences.tokens[start])
-    has_signs_before = set(sentences.kinds[start:at]) <= set("q(D#")
-    if at - start > 1 or not (named or has_signs_before):
+    is_named = at - start == 1 and is_noun(sentences.tokens.words[start])
+    has_signs_before = set(kinds[start:at]) <= set("q(D#")
+    if at - start > 1 or not (is_named or has_signs_before):
         return None
-    if any(sentences.kinds[further] == "A" for further in letters[1:]):
+    if any(kinds[further] == "A" for further in letters[1:]):
         return None  # a list of options, or of verdicts on them
-    if sentences.kinds[at] == "A":
+    if kinds[at] == "A":
         return at
-    if not first:
-        return None
-    bracketed = not sentences.tokens[at].text[0].isalnum()
-    if not named and (bracketed or patterns.LABEL_START.match(sentences.kinds, at)):
+    if kinds[:start].strip("\n"):
+        return None  # of further lines no more is a label
+    is_bracketed = not sentences.tokens.words[at][0].isalnum()
+    if not is_named and (is_bracketed or patterns.LABEL_START.match(kinds, at)):
         return at
     # "Sentence B: …" says that one again; "Image A: …" describes one.
-    is_section = sentences.tokens[start].text.casefold() in _SECTION_NOUNS
-    return at if named and is_section and sentences.kinds[at + 1 : at + 2] == ":" else None
+    is_section = sentences.tokens.words[start].casefold() in _SECTION_NOUNS
+    return at if is_named and is_section and kinds[at + 1 : at + 2] == ":" else None
 
 
-def _is_of_label(token: texts.Token) -> bool:
+def _has_only_label(sentences: Sentences, start: int, end: int) -> bool:
     """Return True of a letter, a span of time, their names and punctuation."""
-    return token.kind in "LMA#.,()q:DJCkOSN~" or answers.is_span_word(token.text)
+    words = sentences.tokens.words
+    for place in range(start, end):
+        is_of_label = sentences.kinds[place] in "LMA#.,()q:DJCkOSN~"
+        if not is_of_label and not answers.is_span_word(words[place]):
+            return False
+    return True
 
 
 def _is_named_by_is(sentences: Sentences, at: int) -> bool:
@@ -457,15 +469,16 @@ def _lone_labels(sentences: Sentences) -> list[int]:
     In brackets they may be a clause alone, or stand with their option's words.
     """
     places: list[int] = []
-    for at, kind in enumerate(sentences.kinds):
-        if kind == "L" and sentences.tokens[at].text.islower():
+    for at in sentences.places(patterns.LETTER_TOKEN):
+        kind = sentences.kinds[at]
+        if kind == "L" and sentences.tokens.words[at].islower():
             continue
         if kind in "MA":
             is_label = _stands_alone(sentences, at, fillers="qF", edges=".\n,DTB") or (
                 kind == "A" and (_is_named_by_is(sentences, at) or _ends_sentence(sentences, at))
             )
         else:
-            is_label = kind == "L" and _stands_alone(sentences, at, fillers="qF,", edges=".\n")
+            is_label = _stands_alone(sentences, at, fillers="qF,", edges=".\n")
         if is_label and not sentences.is_denied(at, at):
             places.append(at)
     return places
@@ -479,8 +492,8 @@ def _stands_alone(sentences: Sentences, at: int, *, fillers: str, edges: str) ->
 
 def _ends_sentence(sentences: Sentences, at: int) -> bool:
     """Return True where a letter with its option's own words ends a sentence."""
-    end = sentences.tokens[at].end
-    return bool(patterns.OWN_WORDS_END.match(sentences.text, end))
+    end = sentences.tokens.ends[at]
+    return patterns.OWN_WORDS_END.match(sentences.text, end) is not None
 
 
 # --- own words and counts
@@ -504,8 +517,8 @@ def own_words(answer: Answer) -> Candidates:
     letters_by_place: dict[int, str] = {}
     doubtful_letters: set[str] = set()
     is_named_by_is = False
-    for at, kind in enumerate(sentences.kinds):
-        if kind not in "ZA" or at in answer.question_lists:
+    for at in sentences.places(patterns.OWN_WORDS_TOKEN):
+        if at in answer.question_lists:
             continue
         clause = sentences.kinds[sentences.segment_start(at) : at]
         if sentences.is_denied(at, at):

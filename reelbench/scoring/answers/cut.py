@@ -15,10 +15,21 @@ from reelbench.scoring.answers.reasoning import strip_reasoning
 from reelbench.scoring.answers.texts import TAIL, plain_text, tail, words_alone
 from reelbench.scoring.answers.vocabulary import phrases
 
+
+
+def _by_root(words: Sequence[str]) -> dict[str, list[str]]:
+    """Return words by the shortest one that each contains, which is looked for first."""
+    roots: dict[str, list[str]] = {}
+    for word in sorted(words, key=len):
+        within = [root for root in roots if root in word]
+        root = within[0] if within else word
+        roots.setdefault(root, []).append(word)
+    return roots
+
+
 _SHORTEST_REPEATED = 12
 _MOST_REPEATED = 200
-_EXAMPLE_WORDS = (*phrases("example"), *phrases("format"))
-_LETTERS_OF_EXAMPLE_WORDS = {word: frozenset(word) for word in _EXAMPLE_WORDS}
+_EXAMPLE_WORDS = _by_root((*phrases("example"), *phrases("format")))
 _ARTICLES = frozenset("AEIOUY")
 _LONGEST = 2 * TAIL  # of a longer text only the end is read, and a made-up turn ends it
 
@@ -34,20 +45,17 @@ class Cut(NamedTuple):
 def _without_examples(text: str) -> str:
     """Take away examples of the form that an answer is to have."""
     low = text.lower()
-    text_letters = set(low)
-    named: list[str] = []
-    for word, word_letters in _LETTERS_OF_EXAMPLE_WORDS.items():
-        # The words of other scripts fall out by their letters, faster than by looking for each.
-        if word_letters <= text_letters and word in low:
-            named.append(word)
-    if not named:
-        return text
-    if len(low) != len(text):
-        return patterns.EXAMPLE.sub("\n", text)
     # The pattern is slow, so it is tried only where one of its first words stands.
     starts: set[int] = set()
-    for word in named:
-        starts.update(_places(word, low))
+    # In a text of other scripts ASCII words are slow to look for.
+    low_ascii = low.encode("ascii", "ignore").decode("ascii")
+    for root, words in _EXAMPLE_WORDS.items():
+        if root not in (low_ascii if root.isascii() else low):
+            continue
+        for word in words:
+            starts.update(_places(word, low))
+    if starts and len(low) != len(text):
+        return patterns.EXAMPLE.sub("\n", text)
     pieces: list[str] = []
     end = 0
     for start in sorted(starts):
@@ -59,10 +67,13 @@ def _without_examples(text: str) -> str:
 
 
 def _places(word: str, text: str) -> Iterator[int]:
-    """Yield the places of a word in a text."""
+    """Yield the places of a whole word in a text."""
     place = text.find(word)
     while place >= 0:
-        yield place
+        end = place + len(word)
+        is_part = text[place - 1 : place].isalpha() or text[end : end + 1].isalpha()
+        if not is_part or ord(word[0]) >= patterns.THAI:
+            yield place
         place = text.find(word, place + 1)
 
 
@@ -82,16 +93,17 @@ def _without_next_turn(text: str) -> str:
     end = len(text)
     for pattern in patterns.several("NEXT_TURN"):
         for turn in pattern.finditer(text, start):
-            words_before = text[max(0, turn.start() - 20) : turn.start()].rstrip()
-            if turn.start() > start and not words_before.endswith((":", "：")):
-                end = min(end, turn.start())
+            place = turn.start(turn.lastgroup or 0)
+            words_before = text[max(0, place - 20) : place].rstrip()
+            if place > start and not words_before.endswith((":", "：")):
+                end = min(end, place)
                 break
     return text[:end]
 
 
 def _without_next_question(text: str) -> str:
     """Take away a question that is answered behind the answer: it is made up."""
-    if "\n" not in text:
+    if "\n" not in text or not patterns.ASKS.search(text):
         return text
     heads = list(patterns.HEAD_LINE.finditer(text))
     if len(heads) < 2:  # noqa: PLR2004
@@ -137,10 +149,7 @@ def answer_text(text: str, question: str = "", options: tuple[str, ...] = ()) ->
         question: The question as it was asked, where it is known.
         options: The question's options, where it has any.
     """
-    repeated: tuple[str, ...] = ()
-    if question:
-        sentences = _sentences_of(question, options)
-        repeated = tuple(sentence for sentence in sentences if sentence in text)
+    repeated = _repeated_sentences(text, question, options) if question else ()
     return _answer_text(text, repeated)
 
 
@@ -160,22 +169,28 @@ def _answer_text(text: str, repeated: Sequence[str]) -> str | None:
     return patterns.CALL.sub(r"Answer: \1", answer)
 
 
-@lru_cache(maxsize=64)
-def _sentences_of(question: str, options: tuple[str, ...]) -> list[str]:
-    """Return a question's sentences, the longest first, without those that say an option.
+def _repeated_sentences(text: str, question: str, options: Sequence[str]) -> tuple[str, ...]:
+    """Return a question's sentences that a text says again, the longest first.
 
-    A question may list its options, and an answer says one of them again.
+    A question may list its options, and an answer says one of them again: that is none of these.
     """
-    options_words = [words_alone(option) for option in options]
-    long_options = [words for words in options_words if " " in words]
     sentences: list[str] = []
     for match in islice(patterns.SENTENCE_OF_QUESTION.finditer(question), _MOST_REPEATED):
         sentence = match[0].strip()
-        words = words_alone(sentence)
-        says_option = words in options_words or any(option in words for option in long_options)
-        if len(sentence) >= _SHORTEST_REPEATED and not says_option:
-            sentences.append(sentence)
-    return sorted(sentences, key=len, reverse=True)
+        if len(sentence) >= _SHORTEST_REPEATED and sentence in text:
+            if not _says_option(sentence, options):
+                sentences.append(sentence)
+    return tuple(sorted(sentences, key=len, reverse=True))
+
+
+def _says_option(sentence: str, options: Sequence[str]) -> bool:
+    """Return True where a sentence is an option, or has one of several words in it."""
+    words = words_alone(sentence)
+    for option in options:
+        option_words = words_alone(option)
+        if words == option_words or (" " in option_words and option_words in words):
+            return True
+    return False
 
 
 def _without_repeated(answer: str, sentences: Sequence[str]) -> str:

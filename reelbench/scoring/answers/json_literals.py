@@ -141,6 +141,8 @@ def _unescaped(escape: re.Match[str]) -> str:
 @lru_cache(maxsize=2)
 def without_objects(text: str) -> str:
     """Return `text` with a space in the place of each object that holds something."""
+    if "{" not in text:
+        return text
     places: list[tuple[int, int]] = []
     for literal in find_literals(text):
         is_object = isinstance(literal.value, dict) and literal.value

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 from reelbench.registry.rows import LETTERS
 from reelbench.scoring.answers import patterns, texts
+from reelbench.scoring.answers.tokens import Tokens, has_only_kinds
 from reelbench.scoring.answers.vocabulary import NOUNS, WORDS, phrases
 
 _GRAMMAR = frozenset("XxYHICcRSJNOWKTVUFq.,iD")
+_CONDITIONS = frozenset("Ii")
 _NOUNS = frozenset(NOUNS)
 _YES = frozenset(phrases("yes"))
 _NO = frozenset(phrases("no"))
@@ -52,7 +54,7 @@ class _Option:
 
     def places_in(self, text: str, low: str) -> Iterable[_Place]:
         """Return the places of the option's words. `low` is the text in small letters."""
-        if not self.is_grammar and not all(word in low for word in self._low_words):
+        if not self.is_grammar and self._longest_word not in low:
             return ()
         if self._has_plain_words and len(low) == len(text):
             return self._places_of_plain_words(text, low)
@@ -64,6 +66,10 @@ class _Option:
     @cached_property
     def _low_words(self) -> list[str]:
         return _WORDS.findall(self.plain.lower())
+
+    @cached_property
+    def _longest_word(self) -> str:
+        return max(self._low_words, key=len, default="")
 
     @cached_property
     def _has_plain_words(self) -> bool:
@@ -149,7 +155,7 @@ class OptionWords:
     def are_conditional(self) -> bool:
         """True where the question sets a condition ("if"): answers say it again."""
         question = texts.plain_text(self.question)
-        return any(token.kind in "Ii" for token in texts.tokens(question))
+        return not _CONDITIONS.isdisjoint(Tokens(question).kinds)
 
     @cached_property
     def nouns(self) -> bool:
@@ -158,8 +164,8 @@ class OptionWords:
             low = option.casefold()
             if not any(noun in low for noun in _NOUNS):
                 continue
-            for noun, token in pairwise(texts.tokens(option)):
-                if is_noun(noun) and len(token.text) == 1 and token.text.isalpha():
+            for noun, word in pairwise(Tokens(option).words):
+                if is_noun(noun) and len(word) == 1 and word.isalpha():
                     return False
         return True
 
@@ -186,13 +192,16 @@ class OptionWords:
 
     def equal_to(self, text: str) -> list[str]:
         """Return the letters of the options whose own words a text is, no more."""
-        whole = texts.words_alone(text)
         equal: list[str] = []
+        first_run = _WORDS.search(text)
+        if first_run is None:
+            return equal
+        first_word = first_run[0].casefold()
         for option, words in zip(self._options, self.squeezed, strict=True):
-            is_equal = words == whole
-            if option.is_grammar and not is_equal:
+            is_equal = words.startswith(first_word) and words == texts.words_alone(text)
+            if option.synonyms and not is_equal:
                 is_equal = _is_whole(option, text.strip(" .!。,"))
-            if not whole or not is_equal:
+            if not is_equal:
                 continue
             # Of a number the sign counts too.
             is_number = option.plain[-1:].isdigit()
@@ -210,8 +219,8 @@ class OptionWords:
         place = self.letters.find(letter)
         if place < 0:
             return False
-        pattern = self._options[place].pattern_in(text)
-        return pattern is not None and pattern.match(text, at) is not None
+        places = self._options[place].places_in(text, text.lower())
+        return any(start == at for start, _ in places)
 
 
 @lru_cache(maxsize=64)
@@ -228,15 +237,15 @@ def _options_of(plain_options: tuple[str, ...]) -> list[_Option]:
         synonyms = _words_in_other_languages(plain, plain_options)
         is_letter = len(plain) == 1 and plain.isalpha() and plain.isascii()
         has_synonyms = bool(synonyms)
-        is_grammar = is_letter or has_synonyms or texts.has_only_kinds(plain, _GRAMMAR)
+        is_grammar = is_letter or has_synonyms or has_only_kinds(plain, _GRAMMAR)
         is_number = patterns.NUMBER_ALONE.fullmatch(plain) is not None
         options.append(_Option(letter, plain, synonyms, is_grammar, is_number))
     return options
 
 
-def is_noun(token: texts.Token) -> bool:
+def is_noun(word: str) -> bool:
     """Return True of a noun of the things that options may be: caption, sentence, image."""
-    return token.text.casefold() in _NOUNS
+    return word.casefold() in _NOUNS
 
 
 def number(text: str) -> float | None:

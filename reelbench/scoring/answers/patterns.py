@@ -12,7 +12,7 @@ from reelbench.base.languages import MARKS, NUMBER_SIGNS, UNSPACED_SCRIPTS
 from reelbench.scoring.answers.vocabulary import COLUMNS, KINDS, TIMES, WORDS, phrases
 
 _REFERENCE = re.compile(r"\(\?&(words |keys |)([^()]+)\)")
-_THAI = 0x0E00  # from here on, scripts are written without spaces
+THAI = 0x0E00  # from here on, scripts are written without spaces
 
 
 def _lists() -> dict[str, list[str]]:
@@ -100,7 +100,7 @@ def _whole_words(phrases: list[str]) -> str:
     for phrase in sorted(phrases, key=len, reverse=True):
         if phrase[0] == "'":
             quotes.append(phrase + "(?!')")
-        elif ord(phrase[0]) < _THAI:
+        elif ord(phrase[0]) < THAI:
             latin.append(phrase)
         else:
             unspaced.append(phrase)

@@ -4,17 +4,31 @@ A token's kind is one character: those of words are in `vocabulary`, those of op
 `option_tokens`. The patterns of statements run over these characters.
 """
 
-from bisect import bisect_left
+import re
+from bisect import bisect_right
+from functools import cached_property
+from typing import NamedTuple
 
 from reelbench.scoring.answers import patterns
 from reelbench.scoring.answers.option_tokens import marked_tokens
 from reelbench.scoring.answers.option_words import OptionWords
 
 _SAYS_NO = frozenset(("no", "not", "never", "nothing", "neither"))
+_ENDS = str.maketrans("?\n", "..")
+_BREAKS = str.maketrans("?,\n(TKB", "." * 7)
 _LONGEST_CLAUSE = 200  # tokens before a letter in which something may deny it
 _LONGEST_DENIAL = 12  # tokens behind it in which something may
 _LONGEST_CONDITION = 60  # tokens of a sentence in which one is looked for
+_LONGEST_BEFORE = 40  # tokens of a statement before what names its option: 24 at most
+_LONGEST_BEHIND = 20  # and behind it: 14 at most
 _LONGEST_LIST = 6  # tokens around a letter in which another one may stand
+
+
+class Stretch(NamedTuple):
+    """A stretch of tokens: its first, and the one behind its last."""
+
+    start: int
+    stop: int
 
 
 class Sentences:
@@ -29,25 +43,46 @@ class Sentences:
         self.text = text
         self._options = options
         self.tokens = marked_tokens(text, options)
-        self.kinds = "".join([token.kind for token in self.tokens])
-        self._ends = [match.start() for match in patterns.ENDS.finditer(self.kinds)]
-        self._breaks = [match.start() for match in patterns.BREAK.finditer(self.kinds)]
+        self.kinds = "".join(self.tokens.kinds)
+
+    @cached_property
+    def _ends(self) -> str:
+        """The kinds with "." for all that ends a sentence."""
+        return self.kinds.translate(_ENDS)
+
+    @cached_property
+    def _breaks(self) -> str:
+        """The kinds with "." for all that ends a clause."""
+        return patterns.COLON_THAT_ENDS.sub(".", self.kinds.translate(_BREAKS))
 
     def letter(self, at: int) -> str:
         """Return the letter of the token."""
-        return self.tokens[at].letter
+        return self.tokens.letters[at]
+
+    def places(self, kind: re.Pattern[str]) -> list[int]:
+        """Return the tokens of some kinds."""
+        return [match.start() for match in kind.finditer(self.kinds)]
+
+    @cached_property
+    def stretches_with_letters(self) -> list[Stretch]:
+        """The stretches around tokens that name an option, from where no statement reaches out."""
+        stretches: list[Stretch] = []
+        for at, letter in enumerate(self.tokens.letters):
+            if not letter:
+                continue
+            start = max(0, at - _LONGEST_BEFORE)
+            if stretches and start <= stretches[-1].stop:
+                start = stretches.pop().start
+            stretches.append(Stretch(start, at + _LONGEST_BEHIND))
+        return stretches
 
     def token_at(self, start: int) -> int:
         """Return the first token that ends behind a place of the text."""
-        for at, token in enumerate(self.tokens):
-            if token.end > start:
-                return at
-        return 0
+        return bisect_right(self.tokens.ends, start)
 
     def segment_start(self, at: int) -> int:
         """Return the first token behind the last break before `at`."""
-        index = bisect_left(self._breaks, at)
-        return self._breaks[index - 1] + 1 if index else 0
+        return self._breaks.rfind(".", 0, at) + 1
 
     def is_denied(self, start: int, at: int) -> bool:
         """Return True where a phrase is ruled out, hedged, asked or a condition.
@@ -95,20 +130,20 @@ class Sentences:
     def _says_no_itself(self, at: int) -> bool:
         """Return True of "(A) No, it does not": that is what the option says."""
         is_denial_behind = self.kinds[at] in "MA" and self.kinds[at + 1 : at + 2] in ("X", "x")
-        return is_denial_behind and self.tokens[at + 1].text.casefold() in _SAYS_NO
+        return is_denial_behind and self.tokens.words[at + 1].casefold() in _SAYS_NO
 
     def _is_condition_or_question(self, at: int) -> bool:
-        index = bisect_left(self._ends, at)
-        first = self._ends[index - 1] + 1 if index else 0
-        last = self._ends[index] if index < len(self._ends) else len(self.kinds)
+        first = self._ends.rfind(".", 0, at) + 1
+        last = self._ends.find(".", at)
+        if last < 0:
+            last = len(self.kinds)
         if self.kinds[last : last + 1] == "?":
             return True
-        if self._options.are_conditional:
-            return False
-        if "I" in self.kinds[max(first, at - _LONGEST_CONDITION) : at]:
-            return True
         sentence = self.kinds[first : min(last, first + _LONGEST_CONDITION)]
-        return "c" in sentence and ("I" in sentence or "i" in sentence)
+        is_condition = "c" in sentence and ("I" in sentence or "i" in sentence)
+        if "I" in self.kinds[max(first, at - _LONGEST_CONDITION) : at]:
+            is_condition = True
+        return is_condition and not self._options.are_conditional
 
     def names_several(self, at: int) -> bool:
         """Return True where a letter is one of several that are named together."""
@@ -122,6 +157,6 @@ class Sentences:
         last = at + _LONGEST_LIST
         if beside is not None:
             last = max(last, beside.end())
-        letters = {token.letter for token in self.tokens[max(0, at - 4) : last]}
+        letters = set(self.tokens.letters[max(0, at - 4) : last])
         letters.discard("")
         return len(letters) > 1

@@ -12,6 +12,7 @@ from typing import Literal as OneOf
 from reelbench.base.values import is_array, is_object
 from reelbench.scoring.answers import cut, patterns, texts
 from reelbench.scoring.answers.json_literals import Literal, find_literals, without_objects
+from reelbench.scoring.answers.tokens import Tokens
 from reelbench.scoring.answers.vocabulary import WORDS
 
 SPAN_KEYS: tuple[str, ...] = tuple(WORDS["keys"]["span"])
@@ -633,7 +634,7 @@ def _is_time(  # noqa: PLR0911 - a reason a line
     return whole or bool(cued and not listed and patterns.GOES_ON.match(after))
 
 
-_tokens = lru_cache(maxsize=1)(texts.tokens)
+_tokens = lru_cache(maxsize=1)(Tokens)
 """A context is cut once for both of its uses."""
 
 
@@ -644,21 +645,20 @@ def _governing(before: str, *, past_commas: bool = False) -> str:
     spans. The rest as in the vocabulary.
     """
     kinds = ""
-    for token in reversed(_tokens(before)):
-        word = token.text
-        denies = token.kind in "XxHEY" and (
+    tokens = _tokens(before)
+    for kind, word in zip(reversed(tokens.kinds), reversed(tokens.words), strict=True):
+        denies = kind in "XxHEY" and (
             not patterns.DENIES_NO_TIME_WORD.fullmatch(word) or kinds[:1] in ("C", "n")
         )
         if denies:
-            kinds = token.kind + kinds
-        elif token.kind == "," or (len(word) == 1 and token.kind == "w"):
+            kinds = kind + kinds
+        elif kind == "," or (len(word) == 1 and kind == "w"):
             if not past_commas:
                 break
         elif patterns.SPAN_NOUN.fullmatch(word):
-            kind = "N" if token.kind in "NT" else "n"
+            kinds = ("N" if kind in "NT" else "n") + kinds
+        elif kind in "NTCcFSROVPq(:D)J":
             kinds = kind + kinds
-        elif token.kind in "NTCcFSROVPq(:D)J":
-            kinds = token.kind + kinds
         elif is_span_word(word) or patterns.HAPPENS_WORD.fullmatch(word):
             kinds = "f" + kinds
         else:
