@@ -23,6 +23,7 @@ ANSWER_KEYS: tuple[str, ...] = tuple(WORDS["keys"]["option"])
 KEYS = tuple(texts.plain_text(key).replace(" ", "_") for key in ANSWER_KEYS)
 _DEEPEST = 6
 _LONGEST_COUNT = 200
+_CLOSING = 150  # signs of a long paragraph in which a head is looked for first
 _PERSON = 40  # signs before or behind an answer in which somebody may be named
 _SECTION_NOUNS = frozenset(("sentence", "caption", "statement", "description"))
 
@@ -98,15 +99,23 @@ class Answer:
 def heads(answer: Answer) -> Candidates:
     """Collect heads: `Answer: B`, `【答案】B`; `Answer: none of them` states none.
 
-    Those of the last paragraph are the latest. If it has one, the rest is not searched.
+    Those of the closing words are the latest. If these have one, the rest is not searched.
     """
-    _, _, last_paragraph = answer.text.rpartition("\n\n")
-    if last_paragraph == answer.text:
-        return _heads_of(answer)
-    closing = _heads_of(Answer(last_paragraph, answer.options, answer.read))
-    if closing and all(candidate.letter for candidate in closing):
-        return closing
+    closing_words = _closing_words(answer.text)
+    if closing_words != answer.text:
+        closing = _heads_of(Answer(closing_words, answer.options, answer.read))
+        if closing and all(candidate.letter for candidate in closing):
+            return closing
     return _heads_of(answer)
+
+
+def _closing_words(text: str) -> str:
+    """Return the last paragraph of a text, or a long one's last sentences."""
+    _, _, paragraph = text.rpartition("\n\n")
+    if len(paragraph) < 2 * _CLOSING or "{" in text:
+        return paragraph
+    end = patterns.END_OF_SENTENCE.search(paragraph, len(paragraph) - _CLOSING)
+    return paragraph[end.end() :] if end else paragraph
 
 
 def _heads_of(answer: Answer) -> Candidates:

@@ -27,9 +27,22 @@ def _by_root(words: Sequence[str]) -> dict[str, list[str]]:
     return roots
 
 
+def _by_script(roots: dict[str, list[str]]) -> dict[str, dict[str, list[str]]]:
+    """Return words by the script of their roots: Latin-1, a further alphabet, an eastern one."""
+    table: dict[str, dict[str, list[str]]] = {}
+    for root, words in roots.items():
+        script = "LATIN"
+        if patterns.EASTERN_SCRIPT.search(root):
+            script = "EASTERN_SCRIPT"
+        elif patterns.FURTHER_ALPHABET.search(root):
+            script = "FURTHER_ALPHABET"
+        table.setdefault(script, {})[root] = words
+    return table
+
+
 _SHORTEST_REPEATED = 12
 _MOST_REPEATED = 200
-_EXAMPLE_WORDS = _by_root((*phrases("example"), *phrases("format")))
+_EXAMPLE_WORDS = _by_script(_by_root((*phrases("example"), *phrases("format"))))
 _ARTICLES = frozenset("AEIOUY")
 _LONGEST = 2 * TAIL  # of a longer text only the end is read, and a made-up turn ends it
 
@@ -47,11 +60,7 @@ def _without_examples(text: str) -> str:
     low = text.lower()
     # The pattern is slow, so it is tried only where one of its first words stands.
     starts: set[int] = set()
-    # In a text of other scripts ASCII words are slow to look for.
-    low_ascii = low.encode("ascii", "ignore").decode("ascii")
-    for root, words in _EXAMPLE_WORDS.items():
-        if root not in (low_ascii if root.isascii() else low):
-            continue
+    for words in _example_words_in(low):
         for word in words:
             starts.update(_places(word, low))
     if starts and len(low) != len(text):
@@ -66,13 +75,27 @@ def _without_examples(text: str) -> str:
     return "\n".join([*pieces, text[end:]])
 
 
+def _example_words_in(text: str) -> Iterator[Sequence[str]]:
+    """Yield the words that open an example, by the roots that are in a text."""
+    # Looking for each takes long: those in other scripts than the text's are left out.
+    for script, roots in _EXAMPLE_WORDS.items():
+        signs = text
+        if script == "LATIN":
+            signs = text.encode("latin-1", "ignore").decode("latin-1")
+        elif not patterns.several(script)[0].search(text):
+            continue
+        for root, words in roots.items():
+            if root in signs:
+                yield words
+
+
 def _places(word: str, text: str) -> Iterator[int]:
     """Yield the places of a whole word in a text."""
     place = text.find(word)
     while place >= 0:
         end = place + len(word)
         is_part = text[place - 1 : place].isalpha() or text[end : end + 1].isalpha()
-        if not is_part or ord(word[0]) >= patterns.THAI:
+        if not is_part or patterns.is_unspaced(word):
             yield place
         place = text.find(word, place + 1)
 

@@ -233,8 +233,9 @@ def option_words(options: tuple[str, ...], question: str = "") -> OptionWords:
 def _options_of(plain_options: tuple[str, ...]) -> list[_Option]:
     """Return the options of some texts, made once for all questions that have the same."""
     options: list[_Option] = []
+    synonyms_of_all = _words_in_other_languages(plain_options)
     for letter, plain in zip(LETTERS, plain_options, strict=False):
-        synonyms = _words_in_other_languages(plain, plain_options)
+        synonyms = synonyms_of_all.get(plain, frozenset())
         is_letter = len(plain) == 1 and plain.isalpha() and plain.isascii()
         has_synonyms = bool(synonyms)
         is_grammar = is_letter or has_synonyms or has_only_kinds(plain, _GRAMMAR)
@@ -257,17 +258,19 @@ def number(text: str) -> float | None:
     return float(match[1]) if match else None
 
 
-def _words_in_other_languages(option: str, options: Sequence[str]) -> frozenset[str]:
-    """Return the synonyms of a "yes" or "no" where the options have both."""
-    low = [text.rstrip(".").casefold() for text in options]
-    options_yes = [text for text in low if text in _YES]
-    options_no = [text for text in low if text in _NO]
+def _words_in_other_languages(options: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Return the synonyms of a "yes" and a "no" where the options have both."""
+    options_yes: list[str] = []
+    options_no: list[str] = []
+    for option in options:
+        low = option.rstrip(".").casefold()
+        if low in _YES:
+            options_yes.append(option)
+        if low in _NO:
+            options_no.append(option)
     if len(options_yes) != 1 or len(options_no) != 1:
-        return frozenset()
-    option = option.rstrip(".").casefold()
-    if option in options_yes:
-        return _YES - _NO
-    return _NO - _YES if option in options_no else frozenset()
+        return {}
+    return {options_no[0]: _NO - _YES, options_yes[0]: _YES - _NO}
 
 
 def _pattern_of_any(phrases: frozenset[str]) -> re.Pattern[str]:

@@ -12,7 +12,7 @@ from reelbench.base.languages import MARKS, NUMBER_SIGNS, UNSPACED_SCRIPTS
 from reelbench.scoring.answers.vocabulary import COLUMNS, KINDS, TIMES, WORDS, phrases
 
 _REFERENCE = re.compile(r"\(\?&(words |keys |)([^()]+)\)")
-THAI = 0x0E00  # from here on, scripts are written without spaces
+_THAI = 0x0E00  # from here on, scripts are written without spaces
 
 
 def _lists() -> dict[str, list[str]]:
@@ -62,6 +62,11 @@ def written() -> dict[str, list[str]]:
     return texts
 
 
+def is_unspaced(phrase: str) -> bool:
+    """Return True of a phrase in a script that is written without spaces."""
+    return ord(phrase[0]) >= _THAI
+
+
 def _expand_reference(reference: re.Match[str]) -> str:
     """Return the pattern for which `(?&NAME)`, `(?&words A|B)` or `(?&keys NAME)` stands."""
     kind, name = reference.groups()
@@ -100,7 +105,7 @@ def _whole_words(phrases: list[str]) -> str:
     for phrase in sorted(phrases, key=len, reverse=True):
         if phrase[0] == "'":
             quotes.append(phrase + "(?!')")
-        elif ord(phrase[0]) < THAI:
+        elif not is_unspaced(phrase):
             latin.append(phrase)
         else:
             unspaced.append(phrase)
