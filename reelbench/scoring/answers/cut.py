@@ -16,7 +16,6 @@ from reelbench.scoring.answers.texts import TAIL, plain_text, tail, words_alone
 from reelbench.scoring.answers.vocabulary import phrases
 
 
-
 def _by_root(words: Sequence[str]) -> dict[str, list[str]]:
     """Return words by the shortest one that each contains, which is looked for first."""
     roots: dict[str, list[str]] = {}
@@ -207,7 +206,7 @@ def _repeated_sentences(text: str, question: str, options: Sequence[str]) -> tup
 
 
 def _says_option(sentence: str, options: Sequence[str]) -> bool:
-    """Return True where a sentence is an option, or has one of several words in it."""
+    """Return True where a sentence is an option, or holds a long one."""
     words = words_alone(sentence)
     for option in options:
         option_words = words_alone(option)

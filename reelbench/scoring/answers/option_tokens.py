@@ -146,7 +146,7 @@ def _join_noun_before(tokens: Tokens, at: int, options: OptionWords) -> None:
 
 
 def _is_all_or_stated(tokens: Tokens, at: int) -> bool:
-    """Return True where a letter and its noun are a whole line, or are stated as an answer."""
+    """Return True where a letter and its noun are a line or a stated answer."""
     before = tokens.kinds_between(at - 7, at - 1)
     ends_line = tokens.kinds_between(at + 1, at + 2) in ("", "\n", ".")
     is_all = before[-1:] in ("", "\n") and ends_line

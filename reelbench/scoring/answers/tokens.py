@@ -79,7 +79,7 @@ def has_only_kinds(text: str, kinds: frozenset[str]) -> bool:
 
 
 class _ByWord(dict[str, str]):
-    """What a function returns for each word, asked for once."""
+    """The values of a function by word, each computed once."""
 
     def __init__(self, function: Callable[[str], str]) -> None:
         super().__init__()
