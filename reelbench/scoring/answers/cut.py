@@ -5,6 +5,7 @@ the marks of a turn, and by the columns `question`, `explanation`, `example`, `f
 `answer` of the table of words.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -39,6 +40,7 @@ def _by_script(roots: dict[str, list[str]]) -> dict[str, dict[str, list[str]]]:
     return table
 
 
+_LONGEST_IS = 30
 _SHORTEST_REPEATED = 12
 _MOST_REPEATED = 200
 _EXAMPLE_WORDS = _by_script(_by_root((*phrases("example"), *phrases("format"))))
@@ -187,8 +189,18 @@ def _answer_text(text: str, repeated: Sequence[str]) -> str | None:
         answer = tail(_without_next_turn(answer))
     for step in CUTS:
         answer = step.apply(answer)
-    answer = tail(plain_text(tail(answer)))
+    answer = tail(plain_text(_with_bold_answers(tail(answer))))
     return patterns.CALL.sub(r"Answer: \1", answer)
+
+
+def _with_bold_answers(text: str) -> str:
+    """Write "Answer:" before a label that stands out behind "is"."""
+
+    def mark(label: re.Match[str]) -> str:
+        before = text[max(0, label.start() - _LONGEST_IS) : label.start()].lower()
+        return ": Answer: " if patterns.ENDS_IN_IS_WORD.search(before) else label[0]
+
+    return patterns.BOLD_LABEL.sub(mark, text)
 
 
 def _repeated_sentences(text: str, question: str, options: Sequence[str]) -> tuple[str, ...]:

@@ -51,9 +51,12 @@ class _Option:
     synonyms: frozenset[str]
     is_grammar: bool
     is_number: bool
+    is_picture: bool
 
     def places_in(self, text: str, low: str) -> Iterable[_Place]:
         """Return the places of the option's words. `low` is the text in small letters."""
+        if self.is_picture:
+            return _places_of_signs(self.plain, text)
         if not self.is_grammar and self._longest_word not in low:
             return ()
         if self._has_plain_words and len(low) == len(text):
@@ -192,15 +195,18 @@ class OptionWords:
 
     def equal_to(self, text: str) -> list[str]:
         """Return the letters of the options whose own words a text is, no more."""
-        equal: list[str] = []
         first_run = _WORDS.search(text)
-        if first_run is None:
-            return equal
-        first_word = first_run[0].casefold()
+        first_word = first_run[0].casefold() if first_run else ""
+        whole = text.strip(" .!。,\n")
+        equal: list[str] = []
         for option, words in zip(self._options, self.squeezed, strict=True):
-            is_equal = words.startswith(first_word) and words == texts.words_alone(text)
+            if option.is_picture:
+                is_equal = whole == option.plain
+            else:
+                is_equal = first_word != "" and words.startswith(first_word)
+                is_equal = is_equal and words == texts.words_alone(text)
             if option.synonyms and not is_equal:
-                is_equal = _is_whole(option, text.strip(" .!。,"))
+                is_equal = _is_whole(option, whole)
             if not is_equal:
                 continue
             # Of a number the sign counts too.
@@ -234,13 +240,17 @@ def _options_of(plain_options: tuple[str, ...]) -> list[_Option]:
     """Return the options of some texts, made once for all questions that have the same."""
     options: list[_Option] = []
     synonyms_of_all = _words_in_other_languages(plain_options)
+    words_of_all = [texts.words_alone(plain) for plain in plain_options]
     for letter, plain in zip(LETTERS, plain_options, strict=False):
         synonyms = synonyms_of_all.get(plain, frozenset())
         is_letter = len(plain) == 1 and plain.isalpha() and plain.isascii()
         has_synonyms = bool(synonyms)
         is_grammar = is_letter or has_synonyms or has_only_kinds(plain, _GRAMMAR)
         is_number = patterns.NUMBER_ALONE.fullmatch(plain) is not None
-        options.append(_Option(letter, plain, synonyms, is_grammar, is_number))
+        words = texts.words_alone(plain)
+        has_own_words = words != "" and words_of_all.count(words) == 1
+        is_picture = not has_own_words and patterns.PICTURE.search(plain) is not None
+        options.append(_Option(letter, plain, synonyms, is_grammar, is_number, is_picture))
     return options
 
 
@@ -284,6 +294,15 @@ def _pattern_of_any(phrases: frozenset[str]) -> re.Pattern[str]:
 def _own_words(place: _Place, option: _Option) -> OwnWords:
     start, end = place
     return OwnWords(start, end, option.letter, option.is_grammar, option.is_number)
+
+
+def _places_of_signs(option: str, text: str) -> Iterator[_Place]:
+    """Yield the places of an option with pictures, sign for sign."""
+    start = text.find(option)
+    while start >= 0:
+        end = start + len(option)
+        yield start, end
+        start = text.find(option, end)
 
 
 def _end_of_words(text: str, words: Sequence[str], start: int) -> int | None:

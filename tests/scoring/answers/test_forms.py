@@ -620,3 +620,31 @@ def test_replies_of_later_models(text, letter):
 def test_own_words_are_whole_whatever_stands_between(option, text):
     assert read_option(text, (option, "an unrelated house")) == "A"
     assert read_option(text, (option + "x", "an unrelated house")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "letter"),
+    [
+        ("Answer: 🍎", ("🍌", "🍎"), "B"),
+        ("🍌", ("🍌", "🍎"), "A"),
+        ("She feels 😢.", ("🙂", "😢"), "B"),
+        ("He means I am fine 😢", ("I am fine 🙂", "I am fine 😢"), "B"),
+        ("I am fine", ("I am fine 🙂", "I am fine 😢"), None),
+        ("Fire station", ("🔥 Fire station", "🏥 Hospital"), "A"),
+    ],
+)
+def test_options_that_differ_by_a_picture_are_said_with_it(text, options, letter):
+    assert read_option(text, options) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("The plant that is shown is **B. *Blue kite***", "B"),
+        ("Another possibility is **B. *Blue kite***.", None),
+        ("It is not **B. *Blue kite***.", None),
+        ("Is it **B. *Blue kite***?", None),
+    ],
+)
+def test_a_label_that_stands_out_behind_is_states_an_answer(text, letter):
+    assert read_option(text, ("A red one", "A blue one", "A green one")) == letter

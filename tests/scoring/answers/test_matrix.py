@@ -23,6 +23,7 @@ FORMS = {
     "a head in brackets": ("answer", "【{answer}】B", "B"),
     "a head behind words": ("answer", "-\n{answer}: B\n", "B"),
     "is": ("is", "{answer} {is} B.", "B"),
+    "is, then a label that stands out": ("is", "kites {is} **B. *kites of blue***", "B"),
     "is, then a line": ("is", "… {is}:\n\nB. blue kites\n\n…", "B"),
     "is, then a list": ("is", "… {is}:\n\nA. red kites\n…\n\nB. blue kites\n…", None),
     "what is right, then a line": ("right", "… {right} {is}:\n\nB. blue kites\n\n…", "B"),
