@@ -7,6 +7,7 @@ from typing import NamedTuple
 from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchError
 from reelbench.data import loading, ownership
 from reelbench.leaderboard.mismatches import listing
+from reelbench.leaderboard.rereading import rows_hash
 from reelbench.registry import discovery, rows
 from reelbench.registry.errata import LEAVE_OUT, read_errata
 from reelbench.registry.reasons import EXCUSED, Reason
@@ -38,6 +39,7 @@ class KnownRows:
     _read_rows: dict[_Split, dict[str, Row] | None] = field(default_factory=dict)
     _hashes: dict[_Split, str] = field(default_factory=dict)
     _corrected_rows: dict[_Split, _CorrectedRows | None] = field(default_factory=dict)
+    _row_hashes: dict[int, str] = field(default_factory=dict)
 
     def rows(self, spec: BenchmarkSpec, split: str) -> dict[str, Row] | None:
         """Return a split's rows by id, or None where they are not on this machine."""
@@ -76,6 +78,12 @@ class KnownRows:
             if self._hashes[key] != stated_hash:
                 return None
         return self._with_errata(spec, result, local_rows)
+
+    def rows_sha256(self, rows: dict[str, Row]) -> str:
+        """Return the `rows_hash` of rows that `rows_of` returned, made once."""
+        if id(rows) not in self._row_hashes:
+            self._row_hashes[id(rows)] = rows_hash(rows)
+        return self._row_hashes[id(rows)]
 
     def _with_errata(
         self, spec: BenchmarkSpec, result: Result, local_rows: dict[str, Row]

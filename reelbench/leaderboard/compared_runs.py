@@ -20,7 +20,6 @@ from reelbench.base.settings import kept_tables
 from reelbench.leaderboard.code_state import code_state, digest_of
 from reelbench.leaderboard.entries import BoardEntry
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring import result_files
 from reelbench.scoring.comparison import AtBothEnds
 from reelbench.stats.all_pairs import CommonItems, PairedTests, Scores, all_tests
 from reelbench.stats.intervals import Places
@@ -256,19 +255,19 @@ def _content_of(spec: BenchmarkSpec, row: BoardEntry) -> str:
     """Return the hash of all that a run's scores follow from.
 
     It is empty where they can't be kept. They can be where samples have columns: what is secret has
-    none, nor has what another version read.
+    none, nor has what another version read and can't be read again here.
     """
     stored = row.stored
     assert stored is not None  # noqa: S101 - runs only
-    samples: list[str] = []
+    columns: list[str] = []
     for run in stored.each:
         if run.columns is None:
             return ""
-        samples.append(run.filed_row.files[result_files.SAMPLES_FILE])
+        columns.append(run.columns.sha256)
     videos = ""
     if stored.videos is not None:
         videos = sha256_of_names(stored.videos)
-    return digest_of([row.key, samples, videos, repr(spec.metrics), code_state()])
+    return digest_of([row.key, columns, videos, repr(spec.metrics), code_state()])
 
 
 def _read(path: Path) -> Stack | None:

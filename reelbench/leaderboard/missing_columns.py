@@ -3,12 +3,13 @@
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from reelbench.base.errors import number_of
 from reelbench.base.workers import Workers
-from reelbench.leaderboard import sample_columns, store
+from reelbench.leaderboard import rereading, sample_columns, store
+from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.store import StoredResult
 from reelbench.leaderboard.store_columns import StoreColumns
 from reelbench.scoring import result_files
@@ -21,11 +22,11 @@ class _WrittenColumns:
     """The columns that a worker wrote.
 
     Attributes:
-        samples_sha256: The hash of the samples that they are of.
+        source_sha256: The hash of what they are of.
         sha256: Their own. None where the samples can't be read, or nothing can be written.
     """
 
-    samples_sha256: str
+    source_sha256: str
     sha256: str | None
 
 
@@ -44,11 +45,11 @@ def with_columns(
     lacking: list[StoredResult] = []
     used: list[str] = []
     for stored in results:
-        samples_sha256 = store.hash_for_columns(stored)
-        if samples_sha256 is None:
+        source_sha256 = store.hash_for_columns(stored)
+        if source_sha256 is None:
             continue
-        used.append(samples_sha256)
-        file = columns.of(samples_sha256)
+        used.append(source_sha256)
+        file = columns.of(source_sha256)
         if file is not None and file.read() is not None:
             continue
         if file is not None and file.path.is_file():
@@ -85,19 +86,41 @@ def _make(
     number = 0
     for file in files:
         if file.sha256 is not None:
-            columns.know(file.samples_sha256, file.sha256)
+            columns.know(file.source_sha256, file.sha256)
             number += 1
     return number
 
 
 def _make_one(stored: StoredResult, path: Path) -> _WrittenColumns:
-    samples_sha256 = store.hash_for_columns(stored)
-    assert samples_sha256 is not None  # noqa: S101 - the caller has looked
+    source_sha256 = store.hash_for_columns(stored)
+    assert source_sha256 is not None  # noqa: S101 - the caller has looked
     try:
-        samples = list(result_files.read_samples(stored.folder))
-    except Exception:  # noqa: BLE001 - said where the board reads them
-        return _WrittenColumns(samples_sha256, None)
-    data = sample_columns.as_parquet(samples)
-    is_written = StoreColumns(path).write(samples_sha256, data)
-    digest = hashlib.sha256(data).hexdigest() if is_written else None
-    return _WrittenColumns(samples_sha256, digest)
+        data = _columns_of(stored)
+    except Exception:  # noqa: BLE001 - said where the board reads the samples
+        return _WrittenColumns(source_sha256, None)
+    if data is None or not StoreColumns(path).write(source_sha256, data):
+        return _WrittenColumns(source_sha256, None)
+    return _WrittenColumns(source_sha256, hashlib.sha256(data).hexdigest())
+
+
+def _columns_of(stored: StoredResult) -> bytes | None:
+    """Return the columns of a result's samples as today's rules read them.
+
+    None where these can't read them here.
+    """
+    samples = list(result_files.read_samples(stored.folder))
+    if rereading.is_current(stored.result):
+        return sample_columns.as_parquet(samples)
+    rows = stored.rows
+    if rows is None and stored.rows_sha256 is not None:
+        rows = _known_rows().rows_of(stored.result)
+    samples_today = rereading.read_today(stored.spec, stored.result, samples, rows)
+    if samples_today is None:
+        return None
+    return sample_columns.as_parquet(samples_today, are_changed=samples_today != samples)
+
+
+@cache
+def _known_rows() -> KnownRows:
+    """Return the rows of a worker, which reads each benchmark once."""
+    return KnownRows()

@@ -25,7 +25,7 @@ from reelbench.leaderboard.bridge import group_by_answers
 from reelbench.leaderboard.identity import asked_of
 from reelbench.leaderboard.rejudge import write_anew
 from reelbench.leaderboard.rereading import is_current
-from reelbench.leaderboard.standing import whole_samples
+from reelbench.leaderboard.standing import filed_samples, whole_samples
 from reelbench.leaderboard.store import StoredResult
 from reelbench.llm.budget import Budget
 from reelbench.registry import rows
@@ -270,7 +270,7 @@ class Rejudgement:
         ids: set[str] = set()
         if result is None:
             return ids
-        for sample in result_files.read_samples(result.folder):
+        for sample in filed_samples(result):
             is_unread = sample.reason == Reason.JUDGE_UNPARSABLE
             is_final = is_unread and not self.options.retry_unread
             if sample.state == "scored" or is_final:

@@ -5,6 +5,8 @@ version, rows are ranked by today's reading, and what the result states is shown
 folder stays as it is. This is the one place that knows of other versions' results.
 """
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,6 +27,37 @@ READ_WHILE_SCORED = frozenset({"exact_match", "mra", "within_one"})
 def is_current(result: Result) -> bool:
     """Return True where today's rules read the result's answers."""
     return result.answers == answers.VERSION
+
+
+def rows_hash(rows: Mapping[str, Row]) -> str:
+    """Return the hash of all in a benchmark's rows that reading needs."""
+    digest = hashlib.sha256()
+    for name, row in rows.items():
+        parts = [name, row.get("options"), row["question"], timing(row)]
+        digest.update(json.dumps(parts).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def hash_of_reading(
+    spec: BenchmarkSpec, result: Result, samples_sha256: str, rows_sha256: str | None
+) -> str:
+    """Return the hash of all that today's reading of a result's answers follows from.
+
+    Args:
+        spec: The benchmark.
+        result: The result.
+        samples_sha256: The hash of its samples.
+        rows_sha256: The `rows_hash` of the benchmark's rows. None where they are not here.
+    """
+    followed = [
+        samples_sha256,
+        rows_sha256,
+        answers.VERSION,
+        result.settings.answering,
+        repr(spec),
+    ]
+    text = json.dumps(followed)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_again(

@@ -26,6 +26,7 @@ ValueT = TypeVar("ValueT")
 _SCORE = "score "
 _TOKENS = "tokens "
 _SECONDS = "seconds"
+_CHANGED = b"read otherwise than filed"
 _TEXTS = ("id", "video", "state", "reason", "flags", "facets")
 
 
@@ -36,8 +37,13 @@ class BoardSample(Sample):
     """
 
 
-def as_parquet(samples: Sequence[Sample]) -> bytes:
-    """Return the columns of samples."""
+def as_parquet(samples: Sequence[Sample], *, are_changed: bool = False) -> bytes:
+    """Return the columns of samples.
+
+    Args:
+        samples: The samples as today's rules read them.
+        are_changed: These read them otherwise than they are filed.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -56,8 +62,20 @@ def as_parquet(samples: Sequence[Sample]) -> bytes:
     if any(sample.seconds is not None for sample in samples):
         columns[_SECONDS] = pa.array([sample.seconds for sample in samples], pa.float64())
     file = io.BytesIO()
-    parquet.write_table(pa.table(columns), file)
+    table = pa.table(columns)
+    if are_changed:
+        table = table.replace_schema_metadata({_CHANGED: b""})
+    parquet.write_table(table, file)
     return file.getvalue()
+
+
+def are_changed(data: bytes) -> bool:
+    """Return True of columns whose samples are read otherwise than they are filed."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    metadata = parquet.read_schema(pa.BufferReader(data)).metadata or {}
+    return _CHANGED in metadata
 
 
 def _texts_of(values: Sequence[object]) -> list[str]:
@@ -142,6 +160,9 @@ class Usage:
 
 def usage_in(data: bytes) -> Usage:
     """Return the usage in columns, without reading the others."""
+    # A file's names stand in it as they are. Most have none of these, and needn't be opened.
+    if _SECONDS.encode() not in data and _TOKENS.encode() not in data:
+        return Usage({}, [])
     columns = _read(data, lambda name: name == _SECONDS or name.startswith(_TOKENS))
     seconds = columns.pop(_SECONDS, [])
     tokens = {column.removeprefix(_TOKENS): _stated(columns[column]) for column in columns}

@@ -70,6 +70,7 @@ OWN_FILE_FROM = 400_000
 _HOME = ' href="#/overall" aria-label="Reelbench, overall table"'
 _ASSETS_ROOM = "leaderboard.assets"
 _DIGITS = 7
+_LEFT_OUT = "This page was made without samples."
 PICTURE = "link.png"
 """The picture that a posted link shows, beside the page."""
 _PLAIN_ROWS = 10
@@ -107,6 +108,7 @@ def build(
     workers: Workers = ALONE,
     common: Sequence[str] = (),
     url: str | None = None,
+    samples: bool = True,
     note: Note = log.info,
     checked: CheckedFiles | None = None,
 ) -> Board:
@@ -119,6 +121,7 @@ def build(
         workers: They write the runs.
         common: See `board.on_common_videos`.
         url: Where it will be served, for a posted link's picture.
+        samples: Also show each run's samples.
         note: Called with a line where the store's columns had to be made.
         checked: See `store.read`.
 
@@ -137,8 +140,8 @@ def build(
     with replacing_folder(out) as aside:
         files = SiteFiles(aside)
         if is_site:
-            files = SiteFiles(aside, out, _unchanged_runs(board, out))
-        write(board, files, workers, address=address)
+            files = SiteFiles(aside, out, _unchanged_runs(board, out, samples=samples))
+        write(board, files, workers, address=address, samples=samples)
     return board
 
 
@@ -150,6 +153,7 @@ def build_changed(
     workers: Workers = ALONE,
     common: Sequence[str] = (),
     url: str | None = None,
+    samples: bool = True,
     note: Note = log.info,
 ) -> Summary:
     """Write the site as `build` does, unless nothing changed since this machine wrote it.
@@ -157,7 +161,7 @@ def build_changed(
     Returns:
         What is said of the site.
     """
-    options = {"published": published, "common": list(common), "url": url}
+    options = {"published": published, "common": list(common), "url": url, "samples": samples}
     checked = CheckedFiles(store)
     inputs = site_state.inputs_of(store, checked.states, options)
     state = site_state.read(out)
@@ -171,13 +175,14 @@ def build_changed(
         workers=workers,
         common=common,
         url=url,
+        samples=samples,
         note=note,
         checked=checked,
     )
     runs = sum(entry.stored is not None for entry in board.entries)
     summary = Summary(runs, len(board.entries) - runs, dict(board.left_out))
     if _follows_from_the_store(board):
-        site_state.write(out, inputs, _hashes_of_runs(board), summary)
+        site_state.write(out, inputs, _hashes_of_runs(board, samples=samples), summary)
     else:
         site_state.forget(out)
     return summary
@@ -192,13 +197,15 @@ def _follows_from_the_store(board: Board) -> bool:
     return not board.left_out
 
 
-def _unchanged_runs(board: Board, out: Path) -> set[str]:
+def _unchanged_runs(board: Board, out: Path, *, samples: bool) -> set[str]:
     """Return the names of the runs' files that need not be written anew."""
     state = site_state.read(out)
-    return set() if state is None else state.unchanged_runs(out, _hashes_of_runs(board))
+    if state is None:
+        return set()
+    return state.unchanged_runs(out, _hashes_of_runs(board, samples=samples))
 
 
-def _hashes_of_runs(board: Board) -> dict[str, str]:
+def _hashes_of_runs(board: Board, *, samples: bool) -> dict[str, str]:
     """Return name of a run's files -> the hash of what they follow from."""
     hash_of_spec = {name: digest_of([repr(spec)]) for name, spec in board.specs.items()}
     hashes: dict[str, str] = {}
@@ -213,6 +220,7 @@ def _hashes_of_runs(board: Board) -> dict[str, str]:
                 stored.result.model.id,  # a model may be renamed
                 stored.withheld,
                 entry.unranked,
+                samples,
             ]
         )
     return hashes
@@ -226,6 +234,7 @@ def write(
     private: bool = True,
     dataset: str | None = None,
     address: PageAddress | None = None,
+    samples: bool = True,
 ) -> None:
     """Write the site's files to an empty folder.
 
@@ -237,6 +246,7 @@ def write(
             withheld.
         dataset: The results dataset that it is made from and handed in to, `ORG/NAME`.
         address: Where it will be. With it a posted link has a picture: others load it from there.
+        samples: Also show each run's samples.
     """
     data = document(board)
     if dataset:
@@ -258,7 +268,7 @@ def write(
         if _pairs_are_shown(noise):
             name = f"pairs/{file_name(group.id)}"
             files.write(f"data/{name}.js", _loaded(name, pairs(board, group)))
-    _write_runs(board, files, workers, private=private)
+    _write_runs(board, files, workers, _ShownSamples(private, samples))
     _write_downloads(board, files)
     # GitHub Pages then serves every file as it is.
     files.write(".nojekyll", "")
@@ -650,6 +660,29 @@ def _rounded_or_none(number: float | None) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
+class _ShownSamples:
+    """The samples that a site shows.
+
+    Attributes:
+        private: Those too that only the user's own people may see.
+        any: Some. False of a site without samples.
+    """
+
+    private: bool
+    any: bool
+
+    def why_not(self, run: "_Run") -> str | None:
+        """Return why a run's samples are not shown. None where they are."""
+        entry = run.entry
+        withheld = why_withheld(run.spec, entry.group.split, private=self.private)
+        if withheld is None and entry.stored is not None:
+            withheld = entry.stored.withheld
+        if withheld is None and not self.any:
+            return _LEFT_OUT
+        return withheld
+
+
+@dataclass(frozen=True, slots=True)
 class _Run:
     """A row and its benchmark, as a worker needs them."""
 
@@ -657,7 +690,9 @@ class _Run:
     entry: BoardEntry
 
 
-def _write_runs(board: Board, files: SiteFiles, workers: Workers, *, private: bool) -> None:
+def _write_runs(
+    board: Board, files: SiteFiles, workers: Workers, shown_samples: _ShownSamples
+) -> None:
     runs: list[_Run] = []
     results_to_write = 0
     for entry in board.entries:
@@ -669,7 +704,7 @@ def _write_runs(board: Board, files: SiteFiles, workers: Workers, *, private: bo
             # The data's rows are nothing that a worker needs.
             entry = replace(entry, stored=replace(entry.stored, rows=None))  # noqa: PLW2901
         runs.append(_Run(spec, entry))
-    write_run = partial(_write_run, files, private)
+    write_run = partial(_write_run, files, shown_samples)
     if workers.alone(results_to_write):  # a published row costs nothing
         for run in runs:
             write_run(run)
@@ -677,14 +712,13 @@ def _write_runs(board: Board, files: SiteFiles, workers: Workers, *, private: bo
         list(workers.map(write_run, runs))
 
 
-def _write_run(files: SiteFiles, private: bool, run: _Run) -> None:
+def _write_run(files: SiteFiles, shown_samples: _ShownSamples, run: _Run) -> None:
     entry = run.entry
     name = file_name(entry.key)
     document: dict[str, Any] = {"breakdowns": breakdowns(entry.breakdowns), "samples": 0}
     samples_text = ""
     if entry.stored is not None:
-        withheld = why_withheld(run.spec, entry.group.split, private=private)
-        withheld = withheld or entry.stored.withheld
+        withheld = shown_samples.why_not(run)
         document["result"] = public(entry.stored.result).model_dump(
             mode="json", exclude={"metrics", "breakdowns", "media"}
         )
@@ -707,13 +741,20 @@ def _packed_samples(name: str, samples_file: Path) -> str:
     """Return the script with a run's samples, some in each of its blocks."""
     blocks: list[str] = []
     for lines in _parts(samples_file):
-        # The lines are JSON already, and each was held to the schema when it was added. Half a
-        # surrogate pair, which some models emit, becomes its escape.
-        text = "[" + ",\n".join(lines) + "]"
-        packed = zlib.compress(text.encode("utf-8", "backslashreplace"))
-        blocks.append(json.dumps(base64.b64encode(packed).decode("ascii")))
+        # The lines are JSON already, and each was held to the schema when it was added.
+        blocks.append(packed_block("[" + ",\n".join(lines) + "]"))
     body = ",\n".join(blocks)
     return f"REELBENCH_LOADED({json.dumps(f'samples/{name}')},[\n{body}\n]);\n"
+
+
+def packed_block(text: str) -> str:
+    """Return JSON packed for a script.
+
+    A page unpacks it when somebody looks at it.
+    """
+    # Half a surrogate pair, which some models emit, becomes its escape.
+    packed = zlib.compress(text.encode("utf-8", "backslashreplace"))
+    return json.dumps(base64.b64encode(packed).decode("ascii"))
 
 
 def _parts(path: Path) -> Iterator[list[str]]:

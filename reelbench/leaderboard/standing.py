@@ -93,9 +93,12 @@ def whole_samples(stored: StoredResult) -> list[Sample]:
     return _read(replace(stored, columns=None, runs=runs_of_files)).samples
 
 
-def _filed_samples(stored: StoredResult) -> list[Sample]:
-    """Return a result's samples as they are filed, from their columns where these are whole."""
-    if stored.columns is not None:
+def filed_samples(stored: StoredResult) -> list[Sample]:
+    """Return a result's samples as they are filed, from their columns where these are whole.
+
+    Answers and judges' replies may be absent (`sample_columns`).
+    """
+    if stored.columns is not None and rereading.is_current(stored.result):
         data = stored.columns.read()
         if data is not None:
             return sample_columns.samples_of(data)
@@ -126,7 +129,7 @@ def of_runs(several: Sequence[StoredResult]) -> StoredResult:
     """
     first = several[0]
     results = [run.result for run in several]
-    samples = [_filed_samples(run) for run in several]
+    samples = [filed_samples(run) for run in several]
     result, _ = runs.together(first.spec, results, samples)
     reasons = [run.filed_row.partial for run in several if run.filed_row.partial]
     partial = reasons[0] if reasons else None
@@ -137,15 +140,28 @@ def of_runs(several: Sequence[StoredResult]) -> StoredResult:
 def _read(stored: StoredResult) -> _ReadSamples:
     if stored.runs:
         return _read_runs(stored)
-    samples = _filed_samples(stored)
-    if stored.videos is not None:
-        samples = [sample for sample in samples if sample.video in stored.videos]
     if rereading.is_current(stored.result):
+        samples = _on_videos(stored, filed_samples(stored))
         return _ReadSamples(samples, are_current=True, are_changed=False)
+    data = None
+    if stored.columns is not None:
+        data = stored.columns.read()
+    if data is not None:
+        samples = _on_videos(stored, sample_columns.samples_of(data))
+        are_changed = sample_columns.are_changed(data)
+        return _ReadSamples(samples, are_current=True, are_changed=are_changed)
+    samples = _on_videos(stored, filed_samples(stored))
     samples_today = rereading.read_today(stored.spec, stored.result, samples, stored.rows)
     if samples_today is None:
         return _ReadSamples(samples, are_current=False, are_changed=False)
     return _ReadSamples(samples_today, are_current=True, are_changed=samples_today != samples)
+
+
+def _on_videos(stored: StoredResult, samples: list[Sample]) -> list[Sample]:
+    """Return those of a result's samples that count."""
+    if stored.videos is None:
+        return samples
+    return [sample for sample in samples if sample.video in stored.videos]
 
 
 def _read_runs(stored: StoredResult) -> _ReadSamples:

@@ -53,7 +53,7 @@ from reelbench.leaderboard.marks import known_spec
 from reelbench.leaderboard.mismatches import MismatchError
 from reelbench.leaderboard.recompute import AHEAD, date_of, verify
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
-from reelbench.leaderboard.rereading import is_current
+from reelbench.leaderboard.rereading import hash_of_reading, is_current
 from reelbench.leaderboard.store_columns import ColumnsFile, StoreColumns
 from reelbench.leaderboard.table_differences import Filed, FirstFiled
 from reelbench.registry import discovery
@@ -186,12 +186,13 @@ class StoredResult:
             benchmark.
         rows: The benchmark's by id, where they are needed and on this machine: where another
             version read the answers.
+        rows_sha256: Their hash (`rereading.rows_hash`).
         videos: Where set, only the items on these count.
         withheld: Why its samples are not here, where the row is kept as it was published
             (`leaderboard.rows_only`).
         runs: The results that it is made of, where it is several runs taken together
             (`standing.of_runs`).
-        columns: Where set, what boards need of its samples.
+        columns: Where set, what boards need of its samples as today's rules read them.
     """
 
     key: str
@@ -201,6 +202,7 @@ class StoredResult:
     benchmark: BenchmarkSpec | None = field(default=None, compare=False, repr=False)
     differs: str | None = None
     rows: Mapping[str, Row] | None = field(default=None, compare=False, repr=False)
+    rows_sha256: str | None = field(default=None, compare=False, repr=False)
     videos: frozenset[str] | None = field(default=None, repr=False)
     withheld: str | None = None
     runs: "tuple[StoredResult, ...]" = field(default=(), repr=False)
@@ -1044,18 +1046,24 @@ def read(
 
 def known_columns(stored: StoredResult, columns: StoreColumns) -> ColumnsFile | None:
     """Return the columns of a result's samples that this machine wrote. None without any."""
-    samples_sha256 = hash_for_columns(stored)
-    return None if samples_sha256 is None else columns.of(samples_sha256)
+    digest = hash_for_columns(stored)
+    return None if digest is None else columns.of(digest)
 
 
 def hash_for_columns(stored: StoredResult) -> str | None:
-    """Return the hash of a result's samples. None where it may have no columns.
+    """Return the hash that a result's columns follow from. None where it may have none.
 
-    That is where its answers are secret, and where today's rules read them otherwise.
+    It is that of the samples, and where another version read them that of today's reading. Secret
+    answers have no columns, nor have those that can't be read again here.
     """
-    if stored.benchmark is None or not is_current(stored.result) or is_secret(stored.result):
+    if stored.benchmark is None or is_secret(stored.result):
         return None
-    return stored.filed_row.files.get(result_files.SAMPLES_FILE)
+    samples_sha256 = stored.filed_row.files.get(result_files.SAMPLES_FILE)
+    if samples_sha256 is None or is_current(stored.result):
+        return samples_sha256
+    if stored.rows_sha256 is None and stored.benchmark.row_kind != "open":
+        return None
+    return hash_of_reading(stored.benchmark, stored.result, samples_sha256, stored.rows_sha256)
 
 
 def with_name(result: Result, state: BoardState) -> Result:
@@ -1176,9 +1184,12 @@ def as_stored(folder: Path, result: Result, row: FiledRow, known_rows: KnownRows
     """Return a result as it is ranked, whether it is filed or only checked."""
     spec = known_spec(result)
     rows = None
+    rows_sha256 = None
     if spec is not None and not is_current(result):
         rows = known_rows.rows_of(result)
-    return StoredResult(row.key, folder, result, row, spec, rows=rows)
+    if rows is not None:
+        rows_sha256 = known_rows.rows_sha256(rows)
+    return StoredResult(row.key, folder, result, row, spec, rows=rows, rows_sha256=rows_sha256)
 
 
 def checked_row(result: Result, verified: Verification, account: str | None) -> FiledRow:

@@ -1,9 +1,10 @@
 """The columns of a store's samples: a cache in `.columns`, beside the ledger.
 
-A file is named by the hash of the samples that it was made from. Its own hash is in an index of
-this machine, in `REELBENCH_HOME`, so whoever can write to a store still can't give it columns: a
-file that isn't in the index, or whose bytes are others, is not read, and is made again from the
-samples. A result whose answers are secret has none, as scores would tell the answers.
+A file is named by the hash of its source: the samples, or today's reading of samples that another
+version read (`store.hash_for_columns`). Its own hash is in an index of this machine, in
+`REELBENCH_HOME`, so whoever can write to a store still can't give it columns: a file that isn't in
+the index, or whose bytes are others, is not read, and is made again from the samples. A result
+whose answers are secret has none, as scores would tell the answers.
 """
 
 import hashlib
@@ -61,41 +62,41 @@ class StoreColumns:
         self._new: dict[str, str] = {}
 
     def _read_index(self) -> dict[str, str]:
-        """Return hash of samples -> hash of their columns. Nothing of a broken index."""
+        """Return hash of a source -> hash of its columns. Nothing of a broken index."""
         document = files.read_record(self._index) or {}
         columns = document.get("columns")
         if document.get("version") != _VERSION or not is_object(columns):
             return {}
         return {name: str(digest) for name, digest in columns.items()}
 
-    def of(self, samples_sha256: str) -> ColumnsFile | None:
-        """Return the columns of samples, by the hash of these. None of unknown ones."""
-        digest = self._known.get(samples_sha256)
+    def of(self, source_sha256: str) -> ColumnsFile | None:
+        """Return the columns of a source, by its hash. None of an unknown one."""
+        digest = self._known.get(source_sha256)
         if digest is None or self.folder.is_symlink():
             return None
-        return ColumnsFile(self._path_of(samples_sha256), digest)
+        return ColumnsFile(self._path_of(source_sha256), digest)
 
-    def _path_of(self, samples_sha256: str) -> Path:
-        return self.folder / f"{samples_sha256}.parquet"
+    def _path_of(self, source_sha256: str) -> Path:
+        return self.folder / f"{source_sha256}.parquet"
 
-    def write(self, samples_sha256: str, data: bytes) -> bool:
-        """Write the columns of samples. False where the store can't be written to."""
+    def write(self, source_sha256: str, data: bytes) -> bool:
+        """Write the columns of a source. False where the store can't be written to."""
         if self.folder.is_symlink():
             log.warning("%s: is a link; nothing is written there", self.folder)
             return False
         try:
-            with files.written_aside(self._path_of(samples_sha256)) as aside:
+            with files.written_aside(self._path_of(source_sha256)) as aside:
                 aside.write_bytes(data)
         except OSError as error:
             log.warning("%s: can't be written (%s); samples are read instead", self.folder, error)
             return False
-        self.know(samples_sha256, _sha256(data))
+        self.know(source_sha256, _sha256(data))
         return True
 
-    def know(self, samples_sha256: str, digest: str) -> None:
+    def know(self, source_sha256: str, digest: str) -> None:
         """Take over the hash of columns that another process wrote."""
-        self._new[samples_sha256] = digest
-        self._known[samples_sha256] = digest
+        self._new[source_sha256] = digest
+        self._known[source_sha256] = digest
 
     @contextmanager
     def saved(self) -> Generator[None]:
@@ -112,15 +113,15 @@ class StoreColumns:
         self._index.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(self._index.with_suffix(".lock")):
             columns: dict[str, str] = {}
-            for samples_sha256, digest in (self._read_index() | self._new).items():
-                if self._path_of(samples_sha256).is_file():
-                    columns[samples_sha256] = digest
+            for source_sha256, digest in (self._read_index() | self._new).items():
+                if self._path_of(source_sha256).is_file():
+                    columns[source_sha256] = digest
             files.write_json(self._index, {"version": _VERSION, "columns": columns})
         self._new.clear()
 
     def remove_unused(self, used: Sequence[str]) -> None:
         """Remove the columns of all samples but those in use, given by their hashes."""
-        names = {self._path_of(samples_sha256).name for samples_sha256 in used}
+        names = {self._path_of(source_sha256).name for source_sha256 in used}
         oldest = time.time() - _UNUSED_S
         for path in self.folder.glob("*"):
             with suppress(OSError):  # another process removed it, or may

@@ -96,6 +96,7 @@ def shell_page(
     head: str = "",
     kind: str = "page",
     skip: str = "main",
+    loads_scripts: bool = False,
 ) -> str:
     """Return the page as HTML.
 
@@ -109,11 +110,15 @@ def shell_page(
         head: The head's first row (`page_head`), for a page that has links or tools.
         kind: The page's name in its second line, which tells our pages from other files.
         skip: The id of the keyboard's first stop.
+        loads_scripts: The page may also run scripts that lie beside it.
     """
     code = "\n".join([*_assets(_SCRIPTS), _THEME, script.rstrip()])
+    allowed_scripts = f"'{script_hash(code)}'"
+    if loads_scripts:
+        allowed_scripts += " 'self' file:"
     parts = {
         "KIND": kind,
-        "SCRIPT-HASH": script_hash(code),
+        "'SCRIPT-HASH'": allowed_scripts,
         "TITLE": escape(title),
         "/*STYLE*/": "\n".join([*_assets(_STYLES), style.rstrip()]),
         "SKIP": skip,

@@ -158,6 +158,21 @@ def test_samples_are_packed_in_their_run_s_file_and_long_ones_apart(board, monke
     assert sorted((unpacked(path.read_text()) for path in apart), key=str) == sorted(whole, key=str)
 
 
+def test_samples_are_left_out_and_come_back(board):
+    whole = _files(board / "site")
+    _, is_unchanged = _build(board / "store", board / "site", samples=False)
+    assert not is_unchanged
+    without = _files(board / "site")
+    assert without.keys() == whole.keys()
+    texts = [text.decode() for path, text in without.items() if path.startswith("data/runs/")]
+    assert not any(unpacked(text) for text in texts)
+    assert sum("This page was made without samples." in text for text in texts) == 2
+    # Numbers are those of a page with samples.
+    assert without["data/board.js"] == whole["data/board.js"]
+    _build(board / "store", board / "site")
+    assert _files(board / "site") == whole
+
+
 @pytest.mark.parametrize("change", ["edited", "deleted", "added", "kept size"])
 def test_a_site_that_somebody_changed_is_built_again(board, change):
     before = _files(board / "site")

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import random
 import shutil
+import signal
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -11,7 +12,7 @@ from typer.testing import CliRunner
 
 import reelbench
 from reelbench.base.workers import Workers
-from reelbench.leaderboard import board, site, store
+from reelbench.leaderboard import board, rereading, site, store
 from reelbench.leaderboard.entries import means_of
 from reelbench.leaderboard.sample_columns import (
     as_parquet,
@@ -24,7 +25,7 @@ from reelbench.leaderboard.store_columns import FOLDER
 from reelbench.registry import discovery
 from reelbench.registry.metrics import MeanOf
 from reelbench.registry.records import Sample
-from reelbench.scoring import aggregation, comparison, result_files
+from reelbench.scoring import aggregation, answers, comparison, result_files
 from reelbench.scoring.score_columns import columns_at_both_ends
 from tests.forks import KILL_AT
 from tests.program import app
@@ -159,6 +160,43 @@ def test_a_site_is_the_same_from_columns_and_from_samples(two_runs, tmp_path):
     (two_runs / FOLDER).write_text("no folder can be made here")
     site.build(two_runs, tmp_path / "from_samples")
     assert _files(tmp_path / "from_columns") == _files(tmp_path / "from_samples")
+
+
+@pytest.mark.usefixtures("few_videos")
+@pytest.mark.parametrize("otherwise", [False, True])
+def test_answers_that_another_version_read_are_read_again_once(
+    two_runs, tmp_path, monkeypatch, otherwise
+):
+    monkeypatch.setattr(answers, "VERSION", answers.VERSION + 1)
+    read_ids = []
+    read_again = rereading.read_again
+
+    def noted(spec, settings, sample, row):
+        read_ids.append(sample.id)
+        reading = dict(read_again(spec, settings, sample, row))
+        if otherwise and sample.id == "mini1":
+            reading["answer"] = None
+        return reading
+
+    monkeypatch.setattr(rereading, "read_again", noted)
+    site.build(two_runs, tmp_path / "first")
+    assert len(read_ids) == 24  # of two runs
+    site.build(two_runs, tmp_path / "again")
+    assert len(read_ids) == 24
+    filed = _columns(two_runs)
+    assert len(filed) == 4  # those by the other version's reading go an hour later
+    for path in filed:
+        path.unlink()
+    (two_runs / FOLDER).rmdir()
+    (two_runs / FOLDER).write_text("no folder can be made here")
+    site.build(two_runs, tmp_path / "from_samples")
+    assert _files(tmp_path / "again") == _files(tmp_path / "first")
+    assert _files(tmp_path / "from_samples") == _files(tmp_path / "first")
+    rows = [row for row in board.make(two_runs).entries if row.stored]
+    # Of 12 answers 6 and 3 are right; the first of them can't be read any more.
+    right = (5, 2) if otherwise else (6, 3)
+    shown = sorted((row.metrics["accuracy"].value for row in rows), reverse=True)
+    assert shown == pytest.approx([100 * number / 12 for number in right])
 
 
 def test_columns_that_are_missing_are_made_with_the_same_bytes_by_one_process_and_by_two(two_runs):
@@ -299,3 +337,27 @@ def test_an_add_that_is_ended_at_any_write_leaves_a_store_of_which_the_same_site
         columns = [path.read_bytes() for path in _columns(place)]
         assert columns == [path.read_bytes() for path in _columns(tmp_path / "whole")]
         assert _files(tmp_path / f"site{moment}") == _files(tmp_path / "site")
+
+
+@pytest.mark.slow
+def test_a_build_that_is_ended_at_any_of_twenty_writes_is_made_whole_by_the_next(
+    two_runs, reelbench, tmp_path
+):
+    shutil.rmtree(two_runs / FOLDER)  # so that the build makes the columns too
+
+    def build(name, kill_at):
+        place = shutil.copytree(two_runs, tmp_path / name / "store", dirs_exist_ok=True)
+        words = ("leaderboard", "build", "--store", place, "--out", tmp_path / name / "site")
+        home = {"REELBENCH_HOME": str(tmp_path / name / "home")}
+        killed = reelbench(*words, env={KILL_AT: f"{kill_at} {tmp_path / 'changes'}", **home})
+        again = reelbench(*words, env=home)
+        assert again.returncode == 0, again.stderr
+        return killed.returncode, _files(place), _files(tmp_path / name / "site")
+
+    status, *whole = build("whole", 0)
+    assert status == 0
+    changes = int((tmp_path / "changes").read_text())
+    for moment in random.Random(1).sample(range(1, changes + 1), 20):
+        status, *after = build(f"moment{moment}", moment)
+        assert status == -signal.SIGKILL
+        assert after == whole, f"killed at change {moment} of {changes}"

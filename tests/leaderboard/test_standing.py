@@ -457,7 +457,7 @@ def test_a_judged_answer_of_which_other_words_count_today_was_never_judged(
     [added] = store.add(run, tmp_path / "store")
     assert added.outcome == "added", added.why
     [row] = board.make(tmp_path / "store", published=False).entries
-    samples = standing.ranked_samples(row.stored)
+    samples = standing.whole_samples(row.stored)
     [unscored] = [sample for sample in samples if sample.id == "lantern_1"]
     assert (unscored.state, unscored.reason, [*unscored.judge_replies]) == (
         "unscored",

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import shutil
+import zlib
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from reelbench.base import containment
 from reelbench.base.errors import InputError
 from reelbench.data import loading
 from reelbench.leaderboard.view import page as pages
-from reelbench.leaderboard.view import pictures
+from reelbench.leaderboard.view import parts, pictures
 from reelbench.leaderboard.view.page import read_groups, wanted_ids
 from reelbench.pages.shell_page import in_script
 from reelbench.scoring import result_files
@@ -269,6 +270,44 @@ def test_what_can_not_be_compared_is_refused(asked, tmp_path):
     assert [len(group) for group in read_groups([tmp_path])] == [1, 2]
 
 
+@pytest.fixture
+def in_parts(monkeypatch):
+    """Let a page of any size have its questions in parts, three or so in each."""
+    monkeypatch.setattr(parts, "MOST_SIGNS", 0)
+    monkeypatch.setattr(parts, "_SIGNS_OF_A_PART", 3000)
+
+
+def items_of_parts(folder):
+    files = sorted((folder / parts.FOLDER).iterdir(), key=lambda path: int(path.stem))
+    items = []
+    for path in files:
+        block = json.loads(re.search(r",(\".*\")\);$", path.read_text())[1])
+        items.append(json.loads(zlib.decompress(base64.b64decode(block))))
+    return items
+
+
+def test_a_large_page_has_its_questions_in_parts(asked, tmp_path, monkeypatch):
+    run = asked("run", right_below(6))
+    whole = made(tmp_path / "whole", run)
+    items = data_of(whole)["items"]
+    assert not (whole / parts.FOLDER).exists()
+    signs = sum(len(in_script(item)) for item in items)
+    monkeypatch.setattr(parts, "_SIGNS_OF_A_PART", 3000)
+    monkeypatch.setattr(parts, "MOST_SIGNS", signs)
+    assert data_of(made(tmp_path / "just", run)) == data_of(whole)
+    monkeypatch.setattr(parts, "MOST_SIGNS", signs - 1)
+    folder = made(tmp_path / "view", run)
+    filed = items_of_parts(folder)
+    assert [item for part in filed for item in part] == items
+    assert len(filed) > 2
+    listed = data_of(folder)["items"]
+    assert [item["part"] for item in listed] == [n for n, some in enumerate(filed) for _ in some]
+    assert [item["runs"][0]["score"] for item in listed] == [
+        item["runs"][0]["score"] for item in items
+    ]
+    assert "Thought 1 about it." not in (folder / "index.html").read_text(encoding="utf-8")
+
+
 # --- in the browser ---
 
 
@@ -351,6 +390,39 @@ def test_one_run_is_read_searched_filtered_and_gone_through_by_keys(page_of, ask
         expect(page.locator("#live")).to_have_text(f"{len(there)} questions")
     with page_of(folder, "#show=wrong&sample=never") as page:
         expect(ids(page)).to_have_text(names[6:])
+        expect(page.locator("#sample .banner")).to_contain_text("No question has the id never")
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("in_parts")
+def test_a_page_in_parts_is_read_and_searched_as_a_whole_one(page_of, asked, tmp_path):
+    from playwright.sync_api import expect
+
+    folder = made(tmp_path / "view", asked("run", right_below(6)), asked("b", right_below(4)))
+    names = [row["id"] for row in loading.locate("rextime", "mini").read()]
+    with page_of(folder, f"#sample={names[7]}") as page:
+        expect(card_of(page)).to_have_text(names[7])
+        expect(page.locator("#sample .text").first).to_have_text(re.compile("^The answer is"))
+        loaded = page.locator("head script[src]")
+        expect(loaded).to_have_count(1)
+        page.keyboard.press("j")
+        expect(card_of(page)).to_have_text(names[8])
+        page.get_by_role("button", name="Only one is right").click()
+        expect(ids(page)).to_have_text(names[4:6])
+        expect(card_of(page)).to_have_text(names[4])
+        expect(
+            page.locator("#sample .answer .badge", has_text=re.compile("^(right|wrong)$"))
+        ).to_have_text(["right", "wrong"])
+        page.get_by_role("button", name="All", exact=False).first.click()
+        # What an answer says is in no part that was loaded so far.
+        page.locator("#q").fill("nothing all.")
+        expect(ids(page)).to_have_text([names[10]])
+        expect(card_of(page)).to_have_text(names[10])
+        expect(page.locator("#count")).to_have_text("1 to 1 of 1")
+        expect(loaded).to_have_count(len(items_of_parts(folder)))
+    with page_of(folder, "#show=one&sample=never") as page:
+        expect(ids(page)).to_have_text(names[4:6])
+        expect(card_of(page)).to_have_text(names[4])
         expect(page.locator("#sample .banner")).to_contain_text("No question has the id never")
 
 

@@ -204,12 +204,15 @@ globalThis.Reelbench = (() => {
   };
   const idle = (work) => (globalThis.requestIdleCallback || setTimeout)(work, { timeout: 500 });
   const loadRun = (row) => load(`runs/${row.id}`);
+  function unpacked(block) {
+    const bytes = Uint8Array.from(atob(block), (sign) => sign.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(stream).json();
+  }
   /** Some of a run's samples: a block of them is unpacked when it is asked for. */
   async function loadSamples(row, block) {
     const blocks = await load(`samples/${row.id}`);
-    const bytes = Uint8Array.from(atob(blocks[block]), (sign) => sign.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Response(stream).json();
+    return unpacked(blocks[block]);
   }
   /** A group's paired differences: (row, other) -> [by, p, low, high], null where the two were not compared. */
   async function loadPairs(g) {
@@ -325,6 +328,7 @@ globalThis.Reelbench = (() => {
     shown,
     unranked,
     load,
+    unpacked,
     more,
     idle,
     questions: later("questions"),

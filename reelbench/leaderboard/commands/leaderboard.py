@@ -525,6 +525,10 @@ def build(
             "the first five rows.",
         ),
     ] = None,
+    samples: Annotated[
+        bool,
+        typer.Option("--samples/--no-samples", help="Also show each run's questions and answers."),
+    ] = True,
     as_json: Json = False,
     spread: Spread,
 ) -> None:
@@ -539,6 +543,7 @@ def build(
             workers=spread,
             common=common or (),
             url=url,
+            samples=samples,
             note=console.note,
         )
     for key, why in summary.left_out.items():

@@ -50,13 +50,13 @@ def view(
 ) -> None:
     """Make a page of a run, or of several side by side.
 
-    It has every question and answer, and opens from disk.
+    It has every question and answer, and opens from disk: a large one is a page and its parts.
 
     It contains the owners' data: do not publish it. Its path is printed. Where the runs are of
     several benchmarks, there is a page for each.
     """
     from reelbench.base.files import write_text
-    from reelbench.leaderboard.view import page
+    from reelbench.leaderboard.view import page, parts
 
     for path in runs:
         if not path.exists():
@@ -84,6 +84,12 @@ def view(
                 group, place, pictures=pictures, show=lambda done, bar=bar: bar(done, ""), only=only
             )
         console.write(str(written.path))
+        size = written.path.stat().st_size
+        if size > parts.MOST_SIGNS:
+            console.note(
+                f"{written.path}: has {size / 1e6:.0f} MB, which browsers are slow to open; "
+                "--out FOLDER puts the questions into parts, and --only leaves some out"
+            )
         for line in written.faults:
             console.note(f"the numbers are not what the samples say: {line}")
         missing = written.items - written.with_question

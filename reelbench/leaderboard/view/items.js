@@ -125,12 +125,15 @@
       .toLowerCase();
   function prepare(until) {
     while (prepared < items.length && !until()) {
-      for (const word of textOf(items[prepared]).split(" ")) {
-        const places = index.get(word);
-        if (!places) index.set(word, [prepared]);
-        else if (places.at(-1) !== prepared) places.push(prepared);
-      }
+      addWords(items[prepared], prepared);
       prepared += 1;
+    }
+  }
+  function addWords(item, place) {
+    for (const word of textOf(item).split(" ")) {
+      const places = index.get(word);
+      if (!places) index.set(word, [place]);
+      else if (places.at(-1) !== place) places.push(place);
     }
   }
   /** Which items have a word with this in it: a 1 at their places. */
@@ -145,6 +148,42 @@
     if (prepared < items.length) later(inTime);
   };
 
+  // --- a large page's questions: in parts beside it, which are loaded for who looks at one, or searches ---
+  const parts = 1 + items.reduce((most, item) => Math.max(most, item.part ?? -1), -1);
+  const itemsOf = async (part) => R.unpacked(await R.load(`parts/${part}`));
+  let lastPart = { part: null, items: [] }; // that somebody looked at
+  /** Fetch what a question's card shows. */
+  async function complete(item) {
+    const { part } = item;
+    const opened = lastPart.part === part ? lastPart : { part, items: await itemsOf(part) };
+    lastPart = opened;
+    const whole = opened.items.find(({ id }) => id === item.id);
+    const withMark = (run, i) => run && { ...run, right: item.runs[i].right }; // by the reader's own bound
+    Object.assign(item, whole, { runs: whole.runs.map(withMark), part: null });
+  }
+  const REFRESH = 500; // ms
+  let searched = 0, // parts whose answers are searched
+    searching = false;
+  /** Take up the answers of all parts, and show what is found meanwhile. */
+  async function searchParts() {
+    if (searching || searched === parts) return;
+    searching = true;
+    const placeOf = new Map(items.map((item, place) => [item.id, place]));
+    let refreshed = performance.now();
+    try {
+      while (searched < parts) {
+        for (const item of await itemsOf(searched)) addWords(item, placeOf.get(item.id));
+        searched += 1;
+        if (performance.now() - refreshed < REFRESH && searched < parts) continue;
+        refreshed = performance.now();
+        refresh();
+      }
+    } catch (error) {
+      $("count").append(` (${error.message}: not all answers are searched)`);
+    }
+    searching = false;
+  }
+
   // --- the list ---
   const state = new URLSearchParams();
   let view = items,
@@ -157,7 +196,10 @@
     revealing = 0;
   function find() {
     const words = (state.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
-    if (words.length) prepare(() => false);
+    if (words.length) {
+      prepare(() => false);
+      searchParts();
+    }
     const had = words.map(having);
     const shown = hits.get(state.get("show") || "");
     const chosen = SELECTS.filter(([name]) => state.get(name)).map(
@@ -231,6 +273,7 @@
     $("count").textContent = part.length
       ? `${count(page * SIZE + 1)} to ${count(page * SIZE + part.length)} of ${count(view.length)}`
       : "";
+    if (searching && searched < parts) $("count").append(` (${Math.floor((100 * searched) / parts)} % of the answers are searched)`);
     $("pager").replaceChildren(turn("‹", "Page before", page - 1, last), turn("›", "Page after", page + 1, last));
     for (const chip of $("chips").children)
       chip.setAttribute("aria-pressed", String(chip.dataset.name === (state.get("show") || "")));
@@ -251,6 +294,13 @@
     open(view.includes(current) ? current : view[0]);
     R.say(`${view.length} questions`);
     write(REST, typing);
+  }
+  /** Show what is found so far. */
+  function refresh() {
+    find();
+    if (view.includes(current)) return draw();
+    open(view[0]);
+    R.follow(current);
   }
   const set = (name, value) => (value ? state.set(name, value) : state.delete(name));
 
@@ -375,5 +425,5 @@
   const byId = (id) => items.find((item) => item.id === id);
   const holds = (item) => view.includes(item);
   Object.assign(R, { stateName, titled, graded });
-  R.items = { read, open, step, address, byId, holds, first: () => view[0], write, prepare: () => later(inTime) };
+  R.items = { read, complete, open, step, address, byId, holds, first: () => view[0], write, prepare: () => later(inTime) };
 })();

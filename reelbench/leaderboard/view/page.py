@@ -1,4 +1,7 @@
-"""Write a page of runs: one HTML file, and the pictures beside it."""
+"""Write a page of runs: one HTML file, and the pictures beside it.
+
+The questions of a large one lie beside it too (`parts`).
+"""
 
 import base64
 import hashlib
@@ -19,6 +22,7 @@ from reelbench.leaderboard import site
 from reelbench.leaderboard.exports.tables import sheet
 from reelbench.leaderboard.recompute import mismatches
 from reelbench.leaderboard.store import public
+from reelbench.leaderboard.view import parts
 from reelbench.leaderboard.view.pictures import Strips
 from reelbench.pages.shell_page import page_asset, page_head, shell_page
 from reelbench.registry import discovery
@@ -560,7 +564,11 @@ def _write_folder(
     with replacing_folder(out) as place:
         folder = Path(place)
         data = document(runs, folder, pictures, show, only)
-        write_text(folder / PAGE, _page_text(runs, data, tools=_TOOLS))
+        listed_items = parts.written_apart(data["items"], folder)
+        in_parts = listed_items is not None
+        if in_parts:
+            data["items"] = listed_items
+        write_text(folder / PAGE, _page_text(runs, data, tools=_TOOLS, in_parts=in_parts))
     return data
 
 
@@ -600,7 +608,9 @@ def _picture_urls(folder: Path, strip: Mapping[str, Any]) -> list[str]:
     return urls
 
 
-def _page_text(runs: Sequence[ViewedRun], data: Mapping[str, Any], *, tools: str) -> str:
+def _page_text(
+    runs: Sequence[ViewedRun], data: Mapping[str, Any], *, tools: str, in_parts: bool = False
+) -> str:
     """Return the HTML of the page."""
     models = " and ".join(dict.fromkeys(run.result.model.id for run in runs))
     return shell_page(
@@ -612,6 +622,7 @@ def _page_text(runs: Sequence[ViewedRun], data: Mapping[str, Any], *, tools: str
         head=page_head(tools=tools),
         kind=_KIND,
         skip="sample",
+        loads_scripts=in_parts,
     )
 
 

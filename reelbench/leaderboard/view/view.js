@@ -44,12 +44,26 @@
 
   // --- going about ---
   let shown = null;
-  function card(item) {
+  /** Draw a question's card, and above it why it is this one; of a large page it is fetched first. */
+  async function card(item, why) {
     shown = item;
-    $("sample").replaceChildren(item ? R.sampleCard(item) : R.note("No question to show."));
+    const banner = why && h("p", { class: "card banner" }, why);
+    const draw = (content) => $("sample").replaceChildren(...[banner, content].filter(Boolean));
+    if (!item) return draw(R.note("No question to show."));
+    if (item.part != null) {
+      draw(R.note("Loading the question…"));
+      try {
+        await R.items.complete(item);
+      } catch (error) {
+        if (item === shown) draw(R.note(`${error.message}: the folder beside the page is part of it.`));
+        return;
+      }
+      if (item !== shown) return;
+    }
+    draw(R.sampleCard(item));
   }
-  function show(item) {
-    card(item);
+  function show(item, why) {
+    card(item, why);
     R.items.open(item);
   }
   R.follow = (item) => {
@@ -59,12 +73,12 @@
     const asked = R.items.read();
     const item = R.items.byId(asked);
     const listed = item && R.items.holds(item);
-    show(listed ? item : R.items.first());
-    if (asked === null || listed) return;
-    const why = item
-      ? [bdi(asked), " is not in this list. ", R.link("Show it among all questions", `#${new URLSearchParams({ sample: asked })}`)]
-      : ["No question has the id ", bdi(asked), "."];
-    $("sample").prepend(h("p", { class: "card banner" }, why));
+    let why = null;
+    if (asked !== null && !listed)
+      why = item
+        ? [bdi(asked), " is not in this list. ", R.link("Show it among all questions", `#${new URLSearchParams({ sample: asked })}`)]
+        : ["No question has the id ", bdi(asked), "."];
+    show(listed ? item : R.items.first(), why);
   }
   function step(by) {
     const item = R.items.step(by);
