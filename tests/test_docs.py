@@ -53,6 +53,14 @@ def test_what_make_docs_writes_is_there_as_it_stands():
     assert (ROOT / "docs" / "llms.txt").read_text(encoding="utf-8") == llms_txt(), "run `make docs`"
 
 
+def test_a_long_page_has_a_table_of_contents():
+    pages = [path for path in (ROOT / "docs").rglob("*.md") if "_site" not in path.parts]
+    long_pages = [path for path in pages if path.read_text(encoding="utf-8").count("\n") > 200]
+    assert {"add_benchmark.md", "commands.md"} <= {path.name for path in long_pages}
+    for path in long_pages:
+        assert "\nOn this page: [" in path.read_text(encoding="utf-8"), path.name
+
+
 def test_every_command_and_setting_is_listed():
     page, listed = commands_page(), (ROOT / "docs" / "settings.md").read_text("utf-8")
     assert all(f"## reelbench {words}" in page for words in OPTIONS)

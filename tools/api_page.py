@@ -64,7 +64,8 @@ def api_page() -> str:
     return (
         "# From Python\n\n`make docs` writes this page. `import reelbench` is fast: large "
         "packages are loaded when "
-        f"they are needed. `reelbench.__version__` is the installed version.\n{face}\n"
+        "they are needed. `reelbench.__version__` is the installed version.\n\n"
+        f"<!-- contents -->\n<!-- /contents -->\n{face}\n"
         "# For the package of another benchmark"
         "\n\nA Python package that declares a benchmark can import these "
         "(`docs/recipes/add_benchmark.md`).\n"
