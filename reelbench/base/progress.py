@@ -3,9 +3,9 @@
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from reelbench.base.errors import printable
 
@@ -14,6 +14,9 @@ LOG_PAUSE_S = 60.0
 """Seconds between two lines in a log, and before the first."""
 _MINUTE = 60
 _MEGABYTE = 1e6
+
+
+ItemT = TypeVar("ItemT")
 
 
 class Show(Protocol):
@@ -46,6 +49,15 @@ def no_bar(title: str, total: float | None) -> Generator[Show]:
     """Draw nothing."""
     del title, total
     yield no_show
+
+
+def counted(items: Iterable[ItemT], show: Show) -> Iterator[ItemT]:
+    """Yield the items, and show how many are done and how fast."""
+    began = time.monotonic()
+    for number, item in enumerate(items, start=1):
+        rate = number / max(time.monotonic() - began, 1e-9)
+        show(number, f"{rate:.3g}/s")
+        yield item
 
 
 @contextmanager

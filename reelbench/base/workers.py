@@ -8,11 +8,11 @@ import signal
 import sys
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from multiprocessing import current_process, get_context, parent_process
@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 from reelbench.base import bounds, process_state
 from reelbench.base.errors import InputError, ReelbenchError, installing
+from reelbench.base.progress import Bar, counted, no_bar
 
 ENGINES = ("pool", "ray")
 MANY = 64  # items from which on a second process pays, unless a number of workers is asked for
@@ -53,10 +54,12 @@ class Workers:
         engine: `pool` are processes on this machine. `ray` is the cluster of `RAY_ADDRESS`, the
             one that runs on this machine, or else a new one on it. Every node must see the files
             under the same paths.
+        bar: It shows how much is done.
     """
 
     number: int | None = None
     engine: str = "pool"
+    bar: Bar = field(default=no_bar, compare=False)
 
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
@@ -80,6 +83,24 @@ class Workers:
             return True
         # A daemon of multiprocessing's may have no processes of its own.
         return current_process().daemon
+
+    def each(
+        self, title: str, work: Callable[[ItemT], ResultT], items: Sequence[ItemT]
+    ) -> Iterator[ResultT]:
+        """Yield the result of each item, in order, in this process where that is best.
+
+        Args:
+            title: What is done.
+            work: A function that can be imported.
+            items: Its arguments.
+        """
+        results = map(work, items) if self.alone(len(items)) else self.map(work, items)
+        yield from self.shown(title, results, len(items))
+
+    def shown(self, title: str, results: Iterable[ResultT], total: int) -> Iterator[ResultT]:
+        """Yield results, and show how many of them there are already."""
+        with self.bar(title, total) as show:
+            yield from counted(results, show)
 
     def map(
         self,

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import sha256_of_names
+from reelbench.base.progress import Bar, counted, no_bar
 from reelbench.base.workers import ALONE, Workers
 from reelbench.data import ownership
 from reelbench.leaderboard import (
@@ -34,6 +35,7 @@ from reelbench.leaderboard.board_state import BoardState
 from reelbench.leaderboard.bridge import Bridge, as_json, bridges_of, by_other_judges, relation
 from reelbench.leaderboard.checked_files import CheckedFiles
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value, run_entry
+from reelbench.leaderboard.history import TableHistory, history_of_table, values_of_table
 from reelbench.leaderboard.missing_columns import Note, with_columns
 from reelbench.leaderboard.overall import ModelKey, Overall
 from reelbench.leaderboard.ranking import Noise
@@ -88,6 +90,8 @@ class Board:
         withheld_bridges: Benchmark -> how such tables of the same answers relate, as
             `bridge.as_json` has it.
         renamed: A model's earlier name, in small letters -> its name today.
+        claims: Key of a run -> the row of what others state of its model on the same questions.
+        history: RankingGroup, of the main ones -> what it was when it was published.
     """
 
     specs: dict[str, BenchmarkSpec]
@@ -111,6 +115,8 @@ class Board:
     withheld: Mapping[RankingGroup, Table] = field(default_factory=dict)
     withheld_bridges: Mapping[str, _Documents] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
+    claims: Mapping[str, BoardEntry] = field(default_factory=dict)
+    history: Mapping[RankingGroup, TableHistory] = field(default_factory=dict)
 
     def spec(self, group: RankingGroup) -> BenchmarkSpec:
         """Return the benchmark by which a group's rows are scored."""
@@ -188,14 +194,15 @@ def make(
     results = store.read(path, workers, left_out=left_out.__setitem__, checked=checked)
     results = with_columns(results, path, workers, note)
     try:
-        return _make(path, results, left_out, published=published, common=common)
+        return _make(path, results, left_out, published=published, common=common, bar=workers.bar)
     except Exception:
         # Every sample is read only now: for each board that would cost as much again.
         faults = store.unreadable(results)
         if not faults:
             raise
         readable = [stored for stored in results if stored.key not in faults]
-        return _make(path, readable, left_out | faults, published=published, common=common)
+        faults |= left_out
+        return _make(path, readable, faults, published=published, common=common, bar=workers.bar)
 
 
 def pair_in_store(path: Path, a: Result, b: Result) -> dict[str, Any]:
@@ -250,6 +257,7 @@ def _make(
     *,
     published: bool,
     common: Sequence[str],
+    bar: Bar,
 ) -> Board:
     left_out = dict(faults)
     run_rows = entries.run_entries(results, left_out.__setitem__)
@@ -275,9 +283,24 @@ def _make(
     if published:
         for spec in specs.values():
             rows += entries.published_entries(spec)
-    board = ranked_board(specs, rows, aliases.read(path), as_published.tables, settings)
+    board = ranked_board(specs, rows, aliases.read(path), as_published.tables, settings, bar=bar)
     renamed = {name: state.name_of(name) for name in state.names}
-    return replace(board, left_out=left_out, withheld_bridges=as_published.bridges, renamed=renamed)
+    return replace(
+        with_history(board, state),
+        left_out=left_out,
+        withheld_bridges=as_published.bridges,
+        renamed=renamed,
+    )
+
+
+def with_history(board: Board, state: BoardState) -> Board:
+    """Return the board with what its ledger says of its main tables."""
+    models = overall.model_keys(board.entries, board.names)
+    history: dict[RankingGroup, TableHistory] = {}
+    for group in board.main.values():
+        values = values_of_table(board.spec(group), board.ranked(group), models)
+        history[group] = history_of_table(state.editions_of(group.id), values, models)
+    return replace(board, history=history)
 
 
 @dataclass(slots=True)
@@ -352,6 +375,8 @@ def ranked_board(
     names: Aliases | None = None,
     published_once: Mapping[RankingGroup, Table] | None = None,
     settings: BoardSettings | None = None,
+    *,
+    bar: Bar = no_bar,
 ) -> Board:
     """Return the board of some rows.
 
@@ -361,6 +386,7 @@ def ranked_board(
         names: Which names are one model; by default as the package says.
         published_once: What was published of tables whose samples are not here.
         settings: Which tables may stand for their benchmark; by default any.
+        bar: It shows how many tables are compared.
     """
     rows = _in_one_spelling(sorted(rows, key=_filing_order))
     # The spelling of a judge may have changed, and with it the group.
@@ -379,7 +405,7 @@ def ranked_board(
     for group in by_group:
         if group.id.casefold() in tables:
             withheld_tables[group] = tables[group.id.casefold()]
-    ranks, noise, over_judges = _rank_groups(by_group, group_specs, models, withheld_tables)
+    ranks, noise, over_judges = _rank_groups(by_group, group_specs, models, withheld_tables, bar)
     listed_only = overall.set_apart(settings, by_group)
     main = overall.main_groups(specs, rows, ranks, listed_only)
     groups = _groups_in_order(by_group, main, listed_only)
@@ -421,6 +447,7 @@ def ranked_board(
         apart={group: group_specs[group] for group in by_group if group.differs},
         listed_only=listed_only,
         withheld=withheld_tables,
+        claims=_claims(entries_in_order, model_names),
     )
 
 
@@ -447,9 +474,10 @@ def _rank_groups(
     group_specs: Mapping[RankingGroup, BenchmarkSpec],
     models: Mapping[str, ModelKey],
     withheld_tables: Mapping[RankingGroup, Table],
+    bar: Bar,
 ) -> _GroupRankings:
     rankings = _GroupRankings({}, {}, {})
-    for group, rows in by_group.items():
+    for group, rows in _shown_tables(by_group, bar):
         spec = group_specs[group]
         published_noise: Noise | None = None
         if group in withheld_tables:
@@ -462,6 +490,14 @@ def _rank_groups(
         rows_on_all_videos = [row for row in rows if not _is_on_some_videos(row)]
         rankings.over_judges.update(ranking.over_judges(spec, rows_on_all_videos))
     return rankings
+
+
+def _shown_tables(
+    by_group: Mapping[RankingGroup, Sequence[BoardEntry]], bar: Bar
+) -> Iterator[tuple[RankingGroup, Sequence[BoardEntry]]]:
+    """Yield the tables, and show how many are done."""
+    with bar("comparing models, tables", len(by_group)) as show:
+        yield from counted(by_group.items(), show)
 
 
 def _published_scores_without_shortcuts(rows: Sequence[rows_only.Row]) -> dict[str, float]:
@@ -572,6 +608,35 @@ def _blind(
         if row.kind == "run" and place in blind_scores:
             scores[row.key] = blind_scores[place]
     return scores
+
+
+def _claims(rows: Sequence[BoardEntry], names: Mapping[str, str]) -> dict[str, BoardEntry]:
+    """Return key of a run -> what a paper states of its model.
+
+    Where no paper does, it is what the Hub's own board states.
+    """
+    claims_of: dict[Any, BoardEntry] = {}
+    for kind in ("published", "community"):
+        for row in rows:
+            if row.kind == kind:
+                claims_of.setdefault(_what_is_claimed(row, names), row)
+    claims: dict[str, BoardEntry] = {}
+    for row in rows:
+        claim = claims_of.get(_what_is_claimed(row, names))
+        if row.kind == "run" and claim is not None:
+            claims[row.key] = claim
+    return claims
+
+
+def _what_is_claimed(row: BoardEntry, names: Mapping[str, str]) -> tuple[str, RankingGroup]:
+    """Return a row's model and the group of what is claimed of it.
+
+    What the Hub states is asked in the plain way, and errata are ours.
+    """
+    group = replace(row.group, errata=None)
+    if row.kind == "community":
+        group = replace(group, protocol=None)
+    return names[row.model], group
 
 
 def shortcuts_of_groups(rows: Sequence[BoardEntry]) -> dict[RankingGroup, Shortcuts]:

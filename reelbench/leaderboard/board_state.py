@@ -13,6 +13,7 @@ from pathlib import Path
 
 from reelbench.leaderboard import aliases, ledger
 from reelbench.leaderboard.aliases import NO_ALIASES, Aliases
+from reelbench.leaderboard.editions import Edition, Editions
 from reelbench.leaderboard.ledger import (
     Checked,
     Entry,
@@ -21,6 +22,7 @@ from reelbench.leaderboard.ledger import (
     Ledger,
     Line,
     Moved,
+    Published,
     Received,
     Removed,
     Renamed,
@@ -154,6 +156,7 @@ class BoardState:
         names: Model, in small letters -> the name that it got.
         owners: Model's name today, in small letters -> the account to which it was moved.
         hidden: Submissions to hidden tests, in the order in which they were taken.
+        editions: The main tables as they were published.
     """
 
     rows: dict[str, FiledRow] = field(default_factory=dict[str, FiledRow])
@@ -161,6 +164,7 @@ class BoardState:
     names: dict[str, str] = field(default_factory=dict[str, str])
     owners: dict[str, str | None] = field(default_factory=dict[str, str | None])
     hidden: dict[_Submitted, HiddenFile] = field(default_factory=dict[_Submitted, HiddenFile])
+    editions: Editions = field(default_factory=Editions)
     _gone: dict[_Answers, FiledRow] = field(default_factory=dict[_Answers, FiledRow])
     _claims: dict[str, dict[str, _Claim]] = field(default_factory=dict[str, dict[str, _Claim]])
     """Model's name today, in small letters -> key -> its claim, of withdrawn rows too."""
@@ -183,6 +187,9 @@ class BoardState:
                 self._move(entry)
             elif isinstance(entry, Received):
                 self._receive(entry)
+            elif isinstance(entry, Published):
+                answers = {key: row.answers for key, row in self.rows.items()}
+                self.editions.add(entry, answers)
             else:
                 self._score(entry)
 
@@ -274,6 +281,10 @@ class BoardState:
         self.withdrawn.pop(answers, None)
         if entry.with_files and answers in self._gone:
             self.rows.setdefault(entry.key, self._gone.pop(answers))
+
+    def editions_of(self, table: str) -> list[Edition]:
+        """Return a table's editions, the first one first, without withdrawn rows."""
+        return self.editions.without(self.withdrawn, table)
 
     def withdrawn_of(self, key: str) -> list[Removed]:
         """Return the withdrawals of a key, the last one last."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from reelbench.base.errors import InputError
 from reelbench.base.yaml_text import read_mapping
 from reelbench.leaderboard.board import Board, make
-from reelbench.leaderboard.entries import BoardEntry
+from reelbench.leaderboard.entries import BoardEntry, metric_value
 from reelbench.pages.shell_page import page_asset
 
 Type = Literal["text", "integer", "number", "boolean"]
@@ -61,7 +61,42 @@ def _range_text(ranks: tuple[int, int] | None) -> str | None:
     return str(best) if best == worst else f"{best}–{worst}"
 
 
+def _first_listed(board: Board, row: BoardEntry) -> str | None:
+    """Return the day on which a model was published in its table first."""
+    history = board.history.get(row.group)
+    if history is None or row.key not in history.models:
+        return None
+    listed = history.first_listed(history.models[row.key])
+    return None if listed is None else listed.date().isoformat()
+
+
+def _rank_before(board: Board, row: BoardEntry) -> int | None:
+    """Return the rank that a model had in the edition that today is compared with."""
+    history = board.history.get(row.group)
+    if history is None or history.base is None or row.key not in history.models:
+        return None
+    place = history.base.places.get(history.models[row.key])
+    return None if place is None else place.rank
+
+
+def _claimed_score(board: Board, row: BoardEntry) -> float | None:
+    """Return the main score that others state of a run's model."""
+    claim = board.claims.get(row.key)
+    if claim is None:
+        return None
+    return metric_value(claim.metrics, board.spec(row.group).primary.name)
+
+
+def _claimed_in(board: Board, row: BoardEntry) -> str | None:
+    claim = board.claims.get(row.key)
+    return None if claim is None else claim.cite
+
+
 _COMPUTED: Mapping[str, _Getter] = {
+    "claimed": _claimed_score,
+    "claimed_in": _claimed_in,
+    "first_listed": _first_listed,
+    "rank_before": _rank_before,
     "rank_range": rank_range,
     "ranks_over_judges": _range_over_judges,
 }

@@ -35,6 +35,7 @@ from reelbench.registry.records import (
     MetricValue,
     ModelRecord,
     PresetRecord,
+    PriceRecord,
     Result,
     SettingsRecord,
 )
@@ -74,7 +75,7 @@ class RankingGroup:
         data: Whose questions and references they are, where not the owners'.
         differs: How what was asked, or how it was scored, differs from what was filed first of the
             benchmark.
-        setting: What the model brought with it beyond itself: fine-tuned, tools.
+        setting: What the model brought with it beyond itself: fine-tuned, tools, other models.
         errata: The errata that were applied, in words.
     """
 
@@ -144,7 +145,7 @@ class RankingGroup:
         return is_mini(self.split)
 
 
-_SETTINGS_APART = {"fine-tuned", "tools"}
+_SETTINGS_APART = {"fine-tuned", "tools", "agent", "ensemble"}
 """Settings whose rows have a table of their own.
 
 In any other a model is as it is, reasoning or not.
@@ -611,7 +612,7 @@ def facts(stored: StoredResult, values: Standing) -> dict[str, Any]:
         "times": _times_text(result.settings.frames),
         "videos": values.videos,
         "judge_cost": _judge_cost(stored),
-        **_mean_usage(stored),
+        **_usage_and_cost(stored),
     }
 
 
@@ -682,6 +683,37 @@ def _judge_cost(stored: StoredResult) -> float | None:
         total_cost += judge.cost_usd
         items += run.result.counts.items
     return total_cost / items if items else None
+
+
+def _usage_and_cost(stored: StoredResult) -> dict[str, Any]:
+    """Return the mean usage of an item, and its cost.
+
+    The price is the one that the runs recorded.
+    """
+    facts: dict[str, Any] = dict(_mean_usage(stored))
+    price = _price_of(stored)
+    prompt_tokens = facts.get("tokens_in")
+    completion_tokens = facts.get("tokens_out")
+    if price is None or prompt_tokens is None or completion_tokens is None:
+        return facts
+    dollars = prompt_tokens * price.prompt + completion_tokens * price.completion
+    facts["cost"] = dollars / 1e6
+    day = stored.result.provenance.date[:10]
+    facts["price"] = f"{price.prompt:g} in, {price.completion:g} out, {day}"
+    return facts
+
+
+def _price_of(stored: StoredResult) -> PriceRecord | None:
+    """Return the price of a row's runs. None where one has none, or another."""
+    prices: list[PriceRecord | None] = []
+    for run in stored.each:
+        asked_record = run.result.provenance.asked
+        price: PriceRecord | None = None
+        if asked_record is not None:
+            price = asked_record.price
+        prices.append(price)
+    is_one = all(price == prices[0] for price in prices)
+    return prices[0] if is_one else None
 
 
 def _mean_usage(stored: StoredResult) -> dict[str, float | None]:

@@ -211,7 +211,20 @@ class Scored(_Entry):
     totals: Metrics
 
 
-Entry = Filed | Checked | Removed | Restored | Renamed | Moved | Received | Scored
+class Published(_Entry):
+    """A main table changed since it was published before.
+
+    `table` is its group's id. `rows` has the main value of each model's best row that is new or
+    has another value, and null for a row that has no place any more. Several entries of one time
+    are one publication.
+    """
+
+    act: Literal["published"]
+    table: Name
+    rows: dict[Name, float | None]
+
+
+Entry = Filed | Checked | Removed | Restored | Renamed | Moved | Received | Scored | Published
 
 
 class Line(Record):
@@ -374,9 +387,16 @@ class Ledger:
             _hold(lock)
             yield self.refresh()
 
+    def with_entries(self, entries: Sequence[Entry]) -> list[Line]:
+        """Return the lines with those of further entries."""
+        return [*self.lines, *self._next_lines(entries)]
+
+    def _next_lines(self, entries: Sequence[Entry]) -> list[Line]:
+        return chained([(entry, entry_sha256(entry)) for entry in entries], self.chain)
+
     def append(self, entries: Sequence[Entry]) -> None:
         """Append entries. Only within `locked`. A torn last line is cut."""
-        lines = chained([(entry, entry_sha256(entry)) for entry in entries], self.chain)
+        lines = self._next_lines(entries)
         data = "".join(line.text for line in lines).encode()
         mode = "r+b" if self.path.is_file() else "w+b"
         with self.path.open(mode) as file:

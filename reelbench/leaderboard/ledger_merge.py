@@ -6,7 +6,7 @@ that contradict each other stop the merge, and both are named.
 
 from collections.abc import Sequence
 
-from reelbench.base.errors import InputError
+from reelbench.base.errors import InputError, number_of
 from reelbench.leaderboard import ledger
 from reelbench.leaderboard.aliases import NO_ALIASES, Aliases
 from reelbench.leaderboard.board_state import BoardState, same_account, state_of, submitted
@@ -16,6 +16,7 @@ from reelbench.leaderboard.ledger import (
     Filed,
     Line,
     Moved,
+    Published,
     Received,
     Removed,
     Renamed,
@@ -51,10 +52,13 @@ def merge(
     state = state_of(published_lines)
     renames = [line.entry for line in published_lines[shared:] if isinstance(line.entry, Renamed)]
     done_hashes |= _stale_checks(own_lines, shared, published_lines, done_hashes)
+    is_moved_on = len(published_lines) > shared
     further: list[tuple[Entry | None, str]] = []
     for line in new_lines:
         if line.sha256 in done_hashes:
             continue
+        if is_moved_on and isinstance(line.entry, Published):
+            continue  # a table without what others published is none of the board's
         _refuse_withdrawn(line.entry, state, names)
         _refuse_taken_name(line.entry, state)
         _refuse_name_given_meanwhile(line.entry, renames, state, names)
@@ -65,10 +69,13 @@ def merge(
 
 
 def _by_subject(lines: Sequence[Line]) -> dict[_Subject, list[Entry]]:
-    """Return the entries on each row, name or owner, in order, without checks."""
+    """Return the entries on each row, name or owner, in order.
+
+    Checks and published tables contradict nothing.
+    """
     entries: dict[_Subject, list[Entry]] = {}
     for line in lines:
-        if line.entry is not None and not isinstance(line.entry, Checked):
+        if line.entry is not None and not isinstance(line.entry, Checked | Published):
             entries.setdefault(_subject(line.entry), []).append(line.entry)
     return entries
 
@@ -271,6 +278,8 @@ def _subject(entry: Entry) -> tuple[str, str]:
         return "owner", entry.model.casefold()
     if isinstance(entry, Received | Scored):
         return "submission", " ".join(submitted(entry))
+    if isinstance(entry, Published):
+        return "table", entry.table
     return "row", entry.key
 
 
@@ -293,6 +302,10 @@ def in_words(entry: Entry) -> str:
         return f"{text} {entry.model} to {entry.to}"
     if isinstance(entry, Moved):
         return f"{text} {entry.model} to {entry.account or 'the maintainers'}"
+    if isinstance(entry, Published):
+        gone = sum(value is None for value in entry.rows.values())
+        changed = number_of(len(entry.rows) - gone, "row")
+        return f"{text} {entry.table}, {changed} new or changed, {gone} gone"
     text += f" {entry.key}"
     if isinstance(entry, Scored):
         totals: list[str] = []

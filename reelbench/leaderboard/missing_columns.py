@@ -77,14 +77,10 @@ def _make(
     lacking: Sequence[StoredResult], path: Path, workers: Workers, columns: StoreColumns
 ) -> int:
     """Make columns, and return their number."""
-    if workers.alone(len(lacking)):
-        files = [_make_one(stored, path) for stored in lacking]
-    else:
-        # The data's rows are nothing that a worker needs.
-        small = [replace(stored, rows=None) for stored in lacking]
-        files = list(workers.map(partial(_make_one, path=path), small))
+    # The data's rows are nothing that a worker needs.
+    small = [replace(stored, rows=None) for stored in lacking]
     number = 0
-    for file in files:
+    for file in workers.each("reading answers", partial(_make_one, path=path), small):
         if file.sha256 is not None:
             columns.know(file.source_sha256, file.sha256)
             number += 1

@@ -15,6 +15,8 @@ from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.leaderboard.ranking import Noise
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.stats.intervals import Array
+from reelbench.stats.multiple_comparisons import adjusted_by_holm
 
 LEAST = 3
 """Models from which on there is an overall ranking."""
@@ -335,14 +337,15 @@ def _ranges(
 
     There are none where a table's pairs are not compared.
     """
-    if any(not noise[group].pairs for group in tables):
+    if not tables or any(not noise[group].pairs for group in tables):
         return {}
+    p_values = _p_over_all_tables(tables, noise)
     low_rates: dict[ModelKey, list[Fraction]] = defaultdict(list)
     high_rates: dict[ModelKey, list[Fraction]] = defaultdict(list)
     for group, rows in tables.items():
         if len(rows) == 1:
             continue
-        signs = noise[group].signs([row.key for row in rows.values()], len(tables))
+        signs = noise[group].signs([row.key for row in rows.values()], p_values[group])
         wins = np.count_nonzero(signs > 0, axis=1).tolist()
         losses = np.count_nonzero(signs < 0, axis=1).tolist()
         rivals = len(rows) - 1
@@ -367,6 +370,20 @@ def _ranges(
         worst = len(places) - surely_worse
         ranges[key] = (min(best, place), max(worst, place))
     return ranges
+
+
+def _p_over_all_tables(
+    tables: _Tables, noise: Mapping[RankingGroup, Noise]
+) -> dict[RankingGroup, Array]:
+    """Return the p of each table's pairs, adjusted by Holm over all tables."""
+    alone = {group: noise[group].p_alone for group in tables}
+    adjusted = adjusted_by_holm(np.concatenate(list(alone.values())))
+    p_values: dict[RankingGroup, Array] = {}
+    start = 0
+    for group, of_table in alone.items():
+        p_values[group] = adjusted[start : start + len(of_table)]
+        start += len(of_table)
+    return p_values
 
 
 def _mean(numbers: Sequence[Fraction]) -> Fraction:

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from reelbench.base.errors import InputError, ReelbenchError, number_of
 from reelbench.base.files import read_text, write_json, write_text
+from reelbench.base.workers import ALONE, Workers
 from reelbench.data import hub
 from reelbench.data.hub_write import FileChanges, Head, Repository, RepoType, differs
 from reelbench.data.redistribution import why_withheld
@@ -28,6 +29,7 @@ from reelbench.leaderboard import (
     hand_in,
     hidden_key,
     hidden_rows,
+    history,
     ledger,
     ledger_merge,
     maintainers_files,
@@ -108,6 +110,7 @@ def publish(
     dataset: str | None = None,
     webhook: str | None = None,
     options: PublishOptions | None = None,
+    workers: Workers = ALONE,
     note: Note = lambda _: None,
 ) -> list[Published]:
     """Bring a Space and a results dataset up to date with a store.
@@ -120,6 +123,7 @@ def publish(
         dataset: The results.
         webhook: The Space that checks pull requests to these.
         options: How to publish.
+        workers: They read the store and write the page.
         note: Called with each line that people should read.
 
     Raises:
@@ -130,13 +134,7 @@ def publish(
     """
     options = options or PublishOptions()
     _refuse_wrong_call(dataset, webhook, options)
-    repositories: dict[_What, Repository] = {}
-    if dataset:
-        repositories["results"] = Repository(dataset, "dataset")
-    if space:
-        repositories["site"] = Repository(space, "space")
-    if webhook:
-        repositories["webhook"] = Repository(webhook, "space")
+    repositories = _repositories(space, dataset, webhook)
     if not repositories:
         raise InputError(
             "nothing to publish to: give --repo ORG/NAME (the site), --dataset ORG/NAME "
@@ -149,9 +147,15 @@ def publish(
         read_head: Head | None = None
         if dataset and not options.create_pr and not options.dry_run:
             read_head = _synced(path, repositories["results"], Path(folder) / "brought", note)
-        board = boards.make(path)
+        board = boards.make(path, workers=workers)
         for key, why in board.left_out.items():
             note(f"left out: {key}: {why}")
+        state = board_state.read(path)
+        new_entries: list[ledger.Published] = []
+        if not options.create_pr:
+            new_entries = _entries_on_tables(board, state)
+            state.apply(new_entries)
+            board = boards.with_history(board, state)
         uploads: list[_Upload] = []
         for what, repository in repositories.items():
             upload = _Upload(
@@ -164,19 +168,52 @@ def publish(
                 dataset=dataset,
                 options=options,
                 note=note,
-                state=board_state.read(path),
+                state=state,
+                new_entries=new_entries,
+                workers=workers,
             )
             if what == "results":
                 upload.read_head = read_head
             uploads.append(upload)
         # All of them are looked at before anything is sent.
         heads = [upload.look() for upload in uploads]
+        if not options.dry_run:
+            _append(new_entries, path)
         outcomes = _send_all(uploads, heads, webhook, note)
     if dataset and options.create_pr:
         outcomes += hand_in.offer_all(path, repositories["results"], dry_run=options.dry_run)
     elif dataset:
         outcomes = _with_note_on_hand_in(outcomes, path, repositories["results"], note)
     return outcomes
+
+
+def _repositories(
+    space: str | None, dataset: str | None, webhook: str | None
+) -> dict[_What, Repository]:
+    repositories: dict[_What, Repository] = {}
+    if dataset:
+        repositories["results"] = Repository(dataset, "dataset")
+    if space:
+        repositories["site"] = Repository(space, "space")
+    if webhook:
+        repositories["webhook"] = Repository(webhook, "space")
+    return repositories
+
+
+def _append(entries: Sequence[ledger.Published], place: Path) -> None:
+    """Append entries to a store's ledger."""
+    if entries:
+        board_ledger = board_state.BoardLedger(place)
+        with board_ledger.locked():
+            board_ledger.append(*entries)
+
+
+def _entries_on_tables(board: Board, state: BoardState) -> list[ledger.Published]:
+    """Return the ledger's entries on the main tables that changed since they were published."""
+    values: dict[str, dict[str, float]] = {}
+    for group, table in board.history.items():
+        values[group.id] = table.values
+    return history.new_entries(values, state, ledger.now())
 
 
 def _with_note_on_hand_in(
@@ -377,6 +414,8 @@ class _Upload:
     options: PublishOptions
     note: Note
     state: BoardState
+    new_entries: Sequence[ledger.Entry]
+    workers: Workers
     read_head: Head | None = None
 
     def look(self) -> Head:
@@ -612,6 +651,7 @@ class _Upload:
         site.write(
             self.board,
             files,
+            self.workers,
             private=self.options.private,
             dataset=self.dataset,
             address=address,
@@ -643,7 +683,7 @@ class _Upload:
                 write_text(results_folder / path.relative_to(self.store), read_text(path))
         ledger_file = self.store / ledger.FILE
         if ledger_file.is_file():
-            lines = ledger.Ledger(self.store).lines
+            lines = ledger.Ledger(self.store).with_entries(self.new_entries)
             (results_folder / ledger.FILE).parent.mkdir(parents=True, exist_ok=True)
             (results_folder / ledger.FILE).write_bytes(ledger.as_bytes(lines))
         link_to_space = ""

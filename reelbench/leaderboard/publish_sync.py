@@ -77,7 +77,8 @@ def sync(place: Path, repository: Repository, head: Head, folder: Path, note: No
         if is_moved:
             with written_aside(place / ledger.FILE) as aside:
                 aside.write_bytes(ledger.as_bytes(merged))
-            new_lines = len(merged) - len(book.lines)
+            own_hashes = {line.sha256 for line in book.lines}
+            new_lines = sum(line.sha256 not in own_hashes for line in merged)
             note(
                 f"{repository.page}: {number_of(new_lines, 'entry', 'entries')} of other "
                 f"maintainers came into the ledger of {place}, with {number_of(brought, 'result')}"

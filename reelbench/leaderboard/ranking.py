@@ -25,6 +25,7 @@ from reelbench.leaderboard.table_pairs import (
     Signs,
     TablePairs,
     Tests,
+    direction_of,
 )
 from reelbench.pages.shell_page import page_asset
 from reelbench.registry.records import JudgeRecord
@@ -34,6 +35,7 @@ from reelbench.scoring.comparison import AtBothEnds
 from reelbench.scoring.score_columns import columns_at_both_ends
 from reelbench.scoring.value_bounds import MOST_UNSCORED
 from reelbench.stats import intervals, power
+from reelbench.stats.intervals import Array
 
 _ROWS_AT_HAND = 8
 """Rows whose samples stay in memory for the next pair."""
@@ -58,7 +60,24 @@ class Noise:
     pairs: Mapping[RowPair, PairedDifference] = field(default_factory=dict)
     videos: int = 0
 
-    def signs(self, keys: Sequence[str], tables: int = 1) -> Signs:
+    @property
+    def p_alone(self) -> Array:
+        """Each pair's p as if it were the only one (pairs).
+
+        NaN where there is no test.
+        """
+        if isinstance(self.pairs, TablePairs):
+            return self.pairs.p_alone
+        # A file of an earlier version has the adjusted p alone, which is larger.
+        p_values: list[float | None] = []
+        for pair in self.pairs.values():
+            p = pair.p_alone
+            if p is None:
+                p = pair.p
+            p_values.append(p)
+        return np.array(p_values, dtype=np.float64)
+
+    def signs(self, keys: Sequence[str], p_values: Array | None = None) -> Signs:
         """Return each row's sign against each other one, by their keys (rows x rows).
 
         It is 1 where the first is better, -1 where it is worse, 0 where the two aren't told apart
@@ -66,16 +85,22 @@ class Noise:
 
         Args:
             keys: The rows' keys.
-            tables: How many tables are looked at together (Bonferroni).
+            p_values: Each pair's adjusted p (pairs); by default that of this table alone.
         """
         if isinstance(self.pairs, TablePairs):
-            return self.pairs.signs(keys, tables)
+            return self.pairs.signs(keys, p_values)
+        place_of = {pair: place for place, pair in enumerate(self.pairs)}
         signs = np.zeros((len(keys), len(keys)), dtype=np.int8)
         for (i, first), (j, second) in combinations(enumerate(keys), 2):
             pair = self.pair(first, second)
-            if pair is not None:
-                signs[i, j] = pair.told_among(tables)
-                signs[j, i] = -signs[i, j]
+            if pair is None:
+                continue
+            p = pair.p
+            if p_values is not None:
+                keys_of_pair = (first, second) if (first, second) in place_of else (second, first)
+                p = p_values[place_of[keys_of_pair]]
+            signs[i, j] = direction_of(pair.difference, p)
+            signs[j, i] = -signs[i, j]
         return signs
 
     def pair(self, first: str, second: str) -> PairedDifference | None:

@@ -34,13 +34,14 @@ class ChangedMark:
 
 def changed_marks(place: Path, workers: Workers) -> list[ChangedMark]:
     """Return the rows whose samples are here that would be marked otherwise today."""
-    stored_results = store.read(place, left_out=lambda *_: None)
+    stored_results = store.read(place, workers, left_out=lambda *_: None)
     rows = [stored.filed_row for stored in stored_results]
     if workers.alone(len(rows)):
         known_rows = KnownRows()
-        verifications = [_verified(row, place, known_rows) for row in rows]
+        verifications = map(partial(_verified, place=place, known_rows=known_rows), rows)
     else:
-        verifications = list(workers.map(partial(_verified, place=place), rows))
+        verifications = workers.map(partial(_verified, place=place), rows)
+    verifications = workers.shown("checking rows", verifications, len(rows))
     changes: list[ChangedMark] = []
     for row, verified in zip(rows, verifications, strict=True):
         change = _change(row, verified)

@@ -11,7 +11,16 @@ from pathlib import Path
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import ledger, store
 from reelbench.leaderboard.board_state import BoardLedger, BoardState, FiledRow, state_of
-from reelbench.leaderboard.ledger import Entry, Filed, Ledger, Moved, Removed, Renamed, Restored
+from reelbench.leaderboard.ledger import (
+    Entry,
+    Filed,
+    Ledger,
+    Moved,
+    Published,
+    Removed,
+    Renamed,
+    Restored,
+)
 from reelbench.leaderboard.ledger_merge import in_words
 from reelbench.registry import name_faults
 from reelbench.scoring import result_files
@@ -218,6 +227,8 @@ def _is_about(entry: Entry | None, key: str, models: set[str]) -> bool:
         return False
     if isinstance(entry, Renamed | Moved):
         return entry.model.casefold() in models
+    if isinstance(entry, Published):
+        return key in entry.rows
     return entry.key == key
 
 

@@ -33,6 +33,7 @@ from reelbench.leaderboard.checked_files import CheckedFiles
 from reelbench.leaderboard.code_state import digest_of
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count, means_of
 from reelbench.leaderboard.exports import tables
+from reelbench.leaderboard.history import PastTable, Place, TableHistory
 from reelbench.leaderboard.missing_columns import Note
 from reelbench.leaderboard.overall import Overall
 from reelbench.leaderboard.ranking import Noise
@@ -40,7 +41,8 @@ from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.site_files import SiteFiles
 from reelbench.leaderboard.site_state import Summary
 from reelbench.leaderboard.store import public
-from reelbench.pages.shell_page import in_script, page_asset, page_head, without_comments
+from reelbench.pages.shell_page import in_script, page_asset, page_head
+from reelbench.pages.tight_code import tight_script, tight_style
 from reelbench.registry.metrics import UNITS
 from reelbench.registry.parity import parity
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue
@@ -54,7 +56,7 @@ SHARED = ("elements", "shell", "marks", "plots")
 SCRIPTS = {
     "page.js": ("elements", "shell", "base", "start"),
     "table.js": ("marks", "table", "columns", "forest", "standings", "benchmark", "board"),
-    "more.js": ("plots", "charts", "model", "texts", "questions", "picture"),
+    "more.js": ("plots", "charts", "history", "model", "texts", "questions", "picture"),
 }
 """The page's scripts, each file's in order.
 
@@ -268,6 +270,10 @@ def write(
         if _pairs_are_shown(noise):
             name = f"pairs/{file_name(group.id)}"
             files.write(f"data/{name}.js", _loaded(name, pairs(board, group)))
+    for group, table_history in board.history.items():
+        if table_history.past:
+            name = _history_file(group)
+            files.write(f"data/{name}.js", _loaded(name, history_document(table_history)))
     _write_runs(board, files, workers, _ShownSamples(private, samples))
     _write_downloads(board, files)
     # GitHub Pages then serves every file as it is.
@@ -281,14 +287,14 @@ def _script(name: str) -> str:
     texts: list[str] = []
     for script in SCRIPTS[name]:
         room = "pages" if script in SHARED else _ASSETS_ROOM
-        texts.append(without_comments(page_asset(f"{script}.js", room)))
+        texts.append(tight_script(page_asset(f"{script}.js", room)))
     texts.append(f'REELBENCH_LOADED("{name}");\n')
     return "".join(texts)
 
 
 def _style() -> str:
     shared = page_asset("palette.css") + page_asset("shell.css")
-    return without_comments(shared + page_asset("board.css", _ASSETS_ROOM))
+    return tight_style(shared + page_asset("board.css", _ASSETS_ROOM))
 
 
 def _page(board: Board, headline_html: str, address: PageAddress | None) -> str:
@@ -423,6 +429,9 @@ def _row(board: Board, entry: BoardEntry, group_number: int) -> dict[str, Any]:
         row["same"] = model_name
     if entry.stored is not None and entry.stored.filed_row.rejudged is not None:
         row["badge"] = entry.stored.filed_row.rejudged.short
+    table_history = board.history.get(entry.group)
+    if table_history is not None and table_history.is_new(entry.key):
+        row["new"] = True
     row["links"] = entry.about.links
     row["n"] = frame_count(entry.frames)
     row["v"] = [value_and_ends(entry.metrics.get(metric.name)) for metric in spec.metrics]
@@ -499,11 +508,61 @@ def _group(board: Board, group: RankingGroup, *, counts: bool) -> dict[str, Any]
         "row_faults": row_faults.of_split(group.benchmark, group.split),
         "relations": board.relations(group),
         "tells": smallest,
+        **_history_facts(board, group),
     }
     for column in columns.COLUMNS:
         if column.of_group:
             document[column.id] = column.value(board, rows[0])
     return document
+
+
+def _history_facts(board: Board, group: RankingGroup) -> dict[str, Any]:
+    """Return the file with a table's history, and since when its changes are marked."""
+    table_history = board.history.get(group)
+    if table_history is None or not table_history.past:
+        return {}
+    facts: dict[str, Any] = {"history": _history_file(group)}
+    if table_history.base is not None:
+        facts["since"] = _day(table_history.base)
+    return facts
+
+
+def _history_file(group: RankingGroup) -> str:
+    return f"history/{file_name(group.id)}"
+
+
+def _day(table: PastTable) -> str | None:
+    return None if table.at is None else table.at.date().isoformat()
+
+
+def history_document(table_history: TableHistory) -> dict[str, Any]:
+    """Return a table's editions and its state of today, for a page.
+
+    `rows` has for each of today's rows its model's places, one for each of these: [rank, value],
+    0 where it is as before, null where it has none.
+    """
+    tables = list(table_history.past)
+    if tables[-1].places != table_history.today.places:
+        tables.append(table_history.today)
+    rows: dict[str, list[Any]] = {}
+    for key, model in table_history.models.items():
+        places: list[Any] = []
+        before: Place | None = None
+        for table in tables:
+            place = table.places.get(model)
+            if place is None:
+                places.append(None)
+            elif place == before:
+                places.append(0)
+            else:
+                places.append([place.rank, place.value])
+            before = place
+        rows[file_name(key)] = places
+    return {
+        "days": [_day(table) for table in tables],
+        "models": [table.models for table in tables],
+        "rows": rows,
+    }
 
 
 def _pairs_are_shown(noise: Noise) -> bool:
@@ -514,7 +573,8 @@ def _pairs_are_shown(noise: Noise) -> bool:
 def pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
     """Return the ranked rows' differences, each row less each after it.
 
-    A cell is [difference, p, low, high]. Null of published numbers.
+    A cell is [difference, p, low, high, p alone], or the first two without a test; an earlier
+    version's has no p alone. Null of published numbers.
     """
     rows = board.ranked(group)
     cells: list[list[float | None] | None] = []
@@ -523,7 +583,11 @@ def pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
         if pair is None:
             cells.append(None)
             continue
-        numbers = (pair.difference, pair.p, *(pair.ci95 or ()))
+        numbers: tuple[float | None, ...] = (pair.difference, pair.p)
+        if pair.ci95 is not None:
+            numbers += pair.ci95
+        if pair.p_alone is not None:
+            numbers += (pair.p_alone,)
         cells.append([_rounded_or_none(number) for number in numbers])
     return {"rows": [file_name(row.key) for row in rows], "cells": cells}
 
@@ -706,10 +770,11 @@ def _write_runs(
         runs.append(_Run(spec, entry))
     write_run = partial(_write_run, files, shown_samples)
     if workers.alone(results_to_write):  # a published row costs nothing
-        for run in runs:
-            write_run(run)
+        written = map(write_run, runs)
     else:
-        list(workers.map(write_run, runs))
+        written = workers.map(write_run, runs)
+    for _ in workers.shown("writing runs", written, len(runs)):
+        pass
 
 
 def _write_run(files: SiteFiles, shown_samples: _ShownSamples, run: _Run) -> None:

@@ -271,7 +271,8 @@ def add(
         outcomes.append(_kept_for_its_owner(folder, result, store, about, known_rows))
     columns = StoreColumns(store)
     with columns.saved():
-        for verified in _spread(work, to_file, workers):
+        verifications = _spread(work, to_file, workers)
+        for verified in workers.shown("checking results", verifications, len(to_file)):
             added = _filed_or_refused(verified, store, board, filing)
             outcomes.append(added)
             _keep_columns(verified.candidate, added, columns)
@@ -482,7 +483,9 @@ def check(*paths: Path, workers: Workers = ALLOTTED) -> list[Added]:
             if not path.is_dir():
                 raise
             refused.append(Added(path, "refused", why=str(error)))
-    return [*refused, *_spread(_check_one, _read_results(folders), workers)]
+    results = _read_results(folders)
+    checked = _spread(_check_one, results, workers)
+    return [*refused, *workers.shown("checking results", checked, len(results))]
 
 
 def _check_one(folder: Path, result: Result | None, known_rows: KnownRows) -> Added:
@@ -1014,10 +1017,7 @@ def read(
     for row in rows:
         is_checked = checked is not None and checked.has(row, FILES)
         readings.append(_Reading(row, store, is_checked))
-    if workers.alone(len(rows)):
-        results = [_read_or_refused(reading) for reading in readings]
-    else:
-        results = list(workers.map(_read_or_refused, readings))
+    results = list(workers.each("reading results", _read_or_refused, readings))
     stored: list[StoredResult] = []
     hashed_rows: list[FiledRow] = []
     for row, read_result in zip(rows, results, strict=True):

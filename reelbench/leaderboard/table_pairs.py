@@ -45,15 +45,7 @@ class PairedDifference(NamedTuple):
     @property
     def direction(self) -> int:
         """1 where the first is better, -1 where it is worse, else 0."""
-        return self.told_among(1)
-
-    def told_among(self, tables: int) -> int:
-        """Return `direction` where so many tables are looked at together (Bonferroni)."""
-        if self.p is None or self.difference == 0:
-            return 0
-        if self.p * tables > power.ALPHA:
-            return 0
-        return 1 if self.difference > 0 else -1
+        return direction_of(self.difference, self.p)
 
     def reversed(self) -> "PairedDifference":
         """Return the difference of the same rows the other way round."""
@@ -62,6 +54,16 @@ class PairedDifference(NamedTuple):
             low, high = ci95
             ci95 = (-high, -low)
         return self._replace(difference=-self.difference, ci95=ci95)
+
+
+def direction_of(difference: float, p: float | None) -> int:
+    """Return the sign of a difference, 0 where it can't be told from none.
+
+    `p` is adjusted.
+    """
+    if p is None or math.isnan(p) or p > power.ALPHA or difference == 0:
+        return 0
+    return 1 if difference > 0 else -1
 
 
 class ResampledErrors(NamedTuple):
@@ -127,10 +129,25 @@ class TablePairs(Mapping[RowPair, PairedDifference]):
             return False
         return not np.isnan(self._values[[first, second]]).any()
 
-    def signs(self, keys: Sequence[str], tables: int) -> Signs:
-        """Return `PairedDifference.told_among` of each row and each other one, by their keys."""
+    @property
+    def p_alone(self) -> Array:
+        """Each pair's p as if it were the only one (pairs).
+
+        NaN where there is no test.
+        """
+        return self._p_alone
+
+    def signs(self, keys: Sequence[str], p_values: Array | None = None) -> Signs:
+        """Return each row's `direction_of` against each other one, by their keys.
+
+        Args:
+            keys: The rows' keys.
+            p_values: Each pair's adjusted p (pairs); by default that of this table alone.
+        """
+        if p_values is None:
+            p_values = self._p
         with np.errstate(invalid="ignore"):
-            is_told = self._p * tables <= power.ALPHA
+            is_told = p_values <= power.ALPHA
         sign = np.where(is_told, np.sign(np.nan_to_num(self._differences)), 0).astype(np.int8)
         rows = len(self._keys)
         # The last row and column are those of rows that were not compared.

@@ -24,7 +24,7 @@ from reelbench.llm.messages import Message
 from reelbench.llm.store import StoredReply
 from reelbench.methods.repeats import Repeats, repeat
 from reelbench.registry.model_ids import filed_part
-from reelbench.registry.records import AskedRecord
+from reelbench.registry.records import AskedRecord, PriceRecord
 from reelbench.registry.rows import Row
 
 _SAME_WORDS = 0.6
@@ -258,12 +258,21 @@ class KeptAnswers:
             states=self._asker.statement.record_fields(),
             returned=tally_fields["returned"] or None,
             in_flight=pacer.most_in_flight or None,
+            price=self._price(),
             per_second=per_second,
             rechecked=tuple(self._repeats.same),
             unlike=tuple(self._repeats.otherwise) or None,
             firmly_unlike=tuple(self._repeats.firm) or None,
             sent_instead=self._asker.sent_instead or None,
         )
+
+    def _price(self) -> PriceRecord | None:
+        options = self._asker.options
+        prompt_price = options.usd_per_million_prompt
+        completion_price = options.usd_per_million_completion
+        if prompt_price is None or completion_price is None:
+            return None
+        return PriceRecord(prompt=prompt_price, completion=completion_price)
 
     def _filed_facts(self) -> dict[str, Any] | None:
         """Return the server's facts of the model, names as they are filed."""

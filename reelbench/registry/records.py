@@ -106,7 +106,7 @@ PEOPLE_ADAPTER = "reelbench_people"
 BASELINE_ADAPTER = "reelbench_baseline"
 """The adapter of a floor: answers of no model."""
 
-Setting = Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"]
+Setting = Literal["zero-shot", "fine-tuned", "reasoning", "tools", "agent", "ensemble", "human"]
 """The way a model meets a benchmark, as its people state it."""
 
 
@@ -488,6 +488,13 @@ another order.
 """
 
 
+class PriceRecord(Record):
+    """The price that a run was told: dollars per million tokens."""
+
+    prompt: Amount
+    completion: Amount
+
+
 class AskedRecord(Record):
     """The source of the answers of a run of `ask`: replies and server."""
 
@@ -512,6 +519,7 @@ class AskedRecord(Record):
     in_flight: Omittable[Count | None] = absent(
         "Most calls in flight at once; absent where none was."
     )
+    price: Omittable[PriceRecord | None] = absent("As `--llm-price` says; absent without it.")
     per_second: Omittable[Annotated[float, Field(ge=0)] | None] = absent(
         "Replies that the server finished in a second, at the end; absent where unknown."
     )

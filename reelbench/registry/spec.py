@@ -388,7 +388,7 @@ class PublishedResult(Declared):
 
     model: str
     split: Split
-    setting: Literal["zero-shot", "fine-tuned", "human", "baseline"]
+    setting: Literal["zero-shot", "fine-tuned", "agent", "ensemble", "human", "baseline"]
     metrics: dict[str, float]  # metric of the spec -> value, in its unit
     breakdowns: dict[str, dict[str, dict[str, float]]] = field(
         default_factory=dict[str, dict[str, dict[str, float]]]

@@ -885,7 +885,8 @@ def about_options(
         ),
     ] = None,
     setting: Annotated[
-        Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"] | None,
+        Literal["zero-shot", "fine-tuned", "reasoning", "tools", "agent", "ensemble", "human"]
+        | None,
         _model("--setting", hidden=True),
     ] = None,
     trained_on: Annotated[

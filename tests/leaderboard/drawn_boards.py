@@ -2,11 +2,20 @@
 
 import random
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
-from reelbench.leaderboard import board, entries, store
+from reelbench.leaderboard import board, board_state, entries, ledger, store
 from reelbench.registry import discovery
 from reelbench.registry.reasons import Reason
-from reelbench.registry.records import About, Item, ModelRecord, SettingsRecord, SourceRecord
+from reelbench.registry.records import (
+    About,
+    AskedRecord,
+    Item,
+    ModelRecord,
+    PriceRecord,
+    SettingsRecord,
+    SourceRecord,
+)
 from reelbench.scoring import aggregation, result_files
 
 BENCHMARKS = {"rextime": "val", "minerva": "test", "video_holmes": "test"}
@@ -14,6 +23,8 @@ MODELS = [f"lab/model-{letter}" for letter in "abcdefgh"]
 QUESTIONS = 60
 VIDEOS = 20
 SKILLS = (0.9, 0.8, 0.78, 0.5, 0.48, 0.3)
+TOKENS = {"prompt": 1000, "completion": 20}
+"""What every answer took."""
 UNSCORED = 4
 """The place among the skills of the run with a question without a score."""
 
@@ -51,6 +62,7 @@ def _write_run(folder, name, place, skill):
                 target=target,
                 prediction=prediction if has_score else None,
                 parsed=parsed if has_score else None,
+                tokens=TOKENS,
                 reason=None if has_score else Reason.CUT_OFF,
             )
         )
@@ -82,16 +94,39 @@ def drawn_board(runs, seed):
     if chance.random() < 0.5:
         for name in names:
             rows += entries.published_entries(specs[name])
-    return board.ranked_board(specs, rows)
+    made = board.ranked_board(specs, rows)
+    return board.with_history(made, _drawn_history(random.Random(f"history {seed}"), made))
+
+
+def _drawn_history(chance, made):
+    """Return what a ledger says that has the main tables a few times, with other values and other rows."""
+    state = board_state.BoardState()
+    for group, table_history in board.with_history(made, state).history.items():
+        at = datetime(2026, 1, 1, tzinfo=UTC)
+        for _ in range(chance.randint(0, 3)):
+            at += timedelta(days=chance.randint(1, 20))
+            rows = {"gone/main/x/0": chance.choice((None, 70.0))}
+            for key, value in table_history.values.items():
+                rows[key] = chance.choice((None, value, value, value - 1))
+            published = ledger.Published(
+                at=at, who="maintainer", act="published", table=group.id, rows=rows
+            )
+            state.apply([published])
+    return state
 
 
 def _drawn_row(chance, runs, model, setting, number):
     stored = chance.choice(runs)
-    stated = chance.choices((setting, None, "fine-tuned"), (6, 2, 1))[0]
+    apart = ("fine-tuned", "agent", "ensemble")
+    stated = chance.choices((setting, None, *apart), (18, 6, 2, 1, 1))[0]
     frames = chance.choices(("uniform:32", "none", "uniform:8"), (7, 1, 2))[0]
     facts = {"setting": stated} if stated else {}
+    price = chance.choice((None, PriceRecord(prompt=chance.randint(1, 9), completion=30)))
+    asked_record = AskedRecord(asked=QUESTIONS, kept=0, server="localhost", price=price)
+    provenance = stored.result.provenance.model_copy(update={"asked": asked_record})
     result = stored.result.model_copy(
         update={
+            "provenance": provenance,
             "model": ModelRecord(id=model, about=About(**facts)),
             "settings": SettingsRecord(frames=frames),
         }

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 import reelbench
-from reelbench.leaderboard import identity, publish, store
+from reelbench.leaderboard import identity, ledger, publish, store
 from reelbench.leaderboard.exports import every_eval_ever
 from reelbench.leaderboard.store import Filing
 from reelbench.registry.records import ErrataRecord
@@ -67,7 +67,10 @@ def _published(tmp_path, hub, right):
 
 
 @pytest.mark.usefixtures("few_videos")
-def test_two_sets_of_answers_with_equal_totals_are_published_as_the_same_bytes(tmp_path, hub):
+def test_two_sets_of_answers_with_equal_totals_are_published_as_the_same_bytes(
+    tmp_path, hub, monkeypatch
+):
+    monkeypatch.setattr(ledger, "now", lambda: datetime(2026, 4, 2, tzinfo=UTC))
     # Right are questions 0 to 19, or 2 to 21: of both models the totals are the same.
     first = _published(tmp_path / "first", hub, set(range(20)))
     second = _published(tmp_path / "second", hub, set(range(2, 22)))

@@ -12,7 +12,7 @@ import pytest
 from reelbench.leaderboard import headline, overall, site
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.site_files import SiteFiles
-from tests.leaderboard.drawn_boards import drawn_board, pool_of_runs
+from tests.leaderboard.drawn_boards import TOKENS, drawn_board, pool_of_runs
 
 FEW = range(15)
 MANY = range(15, 300)
@@ -36,6 +36,8 @@ def test_a_drawn_board_contradicts_itself_nowhere(runs, seed):
         ranks_follow_from_values(ranked)
         ranges_follow_from_pairs(board, group, ranked)
         headline_of_a_table(page["groups"][number], ranked)
+        cost_follows_from_tokens(board, group, rows)
+        marks_follow_from_editions(board, group, rows)
     files_say_the_same(board, page)
     overall_follows_from_tables(board, page)
     headline_of_the_board(board, page)
@@ -78,6 +80,55 @@ def ranges_follow_from_pairs(board, group, ranked):
                 len(compared) - worse[row["id"]],
             )
         assert int(best) <= row["rank"] <= int(last or best)
+
+
+def cost_follows_from_tokens(board, group, rows):
+    """A question costs its tokens at the price that its run recorded, and nothing is said without one."""
+    stored = {site.file_name(row.key): row.stored for row in board.rows[group]}
+    for row in rows:
+        run = stored[row["id"]]
+        asked = run and run.result.provenance.asked
+        if not asked or asked.price is None:
+            assert "cost" not in row
+            continue
+        dollars = (
+            TOKENS["prompt"] * asked.price.prompt + TOKENS["completion"] * asked.price.completion
+        )
+        assert row["cost"] == pytest.approx(dollars / 1e6)
+        assert row["price"].endswith(row["date"][:10])
+
+
+def marks_follow_from_editions(board, group, rows):
+    """A row is new where no edition of the base had its model, else its rank before is told."""
+    history = board.history.get(group)
+    for row in rows:
+        if history is None or history.base is None:
+            assert not row.keys() & {"new", "rank_before"}
+    if history is None:
+        return
+    keys = {site.file_name(key): model for key, model in history.models.items()}
+    for row in rows:
+        model = keys.get(row["id"])
+        if model is None or history.base is None:
+            continue
+        assert row.get("new", False) == (model not in history.base.places)
+        before = history.base.places.get(model)
+        assert row.get("rank_before") == (before and before.rank)
+    for table in history.past:
+        values = sorted((place.value for place in table.places.values()), reverse=True)
+        for place in table.places.values():
+            assert 1 <= place.rank <= table.models
+            assert place.rank >= 1 + values.index(place.value)
+    document = site.history_document(history) if history.past else {"rows": {}, "days": []}
+    for places in document["rows"].values():
+        assert len(places) == len(document["days"])
+        last = next(place for place in reversed(places) if place != 0)
+        assert (
+            last[0]
+            == {m: p.rank for m, p in history.today.places.items()}[
+                keys[next(i for i, of in document["rows"].items() if of is places)]
+            ]
+        )
 
 
 def headline_of_a_table(shown, ranked):
@@ -171,6 +222,7 @@ def overall_follows_from_tables(board, page):
         for model in placed:
             above = sum(other["rate"] > model["rate"] + 1e-9 for other in placed)
             assert model["rank"] == 1 + above
+        ranges_over_all_pairs(board, page)
     elif len(counting) == 1:
         [number] = counting
         best = {}
@@ -184,6 +236,53 @@ def overall_follows_from_tables(board, page):
                 low, high = model["ranks"]
                 of_overall = str(low) if low == high else f"{low}–{high}"
             assert (model["rank"], of_overall) == best[row["id"]]
+
+
+def ranges_over_all_pairs(board, page):
+    """Overall's ranges follow from the pairs of all its tables, adjusted together by Holm."""
+    groups = overall.counted_groups(board.main, board.specs, board.entries, board.ranks)
+    tests = []
+    for group in groups:
+        shown = site.pairs(board, group)
+        names = [(a, b) for i, a in enumerate(shown["rows"]) for b in shown["rows"][i + 1 :]]
+        for pair, cell in zip(names, shown["cells"], strict=True):
+            if cell is not None and len(cell) > 2:
+                tests.append((group, pair, cell[0], cell[4]))
+    told = {}
+    for step, (group, (a, b), difference, p) in enumerate(sorted(tests, key=lambda test: test[3])):
+        if p > 0.05 / (len(tests) - step):
+            break
+        sign = (difference > 0) - (difference < 0)
+        told[group, a, b], told[group, b, a] = sign, -sign
+    numbers = {group: number for number, group in enumerate(board.rows)}
+    ends = {}
+    for place, model in enumerate(page["overall"]):
+        low, high = [], []
+        for group in groups:
+            ids = {
+                page["rows"][m["cells"][str(numbers[group])]]["id"]
+                for m in page["overall"]
+                if str(numbers[group]) in m["cells"]
+                and "rank" in page["rows"][m["cells"][str(numbers[group])]]
+            }
+            cell = model["cells"].get(str(numbers[group]))
+            own = None if cell is None else page["rows"][cell]["id"]
+            if own not in ids or len(ids) == 1:
+                continue
+            signs = [told.get((group, own, other), 0) for other in ids - {own}]
+            low.append(signs.count(1) / len(signs))
+            high.append(1 - signs.count(-1) / len(signs))
+        if low:
+            ends[place] = (sum(low) / len(low), sum(high) / len(high))
+    ranked = [place for place, model in enumerate(page["overall"]) if model["rank"] is not None]
+    for place in ranked:
+        model = page["overall"][place]
+        if model["ranks"] is None:
+            continue
+        low, high = ends[place]
+        best = 1 + sum(ends[other][0] > high + 1e-9 for other in ranked)
+        worst = len(ranked) - sum(ends[other][1] < low - 1e-9 for other in ranked)
+        assert model["ranks"] == [min(best, model["rank"]), max(worst, model["rank"])]
 
 
 def headline_of_the_board(board, page):
@@ -253,11 +352,30 @@ def overall_page(page, document):
     assert shown == [(str(model["rank"]), model["model"]) for model in placed]
     lanes = page.locator("th.lane-cell").count()
     assert lanes == benchmarks
+    standings_of_the_page(page, document)
     covered = page.locator(".who .sub", has_text=re.compile(r"on \d+ of")).all_text_contents()
     partly = [model for model in document["overall"] if 0 < model["covered"] < model["of"]]
     wanted = [f"on {model['covered']} of {model['of']}" for model in partly]
     assert sorted(text.strip().removesuffix(" benchmarks") for text in covered) == sorted(wanted)
     number_of_runs(page, document["rows"])
+
+
+def standings_of_the_page(page, document):
+    """The page's own order over all benchmarks is that of `overall.py`."""
+    shown = page.evaluate(
+        """async () => {
+            const R = Reelbench, over = R.data.groups.map((g, i) => ({ ...g, i })).filter((g) => g.counts);
+            const find = () => R.standings(R.data.overall, over, () => {});
+            find();
+            await Promise.all(over.map((g) => R.loadPairs(g)));
+            await new Promise((done) => setTimeout(done));
+            const found = find();
+            return R.data.overall.map((model) => [found.get(model).rank, found.get(model).ranks]);
+        }"""
+    )
+    if document["overall"] and document["overall"][0]["of"] > 1:
+        wanted = [[model["rank"], model["ranks"]] for model in document["overall"]]
+        assert shown == json.loads(json.dumps(wanted))
 
 
 def number_of_runs(page, rows):

@@ -64,7 +64,7 @@ def test_page_files_terminal_and_sentence_say_the_same_of_each_pair(filed, reelb
     cells = iter(document["cells"])
     for at, a in enumerate(ranked):
         for b in ranked[at + 1 :]:
-            by, p, low, high = next(cells)
+            by, p, low, high, _ = next(cells)
             word = 0 if p > 0.05 else 1 if by > 0 else -1
             assert word == told[a.model, b.model] == (low > 0) - (high < 0)
     # The ranges, in the file, in the printed table and in the sentence.

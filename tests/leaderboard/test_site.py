@@ -470,6 +470,6 @@ def test_every_metric_is_explained(page_of, published_site):
         expect(page.locator(".explained dd")).to_have_count(5)
     with page_of(published_site, "#/about") as page:
         expect(page.locator("h1")).to_be_visible()
-        rows = page.locator("main table tbody tr")
+        rows = page.locator(".explained table tbody tr")
         expect(rows).to_have_count(35)
         expect(rows.locator("td:nth-of-type(2)")).to_have_text([re.compile(".{21}")] * 35)

@@ -25,6 +25,8 @@ globalThis.Reelbench = (() => {
   const badge = (text, kind, title) => h("span", { class: `badge ${kind || ""}`.trim(), title }, text);
   const note = (text) => h("p", { class: "note", text });
   const link = (text, url, attributes) => h("a", { href: url, rel: "noopener", target: /^https?:/.test(url) ? "_blank" : null, ...attributes }, text);
+  /** A day as people write it. */
+  const day = (date) => new Date(date).toUTCString().slice(5, 16).replace(/^0/, "");
   const say = (text) => {
     document.getElementById("live").textContent = text;
   };
@@ -214,7 +216,7 @@ globalThis.Reelbench = (() => {
     const blocks = await load(`samples/${row.id}`);
     return unpacked(blocks[block]);
   }
-  /** A group's paired differences: (row, other) -> [by, p, low, high], null where the two were not compared. */
+  /** A group's paired differences: (row, other) -> [by, p, low, high, p alone], null where the two were not compared. */
   async function loadPairs(g) {
     if (!g.pairs) return () => null;
     const { rows, cells } = await load(g.pairs);
@@ -225,7 +227,7 @@ globalThis.Reelbench = (() => {
       const [low, high] = p < q ? [p, q] : [q, p];
       const cell = cells[low * rows.length - (low * (low + 1)) / 2 + high - low - 1];
       if (!cell || p < q) return cell;
-      return cell.length > 2 ? [-cell[0], cell[1], -cell[3], -cell[2]] : [-cell[0], cell[1]];
+      return cell.length > 2 ? [-cell[0], cell[1], -cell[3], -cell[2], cell[4]] : [-cell[0], cell[1]];
     };
   }
 
@@ -295,6 +297,7 @@ globalThis.Reelbench = (() => {
     none,
     badge,
     note,
+    day,
     link,
     say,
     num,
@@ -332,6 +335,7 @@ globalThis.Reelbench = (() => {
     more,
     idle,
     questions: later("questions"),
+    whatChanged: later("whatChanged"),
     takePicture: later("takePicture"),
     drawCharts: later("drawCharts"),
     loadRun,

@@ -23,7 +23,7 @@
       rows: listed,
       refs,
       at: (row) => row,
-      again: () => table.fill(),
+      again: () => table.fillSoon(),
       open: R.questions,
       always: true,
       cls: "lane-cell alone",
@@ -139,6 +139,7 @@
             "Rows of different groups are not comparable with each other; each group has its own ranks.",
           ),
         holder,
+        g?.history && changed(g),
         g?.tells != null && tells(b.metrics[0], g.tells),
         g && ownPrompts(b, g),
         ...(g?.relations || []).map((text) => R.note(`${text} No value is converted.`)),
@@ -154,6 +155,16 @@
       ].filter(Boolean),
     );
     R.idle(charts);
+  }
+  /** What changed since the table was published first: loaded when it is opened. */
+  function changed(g) {
+    const content = h("div", {}, R.note("Loading…"));
+    const open = async () => {
+      if (box.open) content.replaceChildren(await R.whatChanged(g).catch((error) => R.note(error.message)));
+    };
+    const since = g.since ? `: marked since ${R.day(g.since)}` : "";
+    const box = h("details", { class: "explained", ontoggle: open }, h("summary", { text: `What changed${since}` }), content);
+    return box;
   }
   /** Where a group is judged with other prompts than the published numbers: how to come among these. */
   function ownPrompts(b, g) {

@@ -48,7 +48,7 @@
         rows: rows.filter((row) => !R.apart(row)),
         refs: rows.filter(R.apart),
         at,
-        again: () => table.fill(),
+        again: () => table.fillSoon(),
         open: R.questions,
         cls: `lane-cell${left.has(group.benchmark) ? " left" : ""}`,
         reason: true,
@@ -206,9 +206,15 @@
     return R.who(m.model, R.modelHref(m.model), [
       m.covered > 0 && m.covered < m.of && h("span", { class: "sub", title: "Benchmarks that it was run on" }, ` on ${m.covered} of ${m.of}`, h("span", { class: "sr" }, " benchmarks")),
       m.revision && h("span", { class: "sub" }, " ", bdi(m.revision.slice(0, 12))),
+      fresh(m) && R.badge("new", "fresh", "New in each of its tables"),
       m.setting !== "zero-shot" && R.badge(m.setting),
       m.setting !== "zero-shot" && unstated(m),
     ]);
+  }
+  /** Whether a model is new wherever it has a rank. */
+  function fresh(m) {
+    const ranked = Object.values(m.cells).map((i) => data.rows[i]).filter((row) => row.rank != null && R.group(row).main);
+    return ranked.length > 0 && ranked.every((row) => row.new);
   }
   /** Where a model's runs state no setting, though others of it do. */
   function unstated(m) {

@@ -185,6 +185,7 @@
     return 12 * year + ofYear - 1 + (day - 1) / 31;
   };
   const AGAINST = [
+    ["price", "Score against price", "$ a question (log scale)", "dearer", (row) => row.cost ?? null, powers],
     ["size", "Score against size", "Billions of parameters (log scale)", "larger", (row) => row.parameters, powers],
     [
       "cost",

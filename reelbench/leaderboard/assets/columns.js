@@ -61,6 +61,13 @@
     const button = h("button", { type: "button", class: "badge remark", "aria-expanded": "false", onclick: open }, "note");
     return [button, text];
   }
+  /** What is new of a row: the model itself, or its rank. */
+  function moved(row) {
+    const { since } = R.group(row);
+    if (row.new) return [badge("new", "fresh", `Not in this table on ${R.day(since)}`)];
+    const by = row.rank_before - row.rank;
+    return by ? [badge(`${by > 0 ? "▲" : "▼"} ${Math.abs(by)}`, by > 0 ? "up" : "down", `Rank ${row.rank_before} on ${R.day(since)}`)] : [];
+  }
   /** The cell of a model among `rows`: what holds for all of their runs stands above the table, not in each row. */
   function modelCell(rows) {
     const runs = rows.filter((row) => row.source === "run");
@@ -77,6 +84,7 @@
           : [badge(R.KINDS[row.source].toLowerCase(), "", source)]),
         !usual && badge(row.setting),
         row.source === "run" && row.setting === "run" && othersState && badge("setting not stated"),
+        ...moved(row),
         ...R.caveats(oneJudge ? { ...row, judge_asked: null } : row),
         row.badge && badge(row.badge, "", row.rejudged),
         ...noted(row),
@@ -122,7 +130,7 @@
   // --- what is declared ---
   const SPECIAL = new Set(["rank", "model", "revision", "benchmark", "url", "note"]); // in other cells, or the page itself
   const SCORE = "More about the score";
-  const ROOM = new Set(["licence", "tokens_in", "tokens_out", "judge_cost"]); // shown where recorded and there is room
+  const ROOM = new Set(["licence", "cost", "seconds", "tokens_in", "tokens_out", "judge_cost"]); // shown where recorded and there is room
   /** Declared columns; what tells groups apart is shown where all of them (`group` null) are listed. */
   function declared(group, groups, rows) {
     const parts = [SCORE, ...new Set(data.columns.map((column) => column.part))];
@@ -150,7 +158,7 @@
                 : null,
           show:
             !R.narrow.matches &&
-            ((column.part === SCORE && !["rank_range", "stated_score"].includes(column.id) ? rows.some((row) => value(row) != null) : column.shown || (ROOM.has(column.id) && rows.some((row) => value(row) != null))) ||
+            ((column.part === SCORE && !["rank_range", "stated_score", "claimed_in"].includes(column.id) ? rows.some((row) => value(row) != null) : column.shown || (ROOM.has(column.id) && rows.some((row) => value(row) != null))) ||
               (group == null && column.filter && groups.some((one) => one[column.id] != null))),
         };
       });

@@ -90,13 +90,17 @@
     const get = () => {
       if (!pairs) {
         pairs = () => undefined;
-        R.loadPairs(g).then((found) => {
+        fetched().then((found) => {
           pairs = found;
           again();
         }, () => {});
       }
       return pairs;
     };
+    let asked = null;
+    const fetched = () => (asked ??= R.loadPairs(g));
+    /** Fetch the differences before they are asked for: a pin then draws once. */
+    const prepare = () => g && !pairs && fetched().then((found) => (pairs ??= found), () => {});
     const difference = (row, base) => {
       if (!row?.v[i] || !base?.v[i]) return null;
       const known = g && row !== base && row.rank != null && base.rank != null ? get()(row, base) : null;
@@ -112,7 +116,7 @@
     function axisFrom(base) {
       const known = axes.get(base);
       if (known?.of === pairs) return known.steps;
-      const ends = rows.flatMap((row) => (row === base ? [0] : difference(row, base)?.filter((value, k) => k !== 1 && value != null) || []));
+      const ends = rows.flatMap((row) => (row === base ? [0] : difference(row, base)?.filter((value, k) => [0, 2, 3].includes(k) && value != null) || []));
       const made = ticks(Math.min(0, ...ends), Math.max(0, ...ends), 4);
       axes.set(base, { of: pairs, steps: made });
       return made;
@@ -172,6 +176,7 @@
       lane: true,
       get: (item) => at(item)?.v[i]?.[0] ?? null,
       node,
+      prepare,
       drawn,
       verdict,
       /** What a file must say beside the number: [name, value]. */
@@ -254,7 +259,7 @@
     const ran = groups.filter((g) => runs.some((row) => row.group === g.i));
     const films = ran.length === 1 && ran[0].videos > 0 && s(ran[0].videos, "video"); // several benchmarks may share theirs
     const newest = most(runs.filter((row) => row.date).map((row) => Date.parse(row.date)));
-    const day = Number.isFinite(newest) && new Date(newest).toUTCString().slice(5, 16).replace(/^0/, "");
+    const day = Number.isFinite(newest) && R.day(newest);
     const parts = [
       recomputed || (published.length > 0 && `${s(published.length, "published number")} quoted, settings differ`),
       [...scorers(runs, ran), films].filter(Boolean).join("; "),

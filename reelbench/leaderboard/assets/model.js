@@ -34,7 +34,7 @@
       h(
         "div",
         { class: "grid" },
-        full.map((row, i) => entryCard(row, i === 0)),
+        full.map((row, i) => entryCard(row, i === 0 && !R.asked("run"))),
       ),
       mini.length > 0 &&
         h(
@@ -49,6 +49,11 @@
         ),
       R.cite(full.map(R.benchmarkOf)),
     ].filter(Boolean));
+    // An address that names a run leads to it.
+    const linked = document.getElementById(`run-${R.asked("run")}`);
+    const folded = linked?.closest("details");
+    if (folded) folded.open = true;
+    linked?.scrollIntoView();
   }
   /** Each result on its table's own scale, with its rank: what one wants to know first. */
   function summary(model, rows) {
@@ -125,15 +130,16 @@
     const samples = h("details", {}, h("summary", { text: "Samples" }));
     const fill = once(more, async () => {
       const run = await R.loadRun(row);
-      more.replaceChildren(...breakdowns(b, run), facts(row, run));
+      more.replaceChildren(...[await R.placesOverTime(row), ...breakdowns(b, run), facts(row, run)].filter(Boolean));
     });
     details.addEventListener("toggle", fill);
     samples.addEventListener("toggle", async () => {
       if (samples.open && samples.children.length === 1) samples.append(browser(row, await R.loadRun(row)));
     });
+    if (R.asked("run") === row.id) samples.open = true;
     return h(
       "section",
-      { class: "card entry", "aria-label": `${b.title}, ${group.label}` },
+      { class: "card entry", id: `run-${row.id}`, "aria-label": `${b.title}, ${group.label}` },
       head,
       tiles,
       row.note && h("p", { class: "banner", text: row.note }),
@@ -297,7 +303,9 @@
       .join(", ");
     return h("div", {}, h("small", { text: `${which}: ${reply.score ?? "no score in it"}` }), longText(reply.raw));
   }
-  function sampleCard(sample) {
+  /** Where a run's answer to one question stands. */
+  R.answerHref = (row, id) => `${R.modelHref(R.modelOf(row))}?run=${row.id}&answer=${encodeURIComponent(id)}`;
+  function sampleCard(row, sample) {
     const scores = Object.entries(sample.scores)
       .map(([name, score]) => `${name} ${+score.toFixed(3)}`)
       .join(" · ");
@@ -317,6 +325,7 @@
         "h3",
         {},
         bdi(sample.id),
+        R.copyButton("Copy link", { run: row.id, answer: sample.id }),
         sample.state === "unscored" && badge(R.words(sample.reason), "warn"),
         (sample.flags || []).map((flag) => badge(R.words(flag), "warn")),
       ),
@@ -342,6 +351,8 @@
       info = h("p", { class: "note", role: "status" }),
       find = h("input", { type: "search", placeholder: "id or words, in all samples", "aria-label": "Search these samples" }),
       more = h("button", { type: "button", class: "tool", hidden: true, onclick: () => show(SHOWN) }, "Show more");
+    const linked = R.asked("run") === row.id ? R.asked("answer") : ""; // the answer that the address names
+    find.value = linked;
     const all = []; // of the parts that are here: [what is searched, sample]
     let parts = 0,
       shown = SHOWN,
@@ -359,16 +370,18 @@
       try {
         let found = [];
         for (;;) {
-          found = all.filter(([words]) => words.includes(text));
-          if (parts >= run.samples || (!text && found.length >= shown)) break;
+          const one = find.value && find.value === linked && all.find(([, sample]) => sample.id === linked);
+          found = one ? [one] : all.filter(([words]) => words.includes(text));
+          if (one || parts >= run.samples || (!text && found.length >= shown)) break;
           info.textContent = `Searching part ${parts + 1} of ${run.samples}…`;
           await part();
           if (mine !== turn) return;
         }
-        list.replaceChildren(...found.slice(0, shown).map(([, sample]) => sampleCard(sample)));
-        const whole = text ? `${R.count(found.length)} found` : `${R.count(row.items ?? all.length)} samples`;
+        list.replaceChildren(...found.slice(0, shown).map(([, sample]) => sampleCard(row, sample)));
+        const whole = find.value && find.value === linked && !found.length ? `This run has no answer to ${linked}` : text ? `${R.count(found.length)} found` : `${R.count(row.items ?? all.length)} samples`;
         info.textContent = `${whole}${found.length > shown || !text ? `, the first ${R.count(Math.min(found.length, shown))} shown` : ""}.`;
-        more.hidden = found.length <= shown && parts >= run.samples;
+        if (linked && linked === find.value) list.firstChild?.scrollIntoView({ block: "center" });
+        more.hidden = (linked && linked === find.value) || found.length <= shown && parts >= run.samples;
       } catch (error) {
         list.replaceChildren(R.note(error.message));
       }

@@ -19,9 +19,10 @@
     const found = b.per_item.map(([column, scale, lowest]) => ((sample?.scores?.[column] ?? Number.NaN) - lowest) * scale);
     return found.length && found.every(Number.isFinite) ? mean(found) : null;
   }
-  function list(title, found, graded, metric) {
+  /** Questions, each with a link to the answer of `row`; `close` ends the dialog. */
+  function list(title, row, found, { graded, metric, close }) {
     const item = ([id, sample, ours, theirs]) =>
-      h("li", {}, h("code", {}, bdi(id)), h("span", { class: "sub" }, [sample.video && ` video ${sample.video}`, graded && ` ${num(ours, metric.unit)} against ${num(theirs, metric.unit)}`].filter(Boolean).join(",")));
+      h("li", {}, h("a", { href: R.answerHref(row, id), onclick: close }, h("code", {}, bdi(id))), h("span", { class: "sub" }, [sample.video && ` video ${sample.video}`, graded && ` ${num(ours, metric.unit)} against ${num(theirs, metric.unit)}`].filter(Boolean).join(",")));
     return h(
       "section",
       {},
@@ -57,12 +58,13 @@
       const graded = new Set(both.flatMap(([, , p, q]) => [p, q])).size > 2;
       const split = (test) => both.filter(test).sort((p, q) => Math.abs(q[2] - q[3]) - Math.abs(p[2] - p[3]));
       const [won, lost] = graded ? [split(([, , p, q]) => p > q), split(([, , p, q]) => p < q)] : [split(([, , p, q]) => right(p) && !right(q)), split(([, , p, q]) => right(q) && !right(p))];
+      const shown = { graded, metric, close: () => box.close() };
       const how = graded ? (x, y) => `${x} higher than ${y}` : (x, y) => `${x} right, ${y} wrong`;
       content.replaceChildren(
         h("p", {}, `${R.count(both.length)} questions have a score in both: ${R.count(lost.length)} speak for `, bdi(c), `, ${R.count(won.length)} for `, bdi(a), `, ${R.count(both.length - won.length - lost.length)} for neither.`),
         h("p", { class: "note" }, "To see just these, question, film and answers side by side, with the store on your machine:"),
         h("pre", { class: "wraps" }, `reelbench view ${quoted(`results/${theirs.key}`)} ${quoted(`results/${ours.key}`)} --only ${graded ? "differ" : "A-not-B"}`),
-        h("div", { class: "two" }, list(how(c, a), lost, graded, metric), list(how(a, c), won, graded, metric)),
+        h("div", { class: "two" }, list(how(c, a), row, lost, shown), list(how(a, c), row, won, shown)),
       );
     } catch (error) {
       content.replaceChildren(R.note(error.message));

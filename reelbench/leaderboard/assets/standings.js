@@ -7,9 +7,21 @@
   const mean = (numbers) => numbers.reduce((a, b) => a + b, 0) / numbers.length;
   const known = new Map(); // group -> its pairs, once they are here
 
-  /** Best and worst ranks of placed models: they hold together at 95 %, over the pairs of each benchmark and over these. */
+  /** The largest p alone that is told apart where the pairs of all these groups are adjusted together (Holm). */
+  function largestTold(groups) {
+    const all = groups.flatMap((group) => group.rows.flatMap((row, i) => group.rows.slice(i + 1).map((other) => pAlone(group, row, other)))).filter((p) => p != null);
+    all.sort((a, b) => a - b);
+    const end = all.findIndex((p, i) => p * (all.length - i) > 0.05);
+    return end < 0 ? 1 : (all[end - 1] ?? -1);
+  }
+  const pAlone = (group, row, other) => {
+    const [, p, , , alone = p] = known.get(group.i)(row, other) || [];
+    return alone;
+  };
+  /** Best and worst ranks of placed models: they hold together at 95 %, over the pairs of all benchmarks. */
   function ranges(placed, groups) {
-    const ends = new Map();
+    const ends = new Map(),
+      told = largestTold(groups);
     for (const model of placed) {
       const [low, high] = [[], []];
       for (const group of groups) {
@@ -17,8 +29,8 @@
         const others = group.rows.filter((other) => other !== row);
         if (!row || !others.length) continue;
         const surely = others.map((other) => {
-          const [by, p] = known.get(group.i)(row, other) || [];
-          return p != null && p * groups.length <= 0.05 ? Math.sign(by) : 0;
+          const p = pAlone(group, row, other);
+          return p != null && p <= told ? Math.sign(known.get(group.i)(row, other)[0]) : 0;
         });
         low.push(surely.filter((sign) => sign > 0).length / others.length);
         high.push(1 - surely.filter((sign) => sign < 0).length / others.length);

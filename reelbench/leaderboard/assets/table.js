@@ -254,7 +254,7 @@
       );
       holder.querySelector(".lane[data-tip]")?.setAttribute("tabindex", 0);
       if (focused) holder.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
-      if (holder.isConnected) edge();
+      if (holder.isConnected) requestAnimationFrame(edge); // when the frame is laid out anyway
       if (!part.length) {
         body.append(
           h(
@@ -283,6 +283,9 @@
     fill();
     fit();
     R.idle(prepare);
+    // Who comes near the rows may pin one.
+    for (const kind of ["pointerover", "focusin"]) holder.addEventListener(kind, () => columns.forEach((column) => column.shown && column.prepare?.()), { once: true });
+    let waiting = 0;
     return {
       draw() {
         page = 0;
@@ -291,6 +294,11 @@
       view: () => view,
       ticked: () => compared?.() || [],
       fill,
+      /** Fill it once in the next frame, however often it is asked for until then. */
+      fillSoon() {
+        cancelAnimationFrame(waiting);
+        waiting = requestAnimationFrame(fill);
+      },
       columns,
       show(column, on) {
         column.shown = on;
@@ -371,25 +379,26 @@
       file("leaderboard.json", "The whole leaderboard as JSON"),
     ]);
   }
-  function copyButton() {
+  /** A button that copies the address of what is shown, or of what `changes` make of it. */
+  function copyButton(title = "Copy link", changes = {}) {
     const button = h(
       "button",
       {
         type: "button",
         class: "tool",
         onclick: () => {
-          ask({});
+          ask(changes);
           navigator.clipboard?.writeText(location.href).then(
             () => R.say("Link copied"),
             () => {},
           );
           button.textContent = "Copied";
           setTimeout(() => {
-            button.textContent = "Copy link";
+            button.textContent = title;
           }, 1500);
         },
       },
-      "Copy link",
+      title,
     );
     return button;
   }
@@ -471,4 +480,5 @@
   R.table = make;
   R.toolbar = toolbar;
   R.menu = menu;
+  R.copyButton = copyButton;
 })();

@@ -72,10 +72,29 @@
       ),
     );
   }
+  const { track, ticks } = globalThis.Plots;
+  /** Marks on one scale: [name, value, its ends, in words, more of `track`]; `kind` colours a line. */
+  const drawn = (steps, rules, lines) =>
+    [null, lines.map(([name, value, ends, words, { kind = "", ...more } = {}]) => [name, h("td", { class: "lane-cell" }, h("span", { class: kind }, track({ value, ends, steps, rules, tip: `${name}: ${words}`, ...more }))), words])];
+  /** A drawn example of each rule, by its heading: heads (or none) and lines of a table. */
+  const EXAMPLES = {
+    "Which model is better": drawn(ticks(-2, 8), [{ at: 0, kind: "zero" }], [
+      ["A minus B", 4, [1.2, 6.8], "A is better", { kind: "above" }],
+      ["A minus C", 2, [-1, 5], "not told apart", { kind: "level", hollow: true }],
+    ]),
+    "A score's own interval": drawn(ticks(0, 100), [], [["A", 62, [54, 69], "54 to 69"], ["B", 1, [0.2, 5], "never under 0"]]),
+    "Range of ranks": drawn([1, 2, 3], [], [["A", 1, [1, 2], "1–2"], ["B", 2, [1, 3], "1–3"], ["C", 3, [2, 3], "2–3"]]),
+    "Not ranked": drawn(ticks(0, 60), [{ at: 20, kind: "baseline" }], [["A", 50, [45, 55], "rank 1"], ["A, blind", 28, [23, 33], "–", { hollow: true }]]),
+    "Questions without a score": drawn(ticks(35, 50), [], [["A", 43, [40, 46], "43.0"], ["B", 41.2, [38, 47], "≥ 41.2"]]),
+    "Judges and data": [["Model", "Judge", "Rank"], [["A", "first", "1 of 2"], ["B", "first", "2 of 2"], ["C", "second", "1 of 1"]]],
+    "Small differences": drawn(ticks(0, 4), [{ at: 2.1, kind: "zero" }], [["A minus B", 3, null, "found"], ["A minus C", 1, null, "often missed"]]),
+    Overall: [["Model", "First benchmark", "Second", "Mean"], [["A", "beats B, C: 100", "beats C, ties B: 75", "87.5"], ["B", "ties C: 25", "beats C, ties A: 75", "50"], ["C", "ties B: 25", "0", "12.5"]]],
+  };
+  const example = (title) => EXAMPLES[title] && h("figure", { class: "example" }, table({ "aria-label": `Example: ${title}` }, ...EXAMPLES[title]));
   /** A paragraph of the rules, or a heading: bold words and code as Markdown has them. */
   function ruleText(text) {
-    const line = text.replace(/\s+/g, " ");
-    if (line.startsWith("## ")) return h("h2", { text: line.slice(3) });
+    const line = text.replace(/\s+/g, " ").replaceAll(" %", "\u00a0%");
+    if (line.startsWith("## ")) return [h("h2", { text: line.slice(3) }), example(line.slice(3))];
     const part = (words) => (words.startsWith("`") ? h("code", { text: words.slice(1, -1) }) : words);
     return h("p", {}, line.split(/(`[^`]+`)/).map(part));
   }
@@ -91,7 +110,7 @@
         h("p", {
           text: "A dash is a result that is not there; it is never a zero. Published numbers have no interval. “recomputed”: every number was computed again from the answers; “ids checked”: its questions and references were held to the benchmark’s own data as well.",
         }),
-        data.rules.split(/\n\s*\n/).map(ruleText),
+        data.rules.split(/\n\s*\n/).flatMap(ruleText),
       ),
       h(
         "details",

@@ -89,10 +89,17 @@ def workers_options(*, workers: NumberOfWorkers = None, engine: Engine = "pool")
     """Return the workers for many results."""
     from reelbench.base.workers import Workers
 
-    return Workers(workers, engine)
+    return Workers(workers, engine, console.progress)
 
 
 Spread = Annotated["Workers", workers_options]
+
+
+def _alone_with_bar() -> "Workers":
+    """Return this process as the only worker, which shows what it does."""
+    from reelbench.base.workers import Workers
+
+    return Workers(1, bar=console.progress)
 
 
 def rejudge_options(
@@ -456,7 +463,7 @@ def list_(*, store: Store, as_json: Json = False) -> None:
     """List the results in a store: each key, and under it what it is."""
     from reelbench.leaderboard import store as stores
 
-    stored_results = stores.read(store)
+    stored_results = stores.read(store, _alone_with_bar())
     if as_json:
         rows = [
             {"key": stored.key, "result": str(stored.folder / "result.json")}
@@ -535,17 +542,16 @@ def build(
     """Write the leaderboard's page. It works from disk and on any static host."""
     from reelbench.leaderboard import site
 
-    with console.progress("building the page", None):
-        summary = site.build_changed(
-            store,
-            out,
-            published=published,
-            workers=spread,
-            common=common or (),
-            url=url,
-            samples=samples,
-            note=console.note,
-        )
+    summary = site.build_changed(
+        store,
+        out,
+        published=published,
+        workers=spread,
+        common=common or (),
+        url=url,
+        samples=samples,
+        note=console.note,
+    )
     for key, why in summary.left_out.items():
         _tell_left_out(key, why)
     results = number_of(summary.runs, "result")
@@ -767,8 +773,9 @@ def tables(
     from reelbench.registry import discovery
 
     benchmark = benchmark or name
-    with console.progress("reading the store", None):
-        whole_board = board.make(store, published=published, common=common or ())
+    whole_board = board.make(
+        store, published=published, workers=_alone_with_bar(), common=common or ()
+    )
     if benchmark is not None and benchmark not in whole_board.specs:
         discovery.get(benchmark)
     for key, why in whole_board.left_out.items():
@@ -803,7 +810,7 @@ def figures(
     from reelbench.leaderboard import board
     from reelbench.leaderboard.exports import figures as drawing
 
-    runs_board = board.make(store, published=False)
+    runs_board = board.make(store, published=False, workers=_alone_with_bar())
     groups = [group for name, group in runs_board.main.items() if benchmark in (None, name)]
     if not groups:
         which = f" of {benchmark}" if benchmark else ""
@@ -887,7 +894,13 @@ def publish(
         squash_history=squash_history,
     )
     steps = publishing.publish(
-        store, space=repo, dataset=dataset, webhook=webhook, options=options, note=console.note
+        store,
+        space=repo,
+        dataset=dataset,
+        webhook=webhook,
+        options=options,
+        workers=_alone_with_bar(),
+        note=console.note,
     )
     for step in steps:
         console.write(f"{step.done}: {step.url}")

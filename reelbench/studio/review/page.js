@@ -175,6 +175,7 @@ const KEYS = [
   ["Space K", "play, pause"],
   ["← →", "1 second back, on (with Shift 0.1 s)"],
   [", .", "1 frame back, on"],
+  ["- +", "play slower, faster"],
   ["I O", "start, end here", "span"],
   ["[ ]", "go to the start, the end", "span"],
   ["L", "play the span; loop over it", "span"],
@@ -189,6 +190,7 @@ const actions = {
   " ": () => player.toggle(), k: () => player.toggle(),
   arrowleft: (event) => player.seek(player.time - (event.shiftKey ? .1 : 1)), arrowright: (event) => player.seek(player.time + (event.shiftKey ? .1 : 1)),
   ",": () => player.step(-1), ".": () => player.step(1),
+  "-": () => player.pace(-1), "+": () => player.pace(1),
   i: () => press("start"), o: () => press("end"), "[": () => spanEnd(0), "]": () => spanEnd(1),
   l: () => {
     const item = review.places[state.place].items.find((one) => one.active);

@@ -1,6 +1,7 @@
 // The video, or a strip of its frames where the browser can't play it: both have a time that one can read and set.
 const video = at("video");
 const strip = at("strip");
+const SPEEDS = [.25, .5, .75, 1, 1.25, 1.5, 2, 3, 4];
 const player = {
   shown: null, // key of the video that is loaded
   stripTime: 0,
@@ -21,6 +22,13 @@ const player = {
   // A frame is shown from its own time on: half a frame further is surely inside it.
   step(frames) { this.seek((Math.floor(this.time / this.frame + 1e-3) + frames + .5) * this.frame); },
   toggle() { if (video.paused) video.play().catch(() => {}); else video.pause(); },
+  get speed() { return video.defaultPlaybackRate; },
+  // The next video is played as fast: it takes the default.
+  setSpeed(speed) {
+    video.defaultPlaybackRate = video.playbackRate = speed;
+    at("speed").value = String(speed);
+  },
+  pace(by) { this.setSpeed(SPEEDS[Math.min(Math.max(0, SPEEDS.indexOf(this.speed) + by), SPEEDS.length - 1)]); },
   load(key) {
     if (key === this.shown) return;
     this.shown = key;
@@ -63,6 +71,7 @@ const player = {
     const frames = this.facts.strip || [];
     strip.hidden = !(wanted && frames.length);
     video.hidden = !strip.hidden;
+    at("pace").hidden = video.hidden;
     if (strip.hidden) { strip.replaceChildren(); return; }
     strip.replaceChildren(...frames.map(([source, time]) => {
       const picture = h("img", { src: source, alt: `Frame at ${clock(time)}`, role: "option", tabindex: -1, loading: "lazy" });
@@ -129,6 +138,9 @@ function secondsOf(text) {
 }
 const rounded = (time) => Math.round(time * 1000) / 1000;
 
+at("speed").append(...SPEEDS.map((speed) => h("option", { value: String(speed), text: `${speed} ×` })));
+at("speed").addEventListener("change", () => player.setSpeed(Number(at("speed").value)));
+player.setSpeed(1);
 video.addEventListener("error", () => {
   if (!video.hasAttribute("src")) return;
   if (player.facts.strip && !player.chosen[player.shown]) player.asStrip(true);

@@ -12,6 +12,17 @@ def item(page):
     return page.locator("section").first
 
 
+def plays_faster_and_slower(page):
+    """Set the speed by keys and by its list."""
+    rate = "() => document.querySelector('video').playbackRate"
+    for key in ("+", "+", "-", "+"):
+        page.keyboard.press(key)
+    assert page.get_by_label("speed").input_value() == "1.5"
+    assert page.evaluate(rate) == 1.5
+    page.get_by_label("speed").select_option("0.5")
+    assert page.evaluate(rate) == 0.5
+
+
 @pytest.mark.browser
 @pytest.mark.representative
 def test_spans_are_marked_by_keyboard_saved_reloaded_and_merged(opened, save, reelbench, tmp_path):
@@ -32,6 +43,7 @@ def test_spans_are_marked_by_keyboard_saved_reloaded_and_merged(opened, save, re
     for key in ("ArrowRight", "Shift+ArrowLeft", "o"):  # 3.0 s
         page.keyboard.press(key)
     expect(end).to_have_value("3")
+    plays_faster_and_slower(page)
     expect(page.get_by_role("status")).to_contain_text("1 of 12 marked")
     start.fill("1.2")
     end.fill("2.5")
