@@ -232,7 +232,7 @@ KEYS: dict[str, Key] = {
         "answered ones, which the answer gives in order of confidence. `f1`: F1 of all answered "
         "windows, over IoU 0.1, 0.3, 0.5 and 0.7 (E.T. Bench, `tal_eval`). `matched`: F1 of "
         "windows matched one to one, 0 where their number is not right, over IoU 0.3, 0.5 and 0.7 "
-        "(OMTG-Bench's EtF1)",
+        "(OMTG-Bench's EtF1, arXiv:2606.06294)",
         example="union",
         words=("best", "union", "ranked", "f1", "matched"),
     ),
@@ -240,9 +240,9 @@ KEYS: dict[str, Key] = {
         form="choice",
         about="the answers are numbers, and count by their distance. `mra`: mean relative accuracy "
         "(VSI-Bench, `vsibench/utils.py`). `within_one`: right if at most one off (RepNet's OBO). "
-        "`mae`: ranked by `within_one`, with the mean absolute error (CG-AV-Counting, PushUpBench) "
-        "and the same relative to the right number (TransRAC). Only with `exact`; `mra` and "
-        "`within_one` also beside `choice`",
+        "`mae`: ranked by `within_one`, with the share of right numbers, the mean absolute error "
+        "(CG-AV-Counting, PushUpBench) and the same relative to the right number (TransRAC). Only "
+        "with `exact`; `mra` and `within_one` also beside `choice`",
         example="mra",
         words=("mra", "within_one", "mae"),
     ),

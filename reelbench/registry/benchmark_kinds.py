@@ -140,9 +140,8 @@ KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
             "mra": Variant(more_kinds=("relative_accuracy",), first_metrics=("mra",)),
             "within_one": Variant(more_kinds=("off_by_one",), first_metrics=("within_one",)),
             "mae": Variant(
-                more_kinds=("off_by_one", "number_error"),
-                first_metrics=("within_one",),
-                last_metrics=("mae", "relative_mae"),
+                kinds=("off_by_one", "number_error"),
+                metrics=("within_one", "number_right", "mae", "relative_mae"),
             ),
         },
     ),
@@ -182,6 +181,7 @@ METRICS: Mapping[str, MetricForm] = {
     "within_one": MetricForm(
         "Off by one at most", "within_one", "Numbers that are right, or one more or one less."
     ),
+    "number_right": MetricForm("Right numbers", "number_right", "Numbers that are right."),
     "mae": MetricForm(
         "Mean absolute error",
         "error",

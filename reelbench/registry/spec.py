@@ -94,7 +94,7 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
     "mixed_relative_accuracy": ("correct",),
     "mixed_off_by_one": ("correct",),
     "matched_spans": ("etf1", "count_right", "tf1_at_0.3", "tf1_at_0.5", "tf1_at_0.7"),
-    "number_error": ("error", "relative_error"),
+    "number_error": ("number_right", "error", "relative_error"),
     "above_chance": ("above_chance",),
 }
 """Kind -> its columns of an item's scores, for metrics. A judge's are its criteria."""

@@ -147,16 +147,18 @@ def columns(item: Item, column: str, closeness: Closeness) -> dict[str, float]:
 
 
 def error_columns(item: Item) -> dict[str, float]:
-    """Return an item's errors from the nearest right number. None without predicted text.
+    """Return whether an item's number is right, and its errors. None without predicted text.
 
     An answer without a number counts as 0, as at the owners of CG-AV-Counting, PushUpBench, OVR
     and RepCount.
     """
     if not isinstance(item.prediction, str):
         return {}
-    answered = _answered_number(item) or 0.0
+    stated = _answered_number(item)
     right_numbers = _right_numbers(item)
+    answered = stated or 0.0
     return {
+        "number_right": float(stated in right_numbers),
         "error": min(absolute_error(answered, right) for right in right_numbers),
         "relative_error": min(relative_error(answered, right) for right in right_numbers),
     }

@@ -7,6 +7,12 @@ from typing import Any
 
 Rows = list[dict[str, Any]]
 
+_PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b550000000a49444154789c63"
+    "6000000002000148afa4710000000049454e44ae426082"
+)
+"""One black pixel."""
+
 _WORDS = ("tea", "milk", "oil", "rain", "bread")
 
 
@@ -223,6 +229,27 @@ FILES: dict[str, dict[str, Any]] = {
             id=lambda n: f"dev_Art_{n}", question=_question, options=_plain, answer=_letter,
         ),
     },
+    "videommmu_adaptation": {
+        "Adaptation/test-00000-of-00001.jsonl": [
+            {"id": "validation_Art_1", "question": "What is <image 1>?", "options": ["oil", "tea"],
+             "answer": "B", "question_type": "multiple-choice", "image": {"bytes": _PNG, "path": "1.png"}},
+            {"id": "validation_Art_2", "question": "How many?", "options": [], "answer": "7.5",
+             "question_type": "open", "image": {"bytes": _PNG, "path": "2.png"}},
+        ],
+    },
+    "omtg_bench": {"OMTGBench.tsv": _rows(
+        index=lambda n: n, video=lambda n: f"v{n}.mp4", question=lambda n: f"Find each door {n}.",
+        answer=lambda n: f"<time>{n} - 9.5 seconds</time>, <time>20.0 - 31.5 seconds</time>",
+    )},
+    "cg_av_counting": {"cg-av-counting.json": _rows(
+        index=lambda n: n, video=lambda n: f"v{n}.mp4", question=_question, answer=str,
+        category=lambda n: "event" if n else "object", type="A2V", query_interval=[0, 60.5],
+        clue='[{"timestamp": "3.5"}]',
+    )},
+    "sitebench_video": {"video_test/test-00000-of-00001.jsonl": _rows(
+        visual=lambda n: [f"videos/{n}.mp4"], question=_question, options=_plain, answer=_letter,
+        category="counting & existence", dataset="EgoExo",
+    )},
     "videoevalpro": {"test-00000-of-00001.jsonl": _rows(
         video=lambda n: f"v{n}.mp4", question=_question, options=_lettered, answer=_letter,
         answer_text=lambda n: f"tea {n}", qa_type="Local Perception",

@@ -29,9 +29,10 @@ def written(folder, files):
     for name, content in files.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        if file.suffix == ".csv":
+        if file.suffix in {".csv", ".tsv"}:
+            delimiter = "," if file.suffix == ".csv" else "\t"
             with file.open("w", encoding="utf-8", newline="") as stream:
-                writer = csv.DictWriter(stream, content[0])
+                writer = csv.DictWriter(stream, content[0], delimiter=delimiter)
                 writer.writeheader()
                 writer.writerows(content)
         elif "-of-" in name:

@@ -252,7 +252,8 @@ def test_errors_of_numbers_stand_beside_the_share_that_is_one_off(tmp_path):
     folder = counted(tmp_path / "b", head, ["4", "4", "4", "4"])
     # As CG-AV-Counting and PushUpBench count, an answer without a number is 0.
     numbers = values(folder, {"q0": "4", "q1": "six", "q2": "I can't tell", "q3": "3"})
-    assert list(numbers) == ["within_one", "exact_match", "mae", "relative_mae"]
+    assert list(numbers) == ["within_one", "number_right", "mae", "relative_mae"]
+    assert numbers["number_right"] == 25
     assert numbers["within_one"] == 50
     assert numbers["mae"] == pytest.approx((0 + 2 + 4 + 1) / 4)
     # TransRAC: |answered - right| / (right + 0.1).
