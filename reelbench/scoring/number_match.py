@@ -147,18 +147,18 @@ def columns(item: Item, column: str, closeness: Closeness) -> dict[str, float]:
 
 
 def error_columns(item: Item) -> dict[str, float]:
-    """Return whether an item's number is right, and its errors. None without predicted text.
+    """Return the columns of an item's number: right, and its errors. None without a text.
 
     An answer without a number counts as 0, as at the owners of CG-AV-Counting, PushUpBench, OVR
     and RepCount.
     """
     if not isinstance(item.prediction, str):
         return {}
-    stated = _answered_number(item)
+    stated_number = _answered_number(item)
     right_numbers = _right_numbers(item)
-    answered = stated or 0.0
+    answered = stated_number or 0.0
     return {
-        "number_right": float(stated in right_numbers),
+        "number_right": float(stated_number in right_numbers),
         "error": min(absolute_error(answered, right) for right in right_numbers),
         "relative_error": min(relative_error(answered, right) for right in right_numbers),
     }

@@ -176,7 +176,7 @@ class _Table:
             guessed_kind = self._kind_of_answers()
             if guessed_kind == "choice":
                 options_key = _YES_NO
-        self._take_by_name("duration", is_number)
+        self._take_by_name("duration", _is_time)
         self._take_by_name("language", is_text)
         self._take_by_name("reasoning", _is_reasoning)
         columns = self._columns_of_kind(guessed_kind)
@@ -517,6 +517,10 @@ class _Table:
         for unit, unit_words in UNIT_WORDS.items():
             if words & unit_words:
                 signs.append(f"{names_text}: a name that says {unit}")
+        for name in self._columns:
+            unit = self._other_unit_in(name)
+            if unit:
+                signs.append(f"there is a column {name}: {unit}")
         rates = [name for name in self._columns if plain_name(name) in LABELS["rates"]]
         if rates:
             signs.append(f"there is a column {rates[0]}: frames a second")
@@ -530,6 +534,14 @@ class _Table:
         if sign_in_times and not signs:
             signs.append(sign_in_times)
         return signs
+
+    def _other_unit_in(self, name: str) -> str:
+        """Return the unit that a column states of all rows. Empty for seconds, or where none."""
+        texts = {str(value).strip() for value in self._columns[name]}
+        if plain_name(name) not in LABELS["stated_units"] or len(texts) != 1:
+            return ""
+        [unit] = texts
+        return "" if unit.lower() in LABELS["words_of_seconds"] else repr(unit)
 
     def _padded_time(self, names: Sequence[str]) -> str:
         """Return the first time with a leading zero in these columns. Empty where none has."""
@@ -675,6 +687,14 @@ class _Table:
 def _least_share(rank: int) -> float:
     """Return the share of answers that must be options in a column of this rank."""
     return SHARE if rank == UNNAMED else _NAMED_SHARE
+
+
+def _is_time(value: object) -> bool:
+    """Return True for a number of seconds, and for `30s` and `03:28`."""
+    with suppress(InputError):
+        video_windows.seconds(value, "")
+        return True
+    return False
 
 
 def _may_be_times(name: str) -> bool:

@@ -23,6 +23,7 @@ from reelbench.base.tables import as_text
 from reelbench.base.values import is_array, is_number, is_object
 from reelbench.data import option_texts, row_cells, video_windows
 from reelbench.registry.benchmark_kinds import FileKind
+from reelbench.registry.row_columns import MOST_OPTIONS
 from reelbench.registry.spec import AnswerForm
 from reelbench.tasks.table_columns import (
     ANY_SHARE,
@@ -467,6 +468,12 @@ class _Accounting:
             return (
                 f"{name!r} holds options as objects: "
                 f"--column options={name}.{texts[0]} takes their texts"
+            )
+        most = max((len(value) for value in values if is_array(value)), default=0)
+        if most > MOST_OPTIONS:
+            return (
+                f"{name!r} holds {most} options, and no key takes more than {MOST_OPTIONS}, each "
+                "with a letter"
             )
         count = sum(each is not None for each in self._table.row_options(name))
         if count:

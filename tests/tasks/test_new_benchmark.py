@@ -355,6 +355,46 @@ def test_new_says_that_numbers_can_count_by_their_distance(tmp_path, monkeypatch
     assert line not in " ".join(done.stderr.split())
 
 
+@pytest.mark.parametrize(
+    ("columns", "line"),
+    [
+        # OmniMMI has questions with so many.
+        (
+            {"options": [f"o{n}" for n in range(52)], "answer": "o3"},
+            "'options' holds 52 options, and no key takes more than 26, each with a letter",
+        ),
+        (
+            {"answer": None, "span": [1000, 2000], "time_unit": "pts"},
+            "there is a column time_unit: 'pts': say what the spans are counted in",
+        ),
+        # MECD's answer is a mark for each earlier event.
+        (
+            {"answer": "so", "relation": [0, 1, 1]},
+            "'relation' marks several places with 0 or 1, and no key takes an answer of several",
+        ),
+    ],
+)
+def test_what_would_become_something_else_is_refused(columns, line, tmp_path, monkeypatch):
+    monkeypatch.setattr(discovery, "_registry", None)
+    put(tmp_path / "rows.json", [asked_of(n, "") | columns for n in range(6)])
+    done = CliRunner().invoke(
+        app, ["new", "else", "--from", str(tmp_path / "rows.json"), "--out", str(tmp_path / "b")]
+    )
+    assert line in str(done.exception)
+    assert not (tmp_path / "b").exists()
+
+
+def test_lengths_may_be_clocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(discovery, "_registry", None)
+    rows = [asked_of(n, "yes") | {"duration": "03:28" if n else "30s"} for n in range(3)]
+    put(tmp_path / "rows.json", rows)
+    done = CliRunner().invoke(
+        app, ["new", "timed", "--from", str(tmp_path / "rows.json"), "--out", str(tmp_path / "b")]
+    )
+    assert done.exit_code == 0, done.output
+    assert [row["duration"] for row in locate("timed").read()] == [30, 208, 208]
+
+
 def test_a_list_of_one_video_is_the_video(tmp_path, monkeypatch):
     # SITE-Bench has its videos so.
     monkeypatch.setattr(discovery, "_registry", None)
