@@ -536,7 +536,7 @@ class _Table:
         return signs
 
     def _other_unit_in(self, name: str) -> str:
-        """Return the unit that a column states of all rows. Empty for seconds, or where none."""
+        """Return the unit that a column states of all rows, if it is not seconds."""
         texts = {str(value).strip() for value in self._columns[name]}
         if plain_name(name) not in LABELS["stated_units"] or len(texts) != 1:
             return ""

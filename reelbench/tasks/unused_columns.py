@@ -162,6 +162,7 @@ class _Accounting:
             self._line_of_marks,
             self._line_of_rubrics,
             self._line_of_wrong_options,
+            self._line_of_many_options,
             self._line_of_options,
             self._line_of_listed_options,
             self._line_of_answers_within,
@@ -454,6 +455,17 @@ class _Accounting:
             f"'options={{right: {right}, wrong: {name}}}' draws their order"
         )
 
+    def _line_of_many_options(self, name: str) -> str:
+        """Return a line on a column with more options than there are letters."""
+        values = self._table.values[name]
+        most = max((len(value) for value in values if is_array(value)), default=0)
+        if not has_usual_name("options", name) or most <= MOST_OPTIONS:
+            return ""
+        return (
+            f"{name!r} holds {most} options, and no key takes more than {MOST_OPTIONS}, each with "
+            "a letter"
+        )
+
     def _line_of_options(self, name: str) -> str:
         """Return a line on a column that has a usual name for options."""
         if not has_usual_name("options", name):
@@ -468,12 +480,6 @@ class _Accounting:
             return (
                 f"{name!r} holds options as objects: "
                 f"--column options={name}.{texts[0]} takes their texts"
-            )
-        most = max((len(value) for value in values if is_array(value)), default=0)
-        if most > MOST_OPTIONS:
-            return (
-                f"{name!r} holds {most} options, and no key takes more than {MOST_OPTIONS}, each "
-                "with a letter"
             )
         count = sum(each is not None for each in self._table.row_options(name))
         if count:
