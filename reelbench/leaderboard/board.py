@@ -496,7 +496,7 @@ def _shown_tables(
     by_group: Mapping[RankingGroup, Sequence[BoardEntry]], bar: Bar
 ) -> Iterator[tuple[RankingGroup, Sequence[BoardEntry]]]:
     """Yield the tables, and show how many are done."""
-    with bar("comparing models, tables", len(by_group)) as show:
+    with bar("comparing tables", len(by_group)) as show:
         yield from counted(by_group.items(), show)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import contextmanager
 
 import pytest
 
@@ -57,6 +58,19 @@ def test_where_nothing_changed_no_file_is_written(board):
     assert summary.runs == 2
     assert _states(board / "site") == before
     assert (board / "site").stat().st_ino == folder
+
+
+def test_a_build_shows_how_much_of_each_part_is_done_of_how_much(board):
+    shown = []
+
+    @contextmanager
+    def bar(title, total):
+        yield lambda done, line: shown.append((title, done, total, line))
+
+    site.build(board / "store", board / "all", workers=Workers(1, bar=bar), published=False)
+    ends = {title: (done, total) for title, done, total, _ in shown}
+    assert ends == {"reading results": (2, 2), "comparing tables": (1, 1), "writing runs": (2, 2)}
+    assert all(line.endswith("/s") for *_, line in shown)
 
 
 def test_one_more_row_touches_no_other_row_s_files(board, monkeypatch):
