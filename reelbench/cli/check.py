@@ -234,7 +234,7 @@ def _asked_rows(
 
 
 def _videos_with_lengths(split: "CheckedSplit", row: "Row") -> list[str]:
-    """Return a row's videos with their lengths and the part that is shown."""
+    """Return a row's videos with their lengths, the part that is shown, and its pictures."""
     from reelbench.data.declared_check import lengths_of
     from reelbench.registry.rows import videos
 
@@ -250,6 +250,8 @@ def _videos_with_lengths(split: "CheckedSplit", row: "Row") -> list[str]:
     if clip:
         start, end = clip
         parts[-1] += f", from {start:g} to {end:g} s"
+    for picture in row.get("pictures", ()):
+        parts.append(f"then the picture {picture}")
     return parts
 
 

@@ -20,7 +20,9 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, answers, option_scores
 from reelbench.tasks.answer_reader import letter_of
 
-READ_WHILE_SCORED = frozenset({"exact_match", "mra", "within_one"})
+READ_WHILE_SCORED = frozenset(
+    {"exact_match", "mra", "within_one", "number_right", "error", "relative_error"}
+)
 """Columns whose scorer reads the answer itself: another version may have read it otherwise."""
 
 

@@ -39,6 +39,7 @@ _SCORED_ALONE = {
     "all_choices",
     "mixed",
     "covered",
+    "above_chance",
     *KINDS_OF_SEVERAL_SPANS,
     *KINDS_OF_NUMBERS,
 }
@@ -104,7 +105,7 @@ def rounded_total(metric: Metric, value: float, n: int, videos: int) -> MetricVa
     ci95: tuple[float, float] | None = None
     if videos >= intervals.MIN_CLUSTERS:
         ends = intervals.interval_of_error(
-            total, 0.0, videos - 1, videos, bounds=metric.bounds, method="wilson"
+            total, 0.0, videos - 1, videos, bounds=metric.interval_bounds, method="wilson"
         )
         if ends is not None:
             ci95 = _rounded_outwards(ends, digits)

@@ -169,6 +169,31 @@ MARKS = (
 )
 
 
+@pytest.mark.parametrize(
+    ("declared", "answer", "prediction", "expected"),
+    [
+        (CHOICES + "chance: adjusted\n", {"answer": "A"}, "B", ("above_chance", -100)),
+        (EXACT + "numbers: mae\n", {"answer": "7"}, "9", ("mae", 2)),
+        (SPANS + "windows: matched\n", {"start": 3, "end": 7}, "3 to 7 s", ("etf1", 100)),
+    ],
+)
+def test_every_headline_makes_a_hidden_test(tmp_path, declared, answer, prediction, expected):
+    metric, value = expected
+    ids = [f"q{number}" for number in range(12)]
+    rows = [
+        {"id": name, "video": f"{name}.mp4", "q": "What is there?", "options": ["x", "y"]}
+        for name in ids
+    ]
+    folder = _benchmark(tmp_path / "attic", rows, declared)
+    file = tmp_path / "a.jsonl"
+    file.write_text("".join(json.dumps({"id": name, **answer}) + "\n" for name in ids))
+    hidden = hidden_answers.read_hidden_answers(str(folder), file)
+    total = hidden.totals(dict.fromkeys(ids, prediction))[metric]
+    assert total.value == value
+    # An error has no greatest value, so no interval follows from it and the number of videos.
+    assert (total.ci95 is None) == (metric == "mae")
+
+
 @pytest.mark.parametrize("mark", MARKS)
 @pytest.mark.parametrize(
     ("declared", "answer", "prediction"),
