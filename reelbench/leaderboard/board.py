@@ -36,6 +36,7 @@ from reelbench.leaderboard.bridge import Bridge, as_json, bridges_of, by_other_j
 from reelbench.leaderboard.checked_files import CheckedFiles
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value, run_entry
 from reelbench.leaderboard.history import TableHistory, history_of_table, values_of_table
+from reelbench.leaderboard.kept_values import KeptValues
 from reelbench.leaderboard.missing_columns import Note, with_columns
 from reelbench.leaderboard.overall import ModelKey, Overall
 from reelbench.leaderboard.ranking import Noise
@@ -744,6 +745,7 @@ def on_common_videos(rows: Sequence[BoardEntry], keys: Sequence[str] = ()) -> It
             videos = frozenset(_videos_had(stored))
             table = replace(row.group, subset=stored.filed_row.subset)
             tables[table].append(_VideoRun(row.group, stored, videos))
+    kept_values: KeptValues | None = None
     for table_runs in tables.values():
         if keys:
             members = table_runs
@@ -754,7 +756,11 @@ def on_common_videos(rows: Sequence[BoardEntry], keys: Sequence[str] = ()) -> It
             if len({run.group for run in members}) == 1:
                 continue
         if common and len(members) > 1:
-            yield from _entries_on(common, [run.stored for run in members])
+            if kept_values is None:
+                kept_values = KeptValues(table_runs[0].group.benchmark)
+            yield from _entries_on(common, [run.stored for run in members], kept_values)
+    if kept_values is not None:
+        kept_values.save()
 
 
 class _Members(NamedTuple):
@@ -777,7 +783,9 @@ def _members(runs: Sequence[_VideoRun]) -> _Members:
     return _Members(members, common)
 
 
-def _entries_on(videos: frozenset[str], results: Sequence[StoredResult]) -> Iterator[BoardEntry]:
+def _entries_on(
+    videos: frozenset[str], results: Sequence[StoredResult], kept_values: KeptValues
+) -> Iterator[BoardEntry]:
     """Yield the rows of results on some of their videos."""
     digest = sha256_of_names(videos)[:8]
     number = number_of(len(videos), "video")
@@ -788,7 +796,8 @@ def _entries_on(videos: frozenset[str], results: Sequence[StoredResult]) -> Iter
             subset = f"{stored.filed_row.subset}, {part}"
         filed_row = stored.filed_row.with_verified(subset=subset)
         key = f"{stored.key}#{digest}"
-        yield run_entry(replace(stored, key=key, filed_row=filed_row, videos=videos))
+        on_videos = replace(stored, key=key, filed_row=filed_row, videos=videos)
+        yield run_entry(on_videos, kept_values.of(on_videos))
 
 
 _SHARE = 0.9

@@ -265,10 +265,16 @@ def run_entries(
                 left_out(stored.key, refusal_of(stored.folder, error))
 
 
-def run_entry(stored: StoredResult) -> BoardEntry:
-    """Return the row of a stored result."""
+def run_entry(stored: StoredResult, values: Standing | None = None) -> BoardEntry:
+    """Return the row of a stored result.
+
+    Args:
+        stored: The result.
+        values: Its values, where they are known.
+    """
     result = stored.result
-    values = standing(stored)
+    if values is None:
+        values = standing(stored)
     kind = _kind(stored)
     setting = _setting(stored, kind)
     return BoardEntry(

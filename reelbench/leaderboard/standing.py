@@ -79,12 +79,15 @@ def ranked_samples(stored: StoredResult) -> list[Sample]:
 def score_columns(stored: StoredResult) -> ScoreColumns | None:
     """Return the scores of a result's samples as today's rules read them.
 
-    None where its columns don't have them: it is several runs, or on some of its videos.
+    None where its columns don't have them: it is several runs.
     """
-    if stored.columns is None or stored.runs or stored.videos is not None:
+    if stored.columns is None or stored.runs:
         return None
     data = stored.columns.read()
-    return None if data is None else sample_columns.scores_of(data)
+    if data is None:
+        return None
+    columns = sample_columns.scores_of(data)
+    return columns if stored.videos is None else columns.on(stored.videos)
 
 
 def whole_samples(stored: StoredResult) -> list[Sample]:

@@ -36,6 +36,17 @@ class ScoreColumns:
     left_out: Mask
     scores: Mapping[str, Array]
 
+    def on(self, videos: Collection[str]) -> "ScoreColumns":
+        """Return the items on some videos."""
+        places = [place for place, video in enumerate(self.videos) if video in videos]
+        return ScoreColumns(
+            ids=[self.ids[place] for place in places],
+            videos=[self.videos[place] for place in places],
+            scored=self.scored[places],
+            left_out=self.left_out[places],
+            scores={name: column[places] for name, column in self.scores.items()},
+        )
+
 
 def columns_at_both_ends(
     spec: BenchmarkSpec, columns: ScoreColumns, only: Collection[str] | None = None

@@ -7,13 +7,16 @@ the first so many answers are right.
 
 import hashlib
 import json
+import shutil
 
 import pytest
 from typer.testing import CliRunner
 
 from reelbench.base.errors import InputError
-from reelbench.leaderboard import board, store
+from reelbench.base.settings import kept_tables
+from reelbench.leaderboard import board, kept_values, store
 from reelbench.leaderboard.exports import tables
+from reelbench.leaderboard.store_columns import FOLDER
 from tests.leaderboard.test_tampering import forge
 from tests.program import app
 
@@ -81,6 +84,41 @@ def test_three_runs_on_the_videos_that_all_had(tmp_path):
         "org/kiteless",
     ]
     assert all(row.key in made.ranks for row in made.entries)
+
+
+@pytest.mark.usefixtures("runs", "few_videos")
+def test_values_on_common_videos_are_computed_once_and_are_those_of_the_samples(
+    tmp_path, monkeypatch
+):
+    place = tmp_path / "store"
+    keys = [one.key for one in store.read(place)]
+    computed_keys = []
+    compute = kept_values.standing
+
+    def noted(stored):
+        computed_keys.append(stored.key)
+        return compute(stored)
+
+    def rows():
+        computed_keys.clear()
+        made = board.make(place, published=False, common=keys)
+        pairs = [dict(noise.pairs) for noise in made.noise.values()]
+        return made.entries, made.ranks, pairs
+
+    monkeypatch.setattr(kept_values, "standing", noted)
+    first = rows()
+    assert len(computed_keys) == 3
+    assert rows() == first
+    assert not computed_keys
+    [kept] = kept_tables().glob("*.json")
+    kept.write_bytes(kept.read_bytes()[:100])
+    assert rows() == first
+    assert len(computed_keys) == 3
+    kept.unlink()
+    shutil.rmtree(place / FOLDER)
+    (place / FOLDER).write_text("no folder can be made here")
+    assert rows() == first
+    assert len(computed_keys) == 3
 
 
 @pytest.mark.usefixtures("runs")
