@@ -41,8 +41,7 @@ from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.site_files import SiteFiles
 from reelbench.leaderboard.site_state import Summary
 from reelbench.leaderboard.store import public
-from reelbench.pages.shell_page import in_script, page_asset, page_head
-from reelbench.pages.tight_code import tight_script, tight_style
+from reelbench.pages.shell_page import in_script, page_asset, page_head, without_comments
 from reelbench.registry.metrics import UNITS
 from reelbench.registry.parity import parity
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue
@@ -287,14 +286,14 @@ def _script(name: str) -> str:
     texts: list[str] = []
     for script in SCRIPTS[name]:
         room = "pages" if script in SHARED else _ASSETS_ROOM
-        texts.append(tight_script(page_asset(f"{script}.js", room)))
+        texts.append(without_comments(page_asset(f"{script}.js", room)))
     texts.append(f'REELBENCH_LOADED("{name}");\n')
     return "".join(texts)
 
 
 def _style() -> str:
     shared = page_asset("palette.css") + page_asset("shell.css")
-    return tight_style(shared + page_asset("board.css", _ASSETS_ROOM))
+    return without_comments(shared + page_asset("board.css", _ASSETS_ROOM))
 
 
 def _page(board: Board, headline_html: str, address: PageAddress | None) -> str:

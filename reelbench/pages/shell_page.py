@@ -26,6 +26,26 @@ def page_asset(name: str, room: str = "pages") -> str:
     return resources.files(f"reelbench.{room}").joinpath(name).read_text(encoding="utf-8")
 
 
+def without_comments(code: str) -> str:
+    """Return a script or a style without indentation and comments of whole lines.
+
+    Visitors load it often, and nobody reads it there. No text of ours goes over a line's end.
+    """
+    lines: list[str] = []
+    in_comment = False
+    for line in code.splitlines():
+        text = line.strip()
+        if text.startswith("/*"):
+            in_comment = True
+        is_code = text and not in_comment and not text.startswith("//")
+        if is_code:
+            lines.append(text)
+        if in_comment and "*/" in text:
+            in_comment = False
+            lines.append(text.partition("*/")[2].strip())
+    return "\n".join(line for line in lines if line) + "\n"
+
+
 def in_script(document: object) -> str:
     """Return a document as JSON for a script of a page.
 
