@@ -442,6 +442,88 @@ def _vsibench_overall(clone: Clone, rows: list[dict[str, Any]], answers: Answers
     return float(scorer["vsibench_aggregate_results"](scored)["overall"])
 
 
+def sitebench_video(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
+    """Made rows of two to six options and drawn letters, by lmms-eval's task."""
+    del clone
+    from lmms_eval.tasks.sitebench import utils
+
+    draw = random.Random(SEED)
+    categories = sorted(utils.Categories)
+    rows: list[dict[str, Any]] = []
+    answers: Answers = {}
+    results: list[dict[str, float]] = []
+    for number in range(1, 601):
+        letters = "ABCDEF"[: draw.randint(2, 6)]
+        row = {"visual": [f"{number % 90}.mp4"], "question": f"Which way, {number}?",
+               "options": [f"way {letter}" for letter in letters], "answer": draw.choice(letters),
+               "category": draw.choice(categories), "dataset": "drawn"}  # fmt: skip
+        letter = row["answer"] if draw.random() < 0.3 else draw.choice(letters)
+        rows.append(row)
+        answers[str(number)] = letter
+        results.append(utils.spatial_process_results(row, [letter])["chance_adjusted_acc"])
+    (folder / "video_test").mkdir()
+    _write_parquet(folder / "video_test", rows)
+    return answers, {"above_chance": utils.spatial_aggregate_results(results)}
+
+
+def cg_av_counting(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
+    """Made counts and numbers near them, by lmms-eval's task."""
+    del clone
+    from lmms_eval.tasks.cgav_counting import utils
+
+    draw = random.Random(SEED)
+    rows: list[dict[str, Any]] = []
+    answers: Answers = {}
+    results: list[dict[str, Any]] = []
+    for number in range(400):
+        right = draw.randint(1, 40)
+        row = {"index": number, "video": f"{number % 90}.mp4", "question": "How many?",
+               "answer": str(right), "category": "event", "type": "A2V"}  # fmt: skip
+        answered = max(0, round(right + draw.gauss(0, 2)))
+        rows.append(row)
+        answers[str(number)] = draw.choice([str(answered), f"There are {answered}."])
+        results.append(utils.cgav_process_results_long(row, [answers[str(number)]]))
+    (folder / "cg-av-counting.json").write_text(json.dumps(rows))
+    columns = {metric: [result[metric] for result in results] for metric in ("acc", "oboa", "mae")}
+    return answers, {
+        "number_right": 100 * utils.aggregate_acc(columns["acc"]),
+        "within_one": 100 * utils.aggregate_oboa(columns["oboa"]),
+        "mae": utils.aggregate_mae(columns["mae"]),
+    }
+
+
+def omtg_bench(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
+    """Made windows, and answers of as many or other windows that do not touch."""
+    import numpy as np
+    from scipy.optimize import linear_sum_assignment
+
+    names = ("calculate_iou", "merge_segments", "calculate_total_length",
+             "compute_one_to_many_metrics")  # fmt: skip
+    known = {"np": np, "linear_sum_assignment": linear_sum_assignment, "List": list, "Tuple": tuple}
+    scorer = clone.functions("vlmeval/dataset/omtgbench.py", names, **known)
+    draw = random.Random(SEED)
+    lines = ["index\tvideo\tquestion\tanswer"]
+    answers: Answers = {}
+    scores: list[dict[str, float]] = []
+    for number in range(1, 501):
+        starts = [20 * place + draw.randint(0, 4) for place in range(draw.randint(1, 5))]
+        true = [[float(start), start + draw.randint(4, 10) + 0.5] for start in starts]
+        drawn = [[start + draw.randint(0, 2), end + draw.randint(-1, 1)] for start, end in true]
+        if draw.random() < 0.3:
+            drawn = drawn[: draw.randint(1, len(drawn))]
+        text = ", ".join(f"<time>{start} - {end} seconds</time>" for start, end in true)
+        lines.append(f"{number}\t{number % 90}.mp4\tFind each door.\t{text}")
+        answers[str(number)] = json.dumps(drawn)
+        scores.append(scorer["compute_one_to_many_metrics"](drawn, true))
+    (folder / "OMTGBench.tsv").write_text("\n".join([*lines, ""]))
+    theirs = {"etf1": "EtF1", "count_right": "C-Acc", "miou": "tIoU"}
+    theirs |= {f"tf1_at_{at}": f"tF1@{at}" for at in (0.3, 0.5, 0.7)}
+    return answers, {
+        ours: 100 * float(np.mean([score[name] for score in scores]))
+        for ours, name in theirs.items()
+    }
+
+
 def _write_parquet(folder: Path, rows: list[dict[str, Any]]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -489,6 +571,13 @@ ALL: Mapping[str, Parity] = {
     "vsibench": Parity(
         "vision-x-nyu/thinking-in-space", "51e089c3ae69b9435e9489058610f5b3964c56a8",
         "lmms_eval/tasks/vsibench/utils.py", "made up: letters and numbers of ten kinds", vsibench),
+    "sitebench_video": Parity(
+        *LMMS_EVAL, "lmms_eval/tasks/sitebench/utils.py", "made up: two to six options", sitebench_video, 5),
+    "cg_av_counting": Parity(
+        *LMMS_EVAL, "lmms_eval/tasks/cgav_counting/utils.py", "made up: numbers near the counts", cg_av_counting),
+    "omtg_bench": Parity(
+        "open-compass/VLMEvalKit", "e8e78f05f3080fe28154f2130321f17951c3be94", "vlmeval/dataset/omtgbench.py",
+        "made up: windows near the right ones that do not touch", omtg_bench),
 }  # fmt: skip
 
 
