@@ -114,6 +114,12 @@ def test_every_command_of_the_readme_is_in_the_table_and_no_other():
         assert all(old in command for old in run.swaps), command
 
 
+def test_the_first_page_of_the_documents_has_commands_of_the_readme():
+    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    [block] = re.findall(r"^```bash\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert [line for line in block.splitlines() if line not in COMMANDS] == []
+
+
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
     """An empty environment with nothing but a Python; it is deleted afterwards, as it may hold gigabytes."""

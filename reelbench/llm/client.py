@@ -272,6 +272,8 @@ class ChatClient:
             return TransientError(line, maybe_paid=True, timed_out=True)
         reason = options.redact(_reason_of(causes[-1]))
         if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ClientHttpProxyError):
+            if "refused" in reason:
+                reason += ": is it running there?"
             return TransientError(one_line(f"no connection to {self._server} ({reason})"))
         line = one_line(f"{self._server} sent no whole reply ({reason})")
         return TransientError(line, maybe_paid=True)

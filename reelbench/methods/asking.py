@@ -500,7 +500,9 @@ class _Run:
         reasons = self.runner.lacking_shown
         if lacking == number:
             why = self.runner.why_lacking("the server gave no answer")
-            line = f"{why}; no question of {self.questions.spec.id} is answered ({reasons})"
+            line = f"{why}; no question of {self.questions.spec.id} is answered"
+            if len(self.runner.causes) > 1 or len(self.runner.lacking) > 1:
+                line += f" ({reasons})"
             if self.runner.lacking.keys() == {UNPARSABLE}:
                 line += "; then --fresh asks all again"
             raise ReelbenchError(line)

@@ -348,7 +348,7 @@ def folders(path: Path) -> list[Path]:
         )
     if not path.is_dir():
         raise InputError(
-            f"{path}: no such folder; give the folder that `reelbench score --output` wrote"
+            f"{path}: no such folder; give one that `reelbench eval` or `score` wrote"
         )
     if (path / RESULT_FILE).is_file():
         return [path]

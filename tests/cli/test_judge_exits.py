@@ -46,7 +46,9 @@ def test_with_a_dead_server(reelbench, tmp_path):
     done, document, lines = judged(reelbench, tmp_path, "--judge", "judge-2", "--judge-url", url)
     assert done.returncode == 1
     assert lines[0] == f"the judge judge-2 is asked at {url[7:-3]}, with no key"
-    assert lines[1].startswith(f"no connection to the judge at {url[7:-3]} (Connection refused)")
+    assert lines[1].startswith(
+        f"no connection to the judge at {url[7:-3]} (Connection refused: is it running there?)"
+    )
     assert done.stderr.count(" is asked at ") == 1
     assert "did not answer" not in done.stderr
     assert document["counts"]["unscored"] == {"judge_unavailable": 11}

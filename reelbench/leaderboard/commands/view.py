@@ -61,7 +61,7 @@ def view(
     for path in runs:
         if not path.exists():
             raise InputError(
-                f"{path}: no such run; give the folder that `reelbench score --output` wrote"
+                f"{path}: no such run; give the folder that `reelbench eval` or `score` wrote"
             )
     groups = page.read_groups(runs)
     one_file = table
