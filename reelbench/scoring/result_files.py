@@ -347,9 +347,7 @@ def folders(path: Path) -> list[Path]:
             f"reelbench score NAME --predictions {path.name} --output DIR"
         )
     if not path.is_dir():
-        raise InputError(
-            f"{path}: no such folder; give one that `reelbench eval` or `score` wrote"
-        )
+        raise InputError(f"{path}: no such folder; give one that `reelbench eval` or `score` wrote")
     if (path / RESULT_FILE).is_file():
         return [path]
     result_files = path.rglob(RESULT_FILE)
