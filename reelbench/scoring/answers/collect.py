@@ -7,6 +7,7 @@ is none.
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from reelbench.base.values import is_array, is_object
@@ -85,6 +86,18 @@ class Answer:
     def question_lists(self) -> set[int]:
         """The tokens of letters that go through all options in a row."""
         return _question_lists(self.sentences, self.options)
+
+    @cached_property
+    def listed_labels(self) -> set[int]:
+        """The tokens of labels that go on from line to line: a list of options."""
+        labels = patterns.LABEL_OF_LIST.finditer(self.sentences.kinds)
+        listed: set[int] = set()
+        for first, second in pairwise(label.start("letter") for label in labels):
+            place = LETTERS.find(self.sentences.letter(first))
+            is_next = LETTERS.find(self.sentences.letter(second)) == place + 1
+            if is_next and not self.sentences.is_denied(second, second):
+                listed.update((first, second))
+        return listed
 
     @cached_property
     def taken_back(self) -> int:
@@ -391,7 +404,7 @@ def labels(answer: Answer) -> Candidates:
         return [Candidate(answer.taken_back, None)] if is_named_before else []
     places = _line_labels(sentences) or _lone_labels(sentences)
     places = [at for at in places if _is_named_by_is(sentences, at)] or places
-    places = [at for at in places if at not in answer.question_lists]
+    places = [at for at in places if at not in answer.question_lists | answer.listed_labels]
     return [Candidate(at, _letter(sentences, at)) for at in places]
 
 
@@ -527,7 +540,7 @@ def own_words(answer: Answer) -> Candidates:
     doubtful_letters: set[str] = set()
     is_named_by_is = False
     for at in sentences.places(patterns.OWN_WORDS_TOKEN):
-        if at in answer.question_lists:
+        if at in answer.question_lists or at in answer.listed_labels:
             continue
         clause = sentences.kinds[sentences.segment_start(at) : at]
         if sentences.is_denied(at, at):

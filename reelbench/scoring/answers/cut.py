@@ -12,7 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from reelbench.scoring.answers import patterns
-from reelbench.scoring.answers.reasoning import strip_reasoning
+from reelbench.scoring.answers.reasoning import closing_lines, strip_reasoning
 from reelbench.scoring.answers.texts import TAIL, plain_text, tail, words_alone
 from reelbench.scoring.answers.vocabulary import phrases
 
@@ -175,6 +175,11 @@ def answer_text(text: str, question: str = "", options: tuple[str, ...] = ()) ->
     """
     repeated = _repeated_sentences(text, question, options) if question else ()
     return _answer_text(text, repeated)
+
+
+def closing_text(text: str) -> str:
+    """Return the closing lines of reasoning that never ends, in their plain form."""
+    return plain_text(_with_bold_answers(closing_lines(tail(text)))).strip()
 
 
 @lru_cache(maxsize=1)

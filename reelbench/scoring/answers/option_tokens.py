@@ -8,9 +8,9 @@ no word of an option denies, doubts or asks anything.
 from bisect import bisect_left
 
 from reelbench.scoring.answers import patterns
-from reelbench.scoring.answers.option_words import OptionWords, is_noun
+from reelbench.scoring.answers.option_words import OptionWords, OwnWords, is_noun
 from reelbench.scoring.answers.tokens import Tokens
-from reelbench.scoring.answers.vocabulary import TIMES, WORDS
+from reelbench.scoring.answers.vocabulary import OPTION_LETTERS, TIMES, WORDS
 
 LETTER_KINDS = "LMA"
 
@@ -19,6 +19,9 @@ _AFTER_NO = frozenset(WORDS["after_no"])
 _BEHIND_NO_ARTICLE = frozenset(TIMES["from"] + TIMES["between"] + WORDS["behind_no_article"])
 _LETTERS_OF_WORDS = frozenset("AEIOUYaeiouy")
 _PAIRS = frozenset({("(", ")"), ("q", "q")})
+# The kinds behind a letter of another alphabet, which may be a word: signs, "is", or nothing.
+_BEHIND_OPTION_LETTER = frozenset(("", *".,:)(q\nDBCk?"))
+_BEFORE_LAST_LETTER = frozenset(("", *".\n:(qNCOD"))
 _BETWEEN_LETTER_AND_WORDS = ".):,Dq\n"
 _FARTHEST_OWN_WORDS = 6  # tokens behind a letter
 
@@ -51,15 +54,18 @@ def _mark_own_words(tokens: Tokens, options: OptionWords) -> None:
         kind = "Z"
         if place.is_number:
             kind = "#"
-        elif place.is_grammar and not _stands_as_answer(tokens, first, end, word, place.letter):
+        elif place.is_grammar and not _stands_as_answer(tokens, first, end, place, options):
             continue
         tokens.join(first, end, kind, letter=place.letter, word=word)
         tokens.starts[first] = place.start
         tokens.ends[first] = place.end
 
 
-def _stands_as_answer(tokens: Tokens, first: int, end: int, word: str, letter: str) -> bool:
+def _stands_as_answer(
+    tokens: Tokens, first: int, end: int, place: OwnWords, options: OptionWords
+) -> bool:
     """Return True where a word of the grammar is in an answer's place."""
+    word = tokens.text[place.start : place.end]
     is_no_determiner = end < len(tokens.words) and tokens.words[end].casefold() in _AFTER_NO
     if not is_no_determiner:
         behind = tokens.kinds_between(end, end + 2)
@@ -70,7 +76,7 @@ def _stands_as_answer(tokens: Tokens, first: int, end: int, word: str, letter: s
         return True
     before = "".join(tokens.words[max(0, first - 4) : first])
     signs = patterns.LETTER_BEFORE.search(before)
-    return signs is not None and signs[1].upper() == letter
+    return signs is not None and options.letter_by_sign.get(signs[1]) == place.letter
 
 
 # --- letters
@@ -79,8 +85,8 @@ def _stands_as_answer(tokens: Tokens, first: int, end: int, word: str, letter: s
 
 def _mark_letters(tokens: Tokens, options: OptionWords) -> None:
     """Mark the options' letters."""
-    signs = frozenset(options.letters + options.letters.lower())
-    places = [place for place, word in enumerate(tokens.words) if word in signs]
+    letters = options.letter_by_sign
+    places = [place for place, word in enumerate(tokens.words) if word in letters]
     count = len(tokens.words)
     for place in places:
         at = place - (count - len(tokens.words))  # tokens before it may have been joined
@@ -104,7 +110,7 @@ def _mark_letter(tokens: Tokens, at: int, options: OptionWords) -> None:
 
     Brackets, quotes and a noun around a letter become one token with it.
     """
-    letter = tokens.words[at].upper()
+    letter = options.letter_by_sign[tokens.words[at]]
     if _is_enclosed(tokens, at):
         at -= 1
         word = "".join(tokens.words[at : at + 3])
@@ -159,6 +165,8 @@ def _is_word(tokens: Tokens, at: int) -> bool:  # noqa: PLR0911 - a reason a lin
     So in "A man", "I think", "E a resposta", "B o C", "a 2x speed".
     """
     word = tokens.words[at]
+    if word in OPTION_LETTERS:
+        return tokens.kinds[at] != "w" or not _stands_apart(tokens, at)
     if word not in _LETTERS_OF_WORDS or at + 1 == len(tokens.words):
         return False
     following = tokens.words[at + 1]
@@ -185,6 +193,19 @@ def _is_word(tokens: Tokens, at: int) -> bool:  # noqa: PLR0911 - a reason a lin
     if is_small_word and following[0].isalpha() and not joins_another:
         return True
     return kind_behind in "wPNOVF" and patterns.LATIN_WORD.match(following) is not None
+
+
+def _stands_apart(tokens: Tokens, at: int) -> bool:
+    """Return True of a letter with signs or "is" behind it, and no other letter beside it."""
+    start = tokens.starts[at]
+    end = tokens.ends[at]
+    beside = tokens.text[max(0, start - 1) : start] + tokens.text[end : end + 1]
+    if any(sign.isalpha() for sign in beside):
+        return False
+    behind = tokens.kinds_between(at + 1, at + 2)
+    # A text that breaks off ends in a part of a word.
+    breaks_off = behind == "" and tokens.kinds_between(at - 1, at) not in _BEFORE_LAST_LETTER
+    return behind in _BEHIND_OPTION_LETTER and not breaks_off
 
 
 def _is_small_letter(text: str) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from reelbench.registry.rows import LETTERS
 from reelbench.scoring.answers import patterns, texts
 from reelbench.scoring.answers.tokens import Tokens, has_only_kinds
-from reelbench.scoring.answers.vocabulary import NOUNS, WORDS, phrases
+from reelbench.scoring.answers.vocabulary import NOUNS, OPTION_LETTERS, WORDS, phrases
 
 _GRAMMAR = frozenset("XxYHICcRSJNOWKTVUFq.,iD")
 _CONDITIONS = frozenset("Ii")
@@ -148,6 +148,16 @@ class OptionWords:
         self.circled = any(map(patterns.CIRCLED.search, options))
         self.question = question
         self.squeezed = [texts.words_alone(option) for option in self.plain]
+
+    @cached_property
+    def letter_by_sign(self) -> dict[str, str]:
+        """The options' letters by the signs for them, those of other alphabets too."""
+        letters = {letter: letter for letter in self.letters}
+        letters.update((letter.lower(), letter) for letter in self.letters)
+        for sign, place in OPTION_LETTERS.items():
+            if place < len(self.letters):
+                letters[sign] = self.letters[place]
+        return letters
 
     @cached_property
     def numbers(self) -> list[float | None]:

@@ -26,9 +26,9 @@ def read_option(text: str, options: Sequence[str], *, question: str = "") -> str
         question: The question as it was asked, where it is known. What repeats it is no answer.
     """
     answer = cut.answer_text(text, question, tuple(options))
-    if answer is None:
-        return None
     words = option_words(tuple(options), question)
+    if answer is None:
+        return _closing_letter(text, words)
     letter = decide(_with_answer_marks(answer, words), words)
     if letter or words.circled or len(text) > _LONGEST_COUNT:
         return letter
@@ -38,6 +38,21 @@ def read_option(text: str, options: Sequence[str], *, question: str = "") -> str
         return None
     place = ord(circled_number[1]) - ord("①")
     return words.letters[place] if place < len(words.letters) else None
+
+
+def _closing_letter(text: str, options: OptionWords) -> str | None:
+    """Return the letter with which reasoning that never ends closes.
+
+    It was cut off, unless its last line is an answer in a form of its own: marked, an object, or
+    behind a heading.
+    """
+    closing = cut.closing_text(text)
+    forms = ["object", "head"]
+    if "\n" in closing:
+        forms.append("statement")
+    if patterns.ENDS_WITH_MARK.search(closing):
+        forms.append("mark")
+    return decide(closing, options, forms)
 
 
 def _with_answer_marks(text: str, options: OptionWords) -> str:

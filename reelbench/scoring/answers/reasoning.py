@@ -83,6 +83,18 @@ def _without_blocks(text: str) -> str | None:
     return "".join([*outside, text[end:]]).strip() if end else text
 
 
+def closing_lines(text: str) -> str:
+    """Return the last line of reasoning, with the heading or the braces before it.
+
+    The line on which it opens is none.
+    """
+    lines = [line for line in text.split("\n")[1:] if line.strip(" `$*-#")]
+    count = 3 if lines[-1:] == ["}"] else 1
+    if lines[-count - 1 : -count] and lines[-count - 1].rstrip(" *_").endswith((":", "：")):
+        count += 1
+    return "\n".join(lines[-count:])
+
+
 def last_line(text: str) -> str:
     """Return the last line of an answer, "" of nothing.
 

@@ -33,6 +33,7 @@ def plain_text(text: str) -> str:
     text = ascii_digits(ascii_signs(text))
     if "~~" in text:
         text = patterns.STRUCK.sub(" ", text)
+    text = patterns.DRESSED.sub(r"\2", text)
     if "_" in text:
         text = patterns.UNDERSCORES.sub("", text)
     if "#" in text or ">" in text:

@@ -2,7 +2,8 @@
 
 `COLUMNS` are the table's columns, and no language lacks one. A column of the words of statements
 has a kind, one character, by which `patterns.txt` speaks of it. The further columns are of what
-some languages have: a denial or a choice behind what it is about, the particles of their sentences.
+some languages have: a denial or a choice behind what it is about, the particles of their sentences,
+their own letters of options, in the options' order.
 
 `signs` are of kinds too. `nouns` are what options may be, of which only the letter names one where
 they stand alone or as what is stated (Caption B). `copulas` are of languages whose sentences end
@@ -79,6 +80,7 @@ FURTHER_COLUMNS: dict[str, Column] = {
     "rather_than": Column("E"),
     "fits": Column("G"),
     "other": Column("w"),
+    "letters": Column(),
 }
 
 _FILE = resources.files("reelbench.scoring.answers").joinpath("words.json")
@@ -120,5 +122,15 @@ def _times() -> dict[str, list[str]]:
     return times
 
 
+def _option_letters() -> dict[str, int]:
+    """Return the letters of other alphabets by which options are listed, with their places."""
+    places: dict[str, int] = {}
+    for language in LANGUAGES.values():
+        for place, letters in enumerate(language.get("letters", ())):
+            places.update(dict.fromkeys(letters.split(), place))
+    return places
+
+
+OPTION_LETTERS = _option_letters()
 KINDS = _kinds()
 TIMES = _times()
