@@ -48,7 +48,8 @@ def _closing_letter(text: str, options: OptionWords) -> str | None:
     """
     closing = cut.closing_text(text)
     forms = ["object", "head"]
-    if "\n" in closing:
+    heading, _, label = closing.partition("\n")
+    if label and patterns.ANSWER_WORD.search(heading.lower()):
         forms.append("statement")
     if patterns.ENDS_WITH_MARK.search(closing):
         forms.append("mark")

@@ -648,3 +648,37 @@ def test_options_that_differ_by_a_picture_are_said_with_it(text, options, letter
 )
 def test_a_label_that_stands_out_behind_is_states_an_answer(text, letter):
     assert read_option(text, ("A red one", "A blue one", "A green one")) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("<think>\nIt is late.\n\n**Answer**: B", "B"),
+        ('<think>\nIt is late.\n\n**Jibu:** "B"', "B"),
+        ("<think>\nIt is late.\n\n### Final Answer\n\n$$\n\\boxed{B}\n$$", "B"),
+        ('<think>\nIt is late.\n```json\n{\n  "answer": "B"\n}\n```', "B"),
+        ("<think>\nIt is late. So the answer is:\n\n**B. A blue one**", "B"),
+        ("<think>\nThe answer is B.\n\nBut wait, the kite is", None),
+        ("<think>\nThe answer is B.", None),
+        ("<think>\nThe form is \\boxed{B}, as it was asked for", None),
+        ("<think>\nThe options are:\n\nB. A blue one", None),
+    ],
+)
+def test_reasoning_that_never_ends_may_close_with_an_answer(text, letter):
+    assert read_option(text, ("A red one", "A blue one", "A green one")) == letter
+
+
+@pytest.mark.parametrize("text", ["The final answer is ###B###", "@@B@@", "==B==", "%% B %%"])
+def test_a_letter_may_be_dressed_in_signs(text):
+    assert read_option(text, ("A red one", "A blue one", "A green one")) == "B"
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("The options are:\na) A red one.\nb) A bl", None),
+        ("A. A red one\nB. A blue one is wrong.", "A"),
+    ],
+)
+def test_a_list_that_breaks_off_states_nothing(text, letter):
+    assert read_option(text, ("A red one", "A blue one", "A green one")) == letter

@@ -123,6 +123,25 @@ def test_several_numbers_behind_a_head_are_none():
             assert not _read_otherwise(texts, None, ("1", "2", "3", "4", "5")), language
 
 
+@pytest.mark.parametrize(
+    "template", ["{letter}", "{answer}: {letter}", "**{letter})**", "({letter})"]
+)
+def test_a_letter_of_another_alphabet(template):
+    for language, row in LANGUAGES.items():
+        for place, letters in enumerate(row.get("letters", ())):
+            for letter in letters.split():
+                text = template.format(letter=letter, answer=row["answer"][0])
+                read = read_option(text, OPTIONS) if place < len(OPTIONS) else None
+                assert read == ("ABCD"[place] if place < len(OPTIONS) else None), (language, text)
+
+
+def test_letters_of_another_alphabet_are_words_elsewhere():
+    for row in LANGUAGES.values():
+        for letters in row.get("letters", ()):
+            for letter in letters.split():
+                assert read_option(f"kites {letter} kites", OPTIONS) is None, letter
+
+
 def test_no_language_lacks_a_column():
     for language, row in LANGUAGES.items():
         assert [name for name in COLUMNS if not row.get(name)] == [], language
