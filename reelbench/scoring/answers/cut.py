@@ -118,7 +118,7 @@ def _without_next_turn(text: str) -> str:
     for pattern in patterns.several("NEXT_TURN"):
         for turn in pattern.finditer(text, start):
             place = turn.start(turn.lastgroup or 0)
-            words_before = text[max(0, place - 20) : place].rstrip()
+            words_before = text[max(0, place - 20) : place].rstrip(" \t\n*_")
             if place > start and not words_before.endswith((":", "：")):
                 end = min(end, place)
                 break

@@ -196,7 +196,7 @@ def _is_word(tokens: Tokens, at: int) -> bool:  # noqa: PLR0911 - a reason a lin
 
 
 def _stands_apart(tokens: Tokens, at: int) -> bool:
-    """Return True of a letter with signs or "is" behind it, and no other letter beside it."""
+    """Return True of a letter with a sign or "is" behind it."""
     start = tokens.starts[at]
     end = tokens.ends[at]
     beside = tokens.text[max(0, start - 1) : start] + tokens.text[end : end + 1]
