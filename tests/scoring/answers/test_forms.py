@@ -679,7 +679,7 @@ def test_a_letter_may_be_dressed_in_signs(text):
         ("The options are:\na) A red one.\nb) A bl", None),
         ("A. A red one\nB. A blue one is wrong.", "A"),
         ("[Answer]: [B] Both are late.\n\nExplanation:\nThe two", "B"),
-        ("**Answer:**\n\nQuestion: Which one?\n\nAnswer: B", "B"),
+        ("**Answer:**\n\nQuestion: who is late\n\nAnswer: B", "B"),
     ],
 )
 def test_what_stands_around_an_answer_is_none(text, letter):
