@@ -23,7 +23,9 @@ def names_of(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[st
     def load(name: str) -> object:
         if name not in module_by_name:
             functions = ", ".join(name for name in module_by_name if name.islower())
-            raise AttributeError(f"{package} has no {name!r}; it has {functions}")
+            raise AttributeError(
+                f"module {package!r} has no attribute {name!r}; it has {functions}"
+            )
         return getattr(import_module(module_by_name[name]), name)
 
     return load
