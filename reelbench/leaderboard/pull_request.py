@@ -196,9 +196,14 @@ class PullRequests:
         revision = f"refs/pr/{number}"
         with self._repository.errors_in_one_line():
             head = self._repository.head(revision)
-            base = self._repository.head(self._base_of(revision))
-        touched = [path for path, file in head.files.items() if base.files.get(path) != file]
-        removed = base.files.keys() - head.files.keys()
+            bases = [self._repository.head(commit) for commit in self._bases_of(revision)]
+        touched: set[str] = set()
+        removed: set[str] = set()
+        for base in bases:
+            touched.update(
+                path for path, file in head.files.items() if base.files.get(path) != file
+            )
+            removed.update(base.files.keys() - head.files.keys())
         paths = ChangedFiles(tuple(sorted(touched)), tuple(sorted(removed)))
         keys = {*paths.keys, *paths.submissions}
         files: dict[str, RemoteFile] = {}
@@ -208,18 +213,29 @@ class PullRequests:
                 files[path] = file
         return Changes(str(head.commit), paths, files)
 
-    def _base_of(self, revision: str) -> str | None:
-        """Return the last commit of `main` that a revision has, too.
+    def _bases_of(self, revision: str) -> list[str | None]:
+        """Return the commits at which a revision left `main`. [None], its head, where it never did.
 
-        The order is that of `main`: a request's commits are listed by dates that its author writes.
+        As `git merge-base --all` has them: commits of both, none of which is in another's history.
+        Lists alone don't tell which are: their order goes by dates that authors write.
         """
-        api = self._repository.api
-        commits = api.list_repo_commits(self.dataset, repo_type="dataset", revision=revision)
-        own_ids = {commit.commit_id for commit in commits}
-        for commit in api.list_repo_commits(self.dataset, repo_type="dataset", revision="main"):
-            if commit.commit_id in own_ids:
-                return commit.commit_id
-        return None
+        own_commits = set(self._history(revision))
+        common = [commit for commit in self._history("main") if commit in own_commits]
+        bases: list[str | None] = []
+        earlier: set[str] = set()
+        for commit in common:
+            if commit in earlier:
+                continue
+            earlier.update(self._history(commit)[1:])
+            bases.append(commit)
+        return [commit for commit in bases if commit not in earlier] or [None]
+
+    def _history(self, revision: str) -> list[str]:
+        """Return the ids of a revision's commits, its own first."""
+        commits = self._repository.api.list_repo_commits(
+            self.dataset, repo_type="dataset", revision=revision
+        )
+        return [commit.commit_id for commit in commits]
 
     def _report(self, changes: Changes, table: Path, folder: Path, author: str) -> Report:
         files = changes.files
