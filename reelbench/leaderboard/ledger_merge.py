@@ -44,28 +44,83 @@ def merge(
         if own_line.chain != published_line.chain:
             break
         shared += 1
-    new_lines = own_lines[shared:]
-    published_entries = _by_subject(published_lines[shared:])
-    done_hashes: set[str] = set()
-    for subject, entries in _by_subject(new_lines).items():
-        done_hashes |= _done(entries, published_entries.get(subject, []))
-    state = state_of(published_lines)
-    renames = [line.entry for line in published_lines[shared:] if isinstance(line.entry, Renamed)]
-    done_hashes |= _stale_checks(own_lines, shared, published_lines, done_hashes)
-    is_moved_on = len(published_lines) > shared
+    merged = _Merged(own_lines[:shared], published_lines, own_lines[shared:], names)
     further: list[tuple[Entry | None, str]] = []
-    for line in new_lines:
-        if line.sha256 in done_hashes:
-            continue
-        if is_moved_on and isinstance(line.entry, Published):
-            continue  # a table without what others published is none of the board's
-        _refuse_withdrawn(line.entry, state, names)
-        _refuse_taken_name(line.entry, state)
-        _refuse_name_given_meanwhile(line.entry, renames, state, names)
-        further.append((line.entry, line.sha256))
-    _refuse_name_of_another(own_lines, shared, published_lines, names)
+    for line in own_lines[shared:]:
+        if merged.takes(line):
+            further.append((line.entry, line.sha256))
     chain = published_lines[-1].chain if published_lines else ledger.START
     return [*published_lines, *ledger.chained(further, chain)]
+
+
+class _Merged:
+    """The state of what is published and, line by line, of the store's own lines after it."""
+
+    def __init__(
+        self,
+        shared_lines: Sequence[Line],
+        published_lines: Sequence[Line],
+        new_lines: Sequence[Line],
+        names: Aliases,
+    ) -> None:
+        published_since = published_lines[len(shared_lines) :]
+        self._is_moved_on = bool(published_since)
+        self._own_state = state_of(shared_lines)
+        self._state = state_of(published_lines)
+        self._names = names
+        self._renames = [line.entry for line in published_since if isinstance(line.entry, Renamed)]
+        self._published_models = _models(published_since, self._state, names)
+        self._withdrawn = _withdrawn_answers(new_lines)
+        self._done_hashes: set[str] = set()
+        published_entries = _by_subject(published_since)
+        for subject, entries in _by_subject(new_lines).items():
+            self._done_hashes |= _done(entries, published_entries.get(subject, []))
+
+    def takes(self, line: Line) -> bool:
+        """Return True of a line of the store that is appended, after those before it.
+
+        Raises:
+            InputError: It contradicts an entry that is published.
+        """
+        entry = line.entry
+        if entry is None:
+            return True
+        is_done = line.sha256 in self._done_hashes
+        if not is_done:
+            _refuse_withdrawn(entry, self._state, self._names)
+            _refuse_taken_name(entry, self._state)
+            _refuse_name_given_meanwhile(entry, self._renames, self._state, self._names)
+        self._refuse_name_of_another(entry)
+        self._own_state.apply([entry])
+        if is_done or self._is_stale_check(entry):
+            return False
+        if self._is_moved_on and isinstance(entry, Published):
+            return False  # a table without what others published is none of the board's
+        self._state.apply([entry])
+        return True
+
+    def _is_stale_check(self, entry: Entry) -> bool:
+        """Return True of a check of answers that others took the place of."""
+        if not isinstance(entry, Checked):
+            return False
+        own_row = self._own_state.rows.get(entry.key)
+        row = self._state.rows.get(entry.key)
+        return own_row is None or row is None or own_row.checked_parts != row.checked_parts
+
+    def _refuse_name_of_another(self, entry: Entry) -> None:
+        """Raise InputError of a model that another account has where it is published.
+
+        What the store's maintainers let in against its own ledger's word stays in.
+        """
+        if not isinstance(entry, Filed | Received):
+            return
+        if isinstance(entry, Filed) and (entry.key, entry.answers) in self._withdrawn:
+            return
+        if self._names.id_of(self._state.name_of(entry.model)) not in self._published_models:
+            return
+        reason = _refusal(entry, self._state, self._names)
+        if reason is not None and _refusal(entry, self._own_state, self._names) is None:
+            raise _two_accounts(reason, entry)
 
 
 def _by_subject(lines: Sequence[Line]) -> dict[_Subject, list[Entry]]:
@@ -121,33 +176,7 @@ def _can_follow(entry: Entry, published_entry: Entry) -> bool:
     return entry.answers != published_entry.answers
 
 
-def _stale_checks(
-    own_lines: Sequence[Line], shared: int, published_lines: Sequence[Line], done: set[str]
-) -> set[str]:
-    """Return the hashes of the store's checks of answers that others took the place of."""
-    own_state = state_of(own_lines[:shared])
-    state = state_of(published_lines)
-    stale: set[str] = set()
-    for line in own_lines[shared:]:
-        entry = line.entry
-        if entry is None:
-            continue
-        own_state.apply([entry])
-        if isinstance(entry, Checked) and not _are_same_answers(entry.key, own_state, state):
-            stale.add(line.sha256)
-        elif line.sha256 not in done:
-            state.apply([entry])
-    return stale
-
-
-def _are_same_answers(key: str, own_state: BoardState, state: BoardState) -> bool:
-    """Return True of a row with the same answers and samples in two states."""
-    own_row = own_state.rows.get(key)
-    row = state.rows.get(key)
-    return own_row is not None and row is not None and own_row.checked_parts == row.checked_parts
-
-
-def _refuse_withdrawn(entry: Entry | None, state: BoardState, names: Aliases) -> None:
+def _refuse_withdrawn(entry: Entry, state: BoardState, names: Aliases) -> None:
     """Raise InputError of answers that a published withdrawal is about."""
     if isinstance(entry, Filed):
         removed = state.tombstone(entry.key, entry.model, entry.answers, names)
@@ -155,7 +184,7 @@ def _refuse_withdrawn(entry: Entry | None, state: BoardState, names: Aliases) ->
             raise _contradiction(entry, removed)
 
 
-def _refuse_taken_name(entry: Entry | None, state: BoardState) -> None:
+def _refuse_taken_name(entry: Entry, state: BoardState) -> None:
     """Raise InputError of a name that a published row of another model has."""
     if not isinstance(entry, Renamed):
         return
@@ -171,7 +200,7 @@ def _refuse_taken_name(entry: Entry | None, state: BoardState) -> None:
 
 
 def _refuse_name_given_meanwhile(
-    entry: Entry | None, renames: Sequence[Renamed], state: BoardState, names: Aliases
+    entry: Entry, renames: Sequence[Renamed], state: BoardState, names: Aliases
 ) -> None:
     """Raise InputError of a filing under a name that another account's model got since."""
     if not isinstance(entry, Filed):
@@ -185,31 +214,6 @@ def _refuse_name_given_meanwhile(
         has_name = state.name_of(row.model).casefold() == name
         if has_name and not same_account(state.owner_of(row, names), account):
             raise _two_models(in_words(named[-1]), entry)
-
-
-def _refuse_name_of_another(
-    own_lines: Sequence[Line], shared: int, published_lines: Sequence[Line], names: Aliases
-) -> None:
-    """Raise InputError of a model that another account has where it is published.
-
-    What the store's maintainers let in against its own ledger's word stays in.
-    """
-    own_state = state_of(own_lines[:shared])
-    state = state_of(published_lines)
-    published_models = _models(published_lines[shared:], state, names)
-    withdrawn = _withdrawn_answers(own_lines[shared:])
-    for line in own_lines[shared:]:
-        entry = line.entry
-        if entry is None:
-            continue
-        is_withdrawn = isinstance(entry, Filed) and (entry.key, entry.answers) in withdrawn
-        if isinstance(entry, Filed | Received) and not is_withdrawn:
-            is_published = names.id_of(state.name_of(entry.model)) in published_models
-            reason = _refusal(entry, state, names) if is_published else None
-            if reason is not None and _refusal(entry, own_state, names) is None:
-                raise _two_accounts(reason, entry)
-        own_state.apply([entry])
-        state.apply([entry])
 
 
 def _models(lines: Sequence[Line], state: BoardState, names: Aliases) -> set[str]:

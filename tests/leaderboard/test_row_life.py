@@ -248,6 +248,43 @@ def test_a_model_filed_under_a_name_that_another_one_got_meanwhile_stops_the_pub
         publishing.publish(second, dataset=DATASET)
 
 
+def _move_main_on(second, rextime_run):
+    """Let another maintainer publish a row of their own."""
+    cloning.clone(DATASET, second, print)
+    store.add(rextime_run("other", model="eve/other", right=3), second, filing=Filing("eve"))
+    publishing.publish(second, dataset=DATASET)
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_row_that_was_restored_and_added_again_is_published_after_another_maintainers(
+    place, rextime_run, tmp_path
+):
+    key = _key(place, "bob/two")
+    row_life.remove([key], place, "wrong frames")
+    publishing.publish(place, dataset=DATASET)
+    _move_main_on(tmp_path / "second", rextime_run)
+    shutil.rmtree(place / store.REMOVED_FOLDER)
+    assert row_life.restore(key, place) is False
+    [added] = store.add(rextime_run("again", model="bob/two", right=5), place, filing=Filing("bob"))
+    assert added.outcome == "added", added.why
+    publishing.publish(place, dataset=DATASET)
+    assert key in read_state(place).rows
+    assert _key(place, "eve/other")
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_name_given_and_taken_back_is_published_after_another_maintainers(
+    place, rextime_run, tmp_path
+):
+    publishing.publish(place, dataset=DATASET)
+    _move_main_on(tmp_path / "second", rextime_run)
+    row_life.rename("bob/two", "bob/second", place)
+    row_life.rename("bob/second", "bob/two", place)
+    publishing.publish(place, dataset=DATASET)
+    assert read_state(place).name_of("bob/two") == "bob/two"
+    assert _key(place, "eve/other")
+
+
 def test_the_last_of_many_names_is_todays_and_an_old_one_may_come_back():
     names = ["bob/two", *(f"bob/{number}" for number in range(3000)), "bob/two", "Bob/Two"]
     renames = [
