@@ -40,7 +40,7 @@ from reelbench.registry.records import (
     SettingsRecord,
 )
 from reelbench.registry.sampling import SUBTITLED
-from reelbench.registry.spec import BenchmarkSpec, Mean, MeanOf, Metric
+from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.splits import is_mini
 from reelbench.scoring import calibration_file, runs
 from reelbench.scoring.shortcuts import column_of
@@ -749,21 +749,6 @@ def _mean(numbers: Sequence[float]) -> float | None:
     return sum(numbers) / len(numbers) if numbers else None
 
 
-def means_of(spec: BenchmarkSpec, metric: Metric) -> list[Mean]:
-    """Return the means over items that a metric is, or is the mean of.
-
-    There are none where it follows from items otherwise.
-    """
-    how = metric.aggregate
-    if isinstance(how, Mean):
-        return [how]
-    means: list[Mean] = []
-    if isinstance(how, MeanOf):
-        for name in how.metrics:
-            means += means_of(spec, spec.metric(name))
-    return means
-
-
 class CalibratedValue(NamedTuple):
     """A score with the judge corrected, in its own unit, and how that was made."""
 
@@ -777,7 +762,7 @@ def calibrated_primary(spec: BenchmarkSpec, folder: Path) -> CalibratedValue | N
     Each answer counts once. None where people did not score all that goes into it.
     """
     scores_by_people = calibration_file.read(folder)
-    means = means_of(spec, spec.primary)
+    means = spec.means_of(spec.primary)
     if scores_by_people is None or not means:
         return None
     criteria = scores_by_people.criteria

@@ -31,7 +31,7 @@ from reelbench.leaderboard import columns, headline, overall, ranking, row_fault
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.checked_files import CheckedFiles
 from reelbench.leaderboard.code_state import digest_of
-from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count, means_of
+from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.history import PastTable, Place, TableHistory
 from reelbench.leaderboard.missing_columns import Note
@@ -642,7 +642,7 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
         "judge": spec.judge.default_model if spec.judge else None,
         "right": spec.primary.right_from,
         "per_item": [
-            (mean.column, mean.scale, mean.lowest) for mean in means_of(spec, spec.primary)
+            (mean.column, mean.scale, mean.lowest) for mean in spec.means_of(spec.primary)
         ],
         "metrics": [_metric(metric) for metric in spec.metrics],
         "facets": [_facet(facet) for facet in cognitive_profile.facets(spec)],

@@ -551,6 +551,23 @@ class BenchmarkSpec(Declared):
                 return metric
         raise KeyError(name)
 
+    def means_of(self, metric: Metric) -> list[Mean]:
+        """Return the means over items that a metric is, or is the mean of.
+
+        There are none where any part of it follows from items otherwise.
+        """
+        how = metric.aggregate
+        if isinstance(how, Mean):
+            return [how]
+        means: list[Mean] = []
+        if isinstance(how, MeanOf):
+            for name in how.metrics:
+                means_of_part = self.means_of(self.metric(name))
+                if not means_of_part:
+                    return []
+                means += means_of_part
+        return means
+
     def facet(self, name: str) -> Facet:
         """Return the facet called `name`. KeyError where there is none."""
         for facet in self.facets:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reelbench.base.files import sha256_of_names
-from reelbench.registry.spec import BenchmarkSpec, Mean, MeanOf, Metric
+from reelbench.registry.spec import BenchmarkSpec, Mean
 from reelbench.scoring import aggregation
 from reelbench.scoring.comparison import AtBothEnds
 from reelbench.scoring.value_bounds import End, end_scores
@@ -61,8 +61,8 @@ def columns_at_both_ends(
     Returns:
         None where the main metric is no plain mean of columns.
     """
-    means = _plain_means(spec, spec.primary)
-    if means is None:
+    means = spec.means_of(spec.primary)
+    if not means or any(mean.weight_by for mean in means):
         return None
     places = _places_in_order_of_ids(columns, only)
     lowest = _resampled_at("lowest", spec, means, columns, places)
@@ -71,22 +71,6 @@ def columns_at_both_ends(
         highest = _resampled_at("highest", spec, means, columns, places)
     items = sha256_of_names(columns.ids[place] for place in places)
     return AtBothEnds(items, lowest, highest)
-
-
-def _plain_means(spec: BenchmarkSpec, metric: Metric) -> list[Mean] | None:
-    """Return the means that make a metric. None where it is made otherwise."""
-    how = metric.aggregate
-    if isinstance(how, Mean):
-        return [how] if how.weight_by is None else None
-    if not isinstance(how, MeanOf):
-        return None
-    means: list[Mean] = []
-    for name in how.metrics:
-        means_of_part = _plain_means(spec, spec.metric(name))
-        if means_of_part is None:
-            return None
-        means += means_of_part
-    return means
 
 
 def _places_in_order_of_ids(columns: ScoreColumns, only: Collection[str] | None) -> list[int]:

@@ -25,7 +25,6 @@ from reelbench.data import ownership
 from reelbench.data.redistribution import why_withheld
 from reelbench.judges.prompting import load_prompts
 from reelbench.leaderboard import hidden_totals
-from reelbench.leaderboard.entries import means_of
 from reelbench.leaderboard.exports import Exported
 from reelbench.leaderboard.recompute import date_of
 from reelbench.leaderboard.standing import bound_in_words, standing
@@ -392,7 +391,7 @@ def _columns(stored: StoredResult) -> Iterable[_Column]:
     columns: dict[tuple[str, ...], _Column] = {}
     for metric in stored.spec.metrics:
         metric_result = stored.result.metrics.get(metric.name)
-        means = means_of(stored.spec, metric)
+        means = stored.spec.means_of(metric)
         if metric_result is None or metric_result.value is None or not means:
             continue
         score_names = tuple(mean.column for mean in means)
