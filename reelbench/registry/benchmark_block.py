@@ -120,11 +120,15 @@ class Block:
 
 def parse(path: Path) -> Block:
     """Read a file's YAML as a block. InputError names the line of an error."""
+    return parse_text(read_text(path, most=bounds.SETTINGS_BYTES), path)
+
+
+def parse_text(text: str, path: Path) -> Block:
+    """Parse the YAML of a file as a block. InputError names the line of an error."""
     import yaml  # here: 20 ms that only who has such files pays
 
     from reelbench.base.yaml_text import LOADER, check
 
-    text = read_text(path, most=bounds.SETTINGS_BYTES)
     try:
         check(text, str(path), "the file", 1)
         root: Any = yaml.compose(text, Loader=LOADER)

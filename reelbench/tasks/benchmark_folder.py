@@ -6,8 +6,7 @@ It holds the rows, the `benchmark.yaml` that declares them, a README, and a data
 import json
 import re
 import shutil
-import tempfile
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,12 +16,13 @@ from reelbench.base import tables
 from reelbench.base.containment import allow
 from reelbench.base.errors import InputError, cut_in_the_middle, first_of, number_of
 from reelbench.base.files import LONGEST_NAME, replacing_folder, write_text
-from reelbench.base.values import is_object
+from reelbench.base.values import is_array, is_object
 from reelbench.data import file_patterns, row_cells, row_tables
 from reelbench.registry import benchmark_block, benchmark_file, benchmark_mapping, datasheet_form
+from reelbench.registry.benchmark_block import Block
 from reelbench.registry.benchmark_keys import KEYS
 from reelbench.registry.benchmark_kinds import FileKind
-from reelbench.registry.mapping_words import is_mapping_of_words
+from reelbench.registry.mapping_words import PLACE, is_mapping_of_words
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, SpanUnit
 from reelbench.tasks.answer_orders import lines_of_orders
 from reelbench.tasks.column_guess import OPTIONS_SEEN, Guess, guess
@@ -102,23 +102,24 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
             something about them can't be guessed. Nothing is written then.
     """
     _check_request(request, folder)
-    source = _read_source(request)
+    keys = _parsed_keys(request)
+    source = _read_source(request, keys)
     rows = [row for _, row in source.rows]
     if not rows:
         raise InputError(f"{request.rows}: no rows; expected at least one question")
     folder_of_videos = VideoFolder(request.media) if request.media else None
-    beside = _beside_rows(request)
+    beside = _beside_rows(request, keys)
     without = _columns_without(request, [*rows, beside.values])
     _refuse_orders(request, rows, without)
     result = guess(
         rows, request.kind, columns=request.columns, media=folder_of_videos, without=without
     )
     _account_for_keys(request, result, beside, rows)
-    _count_as_used(request, result)
-    if _draws_options(request):
+    _count_as_used(keys, result)
+    if _draws_options(keys):
         result.columns.pop("answer", None)
         result.answer_is = None
-    _refuse_doubts(request, result, rows[0])
+    _refuse_doubts(request, keys, result, rows[0])
     result.answer_is = request.answer_is or result.answer_is
     video = result.columns.get("video", ())
     if isinstance(video, str) and "{" not in video:
@@ -188,13 +189,12 @@ def _columns_without(request: NewBenchmark, rows: Sequence[Cells]) -> list[str]:
     return columns
 
 
-def _beside_rows(request: NewBenchmark) -> tables.Beside:
+def _beside_rows(request: NewBenchmark, keys: Block) -> tables.Beside:
     """Return the values beside a JSON document's rows that are not joined to them."""
-    if "line" in request.keys:
+    if "line" in keys.values:
         return tables.Beside("", {})
-    if not request.keys.keys() & {"each", "join"}:
+    if not keys.values.keys() & {"each", "join"}:
         return tables.beside_rows(request.rows)
-    keys = _parsed_keys(request)
     steps = benchmark_mapping.steps(keys)
     rows_key = steps[0] if steps else ""
     beside = tables.beside_rows(request.rows, rows_key)
@@ -221,18 +221,30 @@ def _account_for_keys(
         )
 
 
-def _count_as_used(request: NewBenchmark, result: Guess) -> None:
+def _count_as_used(keys: Block, result: Guess) -> None:
     """Take columns that the keys of `--set` name off the unused ones."""
-    named: set[str] = set()
-    for text in request.keys.values():
-        named.update(word.strip() for word in re.split(r"[\[\]{},:]", text))
-    for name in named & result.unused.keys():
+    for name in set(_names_in(keys)) & result.unused.keys():
         del result.unused[name]
         result.unread.pop(name, None)
-    if "span_from" in request.keys:
+    if "span_from" in keys.values:
         for name in ("span", "start"):
             for column in _column_list(result.columns.get(name, ())):
                 result.unread.pop(column, None)
+
+
+def _names_in(value: object) -> Iterator[str]:
+    """Yield the texts of a key's value that may name columns, and the names within them."""
+    if isinstance(value, str):
+        yield value
+        yield from PLACE.findall(value)
+    elif isinstance(value, Block):
+        for key, part in value.values.items():
+            if value.key_path(key) not in KEYS:  # of such a mapping the keys are names, too
+                yield key
+            yield from _names_in(part)
+    elif is_array(value):
+        for part in value:
+            yield from _names_in(part)
 
 
 def _concerns_rows(value: object, rows: Sequence[Cells]) -> bool:
@@ -388,17 +400,17 @@ def _folder_beside(folder: Path, videos: Sequence[str]) -> Path | None:
     return None
 
 
-def _refuse_doubts(request: NewBenchmark, result: Guess, row: Cells) -> None:
+def _refuse_doubts(request: NewBenchmark, keys: Block, result: Guess, row: Cells) -> None:
     """Raise InputError for all that could not be guessed, or that a guess would drop."""
     faults = _lines_of_drops(request, result)
-    faults += _lines_of_lacks(request, result, row)
+    faults += _lines_of_lacks(request, keys, result, row)
     if result.units and request.span_unit is None:
         faults.append(
             f"{'; '.join(result.units)}: say what the spans are counted in with "
             "--span-unit seconds|milliseconds|minutes|frames|ratio|percent|clock (frames: and "
             "--fps NUMBER or --fps COLUMN)"
         )
-    if result.several_windows and "windows" not in request.keys:
+    if result.several_windows and "windows" not in keys.values:
         faults.append(result.several_windows)
     if not faults:
         return
@@ -430,9 +442,9 @@ def _lines_of_drops(request: NewBenchmark, result: Guess) -> list[str]:
     return [f"columns that no key uses yet: {drops} (--without COLUMN leaves one unused)"]
 
 
-def _lines_of_lacks(request: NewBenchmark, result: Guess, row: Cells) -> list[str]:
+def _lines_of_lacks(request: NewBenchmark, keys: Block, result: Guess, row: Cells) -> list[str]:
     """Return the lines on columns that are lacking, and on the ones that there are."""
-    lines = [line for line in result.lacking if not _is_answered(request, line)]
+    lines = [line for line in result.lacking if not _is_answered(request, keys, line)]
     if not lines:
         return []
     return [
@@ -441,67 +453,64 @@ def _lines_of_lacks(request: NewBenchmark, result: Guess, row: Cells) -> list[st
     ]
 
 
-def _is_answered(request: NewBenchmark, line: str) -> bool:
+def _is_answered(request: NewBenchmark, keys: Block, line: str) -> bool:
     """Return True where the user says what a line of a guess finds lacking."""
     if "--answer-is" in line:
         return request.answer_is is not None
     if "no column is the options" in line:
-        return "options" in request.keys
+        return "options" in keys.values
     if "no column is the answer" in line:
-        return "hidden_answers" in request.keys or _draws_options(request)
+        return "hidden_answers" in keys.values or _draws_options(keys)
     return False
 
 
-def _draws_options(request: NewBenchmark) -> bool:
+def _draws_options(keys: Block) -> bool:
     """Return True where `--set options` names the right option's column, which is the answer."""
-    return re.search(r"\bright:", request.keys.get("options", "")) is not None
+    return "right" in keys.block("options").values
 
 
-def _read_source(request: NewBenchmark) -> _Source:
+def _read_source(request: NewBenchmark, keys: Block) -> _Source:
     """Return the rows of the file, and of the file that is joined to it.
 
     Raises:
         InputError: None of the rows can be read.
     """
-    if request.rows.suffix.lower() == ".txt" and "line" not in request.keys:
+    if request.rows.suffix.lower() == ".txt" and "line" not in keys.values:
         raise InputError(
             f"{request.rows}: of lines of text say how they are parted: "
             "--set 'line={clip} {start}##{words}'"
         )
-    pattern = _pattern_of_source(request)
-    if not pattern and not request.keys.keys() & {"each", "line", "join"}:
+    pattern = _pattern_of_source(keys)
+    if not pattern and not keys.values.keys() & {"each", "line", "join"}:
         entries = tables.read(request.rows, sheet_name=request.sheet)
         return _Source([request.rows], list(entries))
     if request.sheet:
         raise InputError(
             f"--sheet {request.sheet}: a sheet's rows take no each, line, join or further files"
         )
-    return _read_by_keys(request, pattern)
+    return _read_by_keys(request.rows, keys, pattern)
 
 
-def _pattern_of_source(request: NewBenchmark) -> str:
+def _pattern_of_source(keys: Block) -> str:
     """Return the pattern of files that the key `source` names, if any."""
-    if "source" not in request.keys:
-        return ""
-    source = _parsed_keys(request).block("source")
+    source = keys.block("source")
     names = source.texts("file")
     if "hub" in source.values or len(names) != 1 or not file_patterns.is_pattern(names[0]):
         return ""
     return names[0]
 
 
-def _read_by_keys(request: NewBenchmark, pattern: str) -> _Source:
+def _read_by_keys(rows_file: Path, keys: Block, pattern: str) -> _Source:
     """Return the rows that the keys `each`, `line`, `join` and `source` make of the files.
 
     A row that can't be read is told by `check`.
     """
-    files = [request.rows]
-    folder = request.rows.parent
+    files = [rows_file]
+    folder = rows_file.parent
     if pattern:
         files = list(file_patterns.matching_files(folder, pattern))
-        if request.rows not in files:
-            raise InputError(f"source.file: {pattern} is to match {request.rows.name}, too")
-    keys = _parsed_keys(request)
+        if rows_file not in files:
+            raise InputError(f"source.file: {pattern} is to match {rows_file.name}, too")
     join = benchmark_mapping.join_of(keys)
     if join:
         files.append(folder / keys.block("join").required_text("file"))
@@ -522,12 +531,12 @@ def _read_by_keys(request: NewBenchmark, pattern: str) -> _Source:
     return _Source(files, rows)
 
 
-def _parsed_keys(request: NewBenchmark) -> benchmark_block.Block:
+def _parsed_keys(request: NewBenchmark) -> Block:
     """Return the further keys of the request, as its file will have them."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "the keys of --set"
-        write_text(file, "\n".join(request.further_lines()))
-        return benchmark_block.parse(file)
+    place = Path("the keys of --set")
+    if not request.keys:
+        return Block(place, "", {}, {}, 1)
+    return benchmark_block.parse_text("\n".join(request.further_lines()), place)
 
 
 def _benchmark_yaml(

@@ -52,3 +52,15 @@ def test_a_column_that_a_key_names_is_used(tmp_path):
     _, guess = made(tmp_path, rows, keys={"facets": "[part]"})
     assert "other" in guess.unused
     assert "part" not in guess.unused
+
+
+def test_a_column_is_used_where_a_key_names_it_and_not_where_a_text_has_its_word(tmp_path):
+    rows = [
+        {"id": f"q{n}", "video": f"v{n}.mp4", "question": f"Which {n}?", "options": ["tea", "milk"],
+         "answer": "tea", "the part": "first", "words": "x", "wrong": "x"}
+        for n in range(4)
+    ]  # fmt: skip
+    keys = {"title": "Films, words: all of them", "facets": '["the part"]'}
+    _, guess = made(tmp_path, rows, keys=keys)
+    assert "the part" not in guess.unused
+    assert {"words", "wrong"} <= guess.unused.keys()
