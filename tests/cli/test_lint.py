@@ -4,15 +4,14 @@ import json
 
 import pytest
 
+from tests.declared import declared
+
 COLUMNS = "source: {file: rows.json}\ncolumns: {id: n, video: film, question: q, "
 CHOICE = f"kind: choice\n{COLUMNS}options: options, answer: answer}}\n"
 
 
 def declare(folder, rows, text=CHOICE):
-    folder.mkdir()
-    (folder / "benchmark.yaml").write_text(f"id: kit\n{text}", encoding="utf-8")
-    (folder / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
-    return folder
+    return declared(folder, f"id: kit\n{text}", rows, "rows.json")
 
 
 def choices(number):

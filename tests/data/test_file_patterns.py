@@ -19,11 +19,6 @@ facets: [task]
 ROW = {"video": "v", "question": "Which?", "options": ["tea", "milk"], "answer": "A"}
 
 
-@pytest.fixture(autouse=True)
-def _forget(monkeypatch):
-    monkeypatch.setattr(discovery, "_registry", None)
-
-
 def declared(folder, source):
     folder.mkdir()
     (folder / "benchmark.yaml").write_text(HEAD.format(source=source), encoding="utf-8")

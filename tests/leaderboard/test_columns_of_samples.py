@@ -1,7 +1,6 @@
 """Boards read columns of a store's samples; they give what the samples give, and nobody can forge them."""
 
 import dataclasses
-import json
 import random
 import shutil
 import signal
@@ -13,7 +12,6 @@ from typer.testing import CliRunner
 import reelbench
 from reelbench.base.workers import Workers
 from reelbench.leaderboard import board, rereading, site, store
-from reelbench.leaderboard.entries import means_of
 from reelbench.leaderboard.sample_columns import (
     as_parquet,
     samples_of,
@@ -27,6 +25,7 @@ from reelbench.registry.metrics import MeanOf
 from reelbench.registry.records import Sample
 from reelbench.scoring import aggregation, answers, comparison, result_files
 from reelbench.scoring.score_columns import columns_at_both_ends
+from tests.declared import declared
 from tests.forks import KILL_AT
 from tests.program import app
 
@@ -79,7 +78,7 @@ def test_columns_have_every_number_of_the_samples_to_the_bit():
 
 def _some_samples(spec, draw):
     """Return 120 samples in no order; one in ten of them lacks a score, for any reason."""
-    names = sorted({mean.column for mean in means_of(spec, spec.primary)})
+    names = sorted({mean.column for mean in spec.means_of(spec.primary)})
     samples = []
     for place in range(120):
         fields = {"video": f"v{place % 13}", "scores": {}}
@@ -260,8 +259,6 @@ def test_columns_of_samples_that_changed_hands_go_with_the_samples(two_runs, rex
 
 
 def test_secret_answers_have_no_columns(tmp_path):
-    folder = tmp_path / "cellar"
-    folder.mkdir()
     rows = [
         {
             "id": f"q{number}",
@@ -271,12 +268,12 @@ def test_secret_answers_have_no_columns(tmp_path):
         }
         for number in range(12)
     ]
-    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (folder / "benchmark.yaml").write_text(
+    text = (
         "id: cellar\ntitle: Cellar\nkind: exact\nsource: {file: rows.jsonl}\n"
         "columns: {id: id, video: video, question: q, answer: a}\n"
         "languages: [en]\nlicence: cc-by-4.0\nhidden_answers: true\n"
     )
+    folder = declared(tmp_path / "cellar", text, rows)
     answers = [{"id": row["id"], "prediction": row["a"]} for row in rows]
     reelbench.score(str(folder), answers, model="org/one").save(tmp_path / "run")
     [added] = store.add(tmp_path / "run", tmp_path / "store")

@@ -11,6 +11,7 @@ from reelbench.leaderboard.exports import every_eval_ever
 from reelbench.leaderboard.store import Filing
 from reelbench.registry.records import ErrataRecord
 from reelbench.scoring import result_files
+from tests.declared import declared
 
 DATASET, SPACE = "museum/reelbench-results", "museum/reelbench-board"
 QUESTIONS = 24
@@ -20,19 +21,17 @@ FILED = Filing(at=datetime(2026, 5, 1, tzinfo=UTC))
 
 def _cellar(folder, right):
     """Write a benchmark of which the model has the `right` questions right."""
-    folder.mkdir(exist_ok=True)
     rows = []
     for number in range(QUESTIONS):
         answer = SAID[number] if number in right else f"other {number}"
         row = {"id": f"q{number}", "video": f"v{number}.mp4", "q": f"What is {number}?"}
         rows.append({**row, "a": answer, "topic": "top" if number % 2 else "low"})
-    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (folder / "benchmark.yaml").write_text(
+    text = (
         "id: cellar\ntitle: Cellar\nkind: exact\nsource: {file: rows.jsonl}\n"
         "columns: {id: id, video: video, question: q, answer: a}\nfacets: [topic]\n"
         "languages: [en]\nlicence: cc-by-4.0\nhidden_answers: true\n"
     )
-    return folder
+    return declared(folder, text, rows)
 
 
 def _published(tmp_path, hub, right):

@@ -6,14 +6,14 @@ import random
 
 import pytest
 
+from tests.declared import declared
+
 QUESTIONS, VIDEOS, LACKING = 300, 20, 5
 
 
 @pytest.fixture
 def lacking(reelbench, tmp_path):
     """A store of two models, 300 questions on 20 videos; `lab/lacking` has no answer to five of them."""
-    folder = tmp_path / "quiz"
-    folder.mkdir()
     rows = [
         {
             "id": f"q{n}",
@@ -24,12 +24,12 @@ def lacking(reelbench, tmp_path):
         }
         for n in range(QUESTIONS)
     ]
-    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     columns = ", ".join(f"{name}: {name}" for name in rows[0])
-    (folder / "benchmark.yaml").write_text(
+    text = (
         "id: quiz\ntitle: Quiz\nkind: choice\nanswer_is: letter\nsource: {file: rows.jsonl}\n"
         f"columns: {{{columns}}}\n"
     )
+    folder = declared(tmp_path / "quiz", text, rows)
     draw = random.Random(5)
     right = {
         name: sum(draw.random() < share for _ in rows)

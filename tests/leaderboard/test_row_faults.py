@@ -6,6 +6,7 @@ import pytest
 
 import reelbench
 from reelbench.leaderboard import board, site, store
+from tests.declared import declared
 
 ANSWERS = [{"id": f"q{number}", "prediction": "A"} for number in range(4)]
 RECORD = {
@@ -35,17 +36,15 @@ RECORD = {
 
 
 def lines_on_page(tmp_path, record, more=""):
-    folder = tmp_path / "kit"
-    folder.mkdir()
     rows = []
     for number in range(4):
         row = {"n": f"q{number}", "film": f"{number}.mp4", "q": f"Which is {number}?"}
         rows.append({**row, "options": ["red", "blue"], "a": "A"})
-    (folder / "rows.json").write_text(json.dumps(rows))
-    (folder / "benchmark.yaml").write_text(
+    text = (
         "id: kit\nkind: choice\nsource: {file: rows.json}\n"
         f"columns: {{id: n, video: film, question: q, options: options, answer: a}}\n{more}"
     )
+    folder = declared(tmp_path / "kit", text, rows, "rows.json")
     (folder / "lint.json").write_text(record)
     reelbench.score(str(folder), ANSWERS, model="org/model").save(tmp_path / "run")
     [added] = store.add(tmp_path / "run", tmp_path / "store")

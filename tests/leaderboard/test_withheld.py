@@ -15,13 +15,13 @@ from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard.changed_files import ChangedFiles
 from reelbench.leaderboard.publish import PublishOptions
 from reelbench.leaderboard.store import Filing
+from tests.declared import declared
 
 SPACE, DATASET = "museum/reelbench-board", "museum/reelbench-results"
 ANSWER = "the secret answer"
 
 
 def pantry(folder):
-    folder.mkdir(parents=True, exist_ok=True)
     rows = [
         {
             "id": f"q{n}",
@@ -32,12 +32,11 @@ def pantry(folder):
         }
         for n in range(24)
     ]
-    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (folder / "benchmark.yaml").write_text(
+    text = (
         "id: pantry\ntitle: Pantry\nkind: exact\nsource: {file: rows.jsonl}\n"
         "columns: {id: id, video: video, question: q, answer: a}\nfacets: [topic]\nlanguages: [en]\n"
     )
-    return folder
+    return declared(folder, text, rows)
 
 
 @pytest.fixture

@@ -21,11 +21,6 @@ PLAIN = {"id": "n", "video": "clip", "question": "q", "options": "o", "answer": 
 ASKED = {"n": 7, "clip": "one.mp4", "q": "Which cup?"}
 
 
-@pytest.fixture(autouse=True)
-def _forget(monkeypatch):
-    monkeypatch.setattr(discovery, "_registry", None)
-
-
 def write(folder, head, columns, rows, file="rows.jsonl"):
     folder.mkdir(exist_ok=True, parents=True)
     listed = "".join(f"  {name}: {json.dumps(column)}\n" for name, column in columns.items())

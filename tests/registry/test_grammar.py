@@ -7,6 +7,7 @@ import pytest
 import reelbench as face
 from reelbench.base.errors import InputError
 from reelbench.registry import benchmark_file, discovery
+from tests.declared import declared
 from tests.servers.judge import Answer, JudgeServer
 
 CHOICE = "id: grammar\nkind: choice\nsource: {file: rows.jsonl}\n"
@@ -15,18 +16,6 @@ OPEN = "id: grammar\nkind: open\nsource: {file: rows.jsonl}\n"
 ROW = {"id": "q1", "video": "v", "question": "Which?", "options": ["tea", "milk"], "answer": "A"}
 COLUMNS = "columns: {id: id, video: video, question: question, options: options, answer: answer}\n"
 SPANS = "columns: {id: id, video: video, question: question, span: span, clip: clip}\n"
-
-
-@pytest.fixture(autouse=True)
-def _forget(monkeypatch):
-    monkeypatch.setattr(discovery, "_registry", None)
-
-
-def declared(folder, text, rows):
-    folder.mkdir(exist_ok=True)
-    (folder / "benchmark.yaml").write_text(text, encoding="utf-8")
-    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return folder
 
 
 def loaded(folder, text, rows):

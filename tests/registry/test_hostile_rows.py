@@ -9,24 +9,17 @@ import reelbench as face
 from reelbench.base import bounds, settings, tables
 from reelbench.base.errors import InputError
 from reelbench.data import mapped_rows, option_texts, video_windows
-from reelbench.registry import benchmark_file, discovery, prompts
+from reelbench.registry import benchmark_file, prompts
 from reelbench.tasks.prompting import prompt_of
 from tests.alarms import one_pass
+from tests.declared import declared
 
 OPEN = "id: shapes\nkind: exact\nsource: {file: rows.jsonl}\ncolumns: {id: n, video: clip, question: q, answer: a}\n"
 ROW = {"n": "1", "clip": "one.mp4", "q": "Which cup?", "a": "red"}
 
 
-@pytest.fixture(autouse=True)
-def _forget(monkeypatch):
-    monkeypatch.setattr(discovery, "_registry", None)
-
-
 def written(folder, more="", head=OPEN, row=ROW):
-    folder.mkdir(exist_ok=True)
-    (folder / "benchmark.yaml").write_text(head + more, encoding="utf-8")
-    (folder / "rows.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
-    return folder
+    return declared(folder, head + more, [row])
 
 
 @pytest.mark.parametrize(

@@ -28,11 +28,6 @@ from tests.servers.judge import Answer, JudgeServer
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture(autouse=True)
-def _forget(monkeypatch):
-    monkeypatch.setattr(discovery, "_registry", None)
-
-
 def declare(folder, text, **files):
     """A benchmark of a file's text and of files by name (`rows__json` is rows.json)."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -19,11 +19,6 @@ SCORERS = {"owners' scorer", "lmms-eval's scorer"}
 MATERIAL = {"real answers", "real rows", "made rows"}
 
 
-@pytest.fixture(autouse=True)
-def _forget(monkeypatch):
-    monkeypatch.setattr(discovery, "_registry", None)
-
-
 def written(folder, files):
     """Write an owner's files; a name that a pattern with .parquet stands for gets Parquet."""
     for name, content in files.items():

@@ -9,16 +9,13 @@ from reelbench.base import bounds
 from reelbench.base.errors import InputError
 from reelbench.tasks import hidden_answers, hidden_submission
 from reelbench.tasks.answer_reader import ReaderOptions
+from tests.declared import declared
 from tests.servers.judge import JudgeServer
 
 
-def _benchmark(folder, rows, declared):
-    folder.mkdir()
-    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (folder / "benchmark.yaml").write_text(
-        "id: attic\ntitle: Attic\nlanguages: [en]\nlicence: cc-by-4.0\n" + declared
-    )
-    return folder
+def _benchmark(folder, rows, keys):
+    head = "id: attic\ntitle: Attic\nlanguages: [en]\nlicence: cc-by-4.0\n"
+    return declared(folder, head + keys, rows)
 
 
 SPANS = """\

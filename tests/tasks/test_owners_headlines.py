@@ -7,9 +7,10 @@ from typer.testing import CliRunner
 
 import reelbench as face
 from reelbench.base.errors import InputError
-from reelbench.registry import benchmark_file, discovery
+from reelbench.registry import benchmark_file
 from reelbench.registry.declaration import declaration, declared_benchmark, scoring_sha256
 from reelbench.scoring.number_match import number_of
+from tests.declared import declared
 from tests.program import app
 from tests.servers.judge import Answer, JudgeServer
 
@@ -22,24 +23,16 @@ facets: [part, task]
 """
 
 
-@pytest.fixture(autouse=True)
-def _forget(monkeypatch):
-    monkeypatch.setattr(discovery, "_registry", None)
-
-
 def choice_rows(folder, head, tasks):
     """Rows of choice, one for each pair of part and task, all of which have A for answer."""
-    folder.mkdir(exist_ok=True)
-    (folder / "benchmark.yaml").write_text(head, encoding="utf-8")
-    lines = []
+    rows = []
     for number, (part, task) in enumerate(tasks):
         row = {
             "id": f"q{number}", "video": f"v{number}", "question": "Which?",
             "options": ["tea", "milk"], "answer": "A", "part": part, "task": task,
         }  # fmt: skip
-        lines.append(json.dumps(row))
-    (folder / "rows.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    return folder
+        rows.append(row)
+    return declared(folder, head, rows)
 
 
 def values(folder, answers):
@@ -158,13 +151,11 @@ judge: {prompts: marks, scale: [1, 5]}
 
 
 def marked_benchmark(folder):
-    folder.mkdir()
-    (folder / "benchmark.yaml").write_text(MARKED, encoding="utf-8")
+    rows = [{"id": f"q{n}", "video": "v", "question": "Why?", "answer": "so"} for n in range(4)]
+    declared(folder, MARKED, rows)
     (folder / "marks").mkdir()
     (folder / "marks" / "match.txt").write_text("Mark it 1 to 5 as JSON.", encoding="utf-8")
     (folder / "marks" / "user.txt").write_text("{question} {reference} {answer}", encoding="utf-8")
-    rows = [{"id": f"q{n}", "video": "v", "question": "Why?", "answer": "so"} for n in range(4)]
-    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     (folder / "answers.json").write_text(json.dumps({f"q{n}": "so" for n in range(4)}))
     return folder
 
@@ -192,16 +183,13 @@ columns: {id: id, video: video, question: question, options: options, answer: an
 
 
 def counted(folder, head, answers):
-    folder.mkdir(exist_ok=True)
-    (folder / "benchmark.yaml").write_text(head, encoding="utf-8")
-    lines = []
+    rows = []
     for number, answer in enumerate(answers):
         row = {"id": f"q{number}", "video": "v", "question": "How many?", "answer": answer}
         row["kind"] = "letter" if answer == "A" else "number"
         row["options"] = ["tea", "milk"] if answer == "A" else None
-        lines.append(json.dumps(row))
-    (folder / "rows.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    return folder
+        rows.append(row)
+    return declared(folder, head, rows)
 
 
 @pytest.mark.parametrize(
@@ -350,12 +338,11 @@ columns: {id: id, video: video, question: question, span: span}
 
 
 def test_windows_count_by_f1(tmp_path):
-    (tmp_path / "benchmark.yaml").write_text(WINDOWS, encoding="utf-8")
     rows = [
         {"id": f"q{n}", "video": "v", "question": "When?", "span": span}
         for n, span in enumerate([[[0, 10], [20, 30], [40, 50]], [[0, 10]], [[0, 10], [20, 30]]])
     ]
-    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    declared(tmp_path, WINDOWS, rows)
     answers = {
         "q0": "[[0, 10]]",  # precision 1, recall 1/3: F1 50 at each threshold
         "q1": "from 0 to 4 seconds, and from 60 to 70 seconds",  # 0.4: 1/2 and 1 at 0.1 and 0.3

@@ -8,16 +8,14 @@ from reelbench.data import declared_check
 from reelbench.data.loading import locate
 from reelbench.registry import discovery
 from reelbench.tasks import round_trip
+from tests.declared import declared
 
 COLUMNS = "source: {file: rows.json}\ncolumns: {id: n, video: film, question: q, "
 CHOICE = {"film": "a.mp4", "options": ["red", "blue", "green"], "answer": "B"}
 
 
 def declare(folder, text, rows):
-    folder.mkdir()
-    (folder / "benchmark.yaml").write_text(f"id: kit\n{text}", encoding="utf-8")
-    (folder / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
-    return folder
+    return declared(folder, f"id: kit\n{text}", rows, "rows.json")
 
 
 def choices(number):

@@ -16,11 +16,6 @@ from tests.tasks.test_gallery import written
 pytest.importorskip("lmms_eval")
 
 
-@pytest.fixture(autouse=True)
-def _forget(monkeypatch):
-    monkeypatch.setattr(discovery, "_registry", None)
-
-
 @pytest.fixture
 def server(monkeypatch, tmp_path):
     with HubServer() as server:
