@@ -83,6 +83,8 @@ BREAKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 _ENDED = {0, 1, 2}
 _KILLED = -9
+_OF_OTHERS = (0.15, 0.02)
+"""Share of another's models in what a maintainer scores, and in what a submitter scores."""
 _KILLS = 0.03
 """Share of the commands that are killed before one of the changes that they make to a disk."""
 
@@ -185,7 +187,9 @@ class World:
             *self.cloned,
         ):  # rows of one such table come from one store
             name = "kitchen"
-        owner = person.name if self.chance(0.85) else self.rng.choice([*MAINTAINERS, *SUBMITTERS])
+        owner = person.name
+        if self.chance(_OF_OTHERS[person.name in SUBMITTERS]):
+            owner = self.rng.choice([*MAINTAINERS, *SUBMITTERS])
         minute = self.step if self.chance(0.8) else self.rng.randrange(self.step + 1)
         run = person.home / "runs" / f"{self.step}"
         shutil.copytree(self.rng.choice(self.bases[name]), run)
@@ -771,10 +775,10 @@ def drive(world: World, steps: int) -> None:
     faults = set(world.rng.sample(range(1, steps), max(1, FAULTS * steps // PER)))
     ways: list[tuple[int, Callable[[Person], None], tuple[str, ...]]] = [
         (9, world.score, MAINTAINERS),
-        (22, world.score, SUBMITTERS),
-        (22, world.publish, MAINTAINERS),
-        (24, world.hand_in, SUBMITTERS),
-        (14, world.end_one, MAINTAINERS),
+        (20, world.score, SUBMITTERS),
+        (18, world.publish, MAINTAINERS),
+        (22, world.hand_in, SUBMITTERS),
+        (24, world.end_one, MAINTAINERS),
         (3, world.withdraw, MAINTAINERS),
         (2, world.restore, MAINTAINERS),
         (2, world.rename, MAINTAINERS),
