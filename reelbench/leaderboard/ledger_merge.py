@@ -54,7 +54,7 @@ def merge(
 
 
 class _Merged:
-    """The state of what is published and, line by line, of the store's own lines after it."""
+    """The state of what is published, and of the store's lines after it."""
 
     def __init__(
         self,

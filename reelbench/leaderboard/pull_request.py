@@ -214,10 +214,11 @@ class PullRequests:
         return Changes(str(head.commit), paths, files)
 
     def _bases_of(self, revision: str) -> list[str | None]:
-        """Return the commits at which a revision left `main`. [None], its head, where it never did.
+        """Return the commits at which a revision left `main`.
 
         As `git merge-base --all` has them: commits of both, none of which is in another's history.
-        Lists alone don't tell which are: their order goes by dates that authors write.
+        Lists alone don't tell which are: their order goes by dates that authors write. [None], for
+        the head of `main`, where there is none.
         """
         own_commits = set(self._history(revision))
         common = [commit for commit in self._history("main") if commit in own_commits]

@@ -124,7 +124,7 @@ def parse(path: Path) -> Block:
 
 
 def parse_text(text: str, path: Path) -> Block:
-    """Parse the YAML of a file as a block. InputError names the line of an error."""
+    """Parse a file's text as a block. InputError names its line."""
     import yaml  # here: 20 ms that only who has such files pays
 
     from reelbench.base.yaml_text import LOADER, check

@@ -233,7 +233,7 @@ def _count_as_used(keys: Block, result: Guess) -> None:
 
 
 def _names_in(value: object) -> Iterator[str]:
-    """Yield the texts of a key's value that may name columns, and the names within them."""
+    """Yield the names that the value of a key may have for columns."""
     if isinstance(value, str):
         yield value
         yield from PLACE.findall(value)
