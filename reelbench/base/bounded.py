@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from time import monotonic
 from typing import Any, TypeVar
 
-from reelbench.base.errors import ReelbenchError, first_line
+from reelbench.base.errors import ReelbenchError, failure_in_a_line
 from reelbench.base.workers import starting
 
 MEMORY_IS_BOUNDED = sys.platform == "linux"
@@ -138,8 +138,6 @@ def _work_within_bounds(
         outcome = ("done", work(tell, *arguments))
     except MemoryError:
         outcome = ("memory", None)
-    except ReelbenchError as error:
-        outcome = ("failed", str(error))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is said in the process that asked
-        outcome = ("failed", f"{type(error).__name__}: {first_line(error)}")
+        outcome = ("failed", failure_in_a_line(error))
     sending.send(outcome)

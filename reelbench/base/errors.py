@@ -115,6 +115,13 @@ def first_line(error: object) -> str:
     return type(error).__name__
 
 
+def failure_in_a_line(error: Exception) -> str:
+    """Return the words of an error. Of a fault in the program its type, too."""
+    if isinstance(error, ReelbenchError):
+        return str(error)
+    return f"{type(error).__name__}: {first_line(error)}"
+
+
 class DataUnavailableError(ReelbenchError):
     """A benchmark's data is not on this machine, and could not be downloaded."""
 

@@ -3,6 +3,7 @@
 Every read of one goes through here. docs/settings.md is made from these declarations.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Callable
@@ -290,6 +291,12 @@ def data(benchmark: str) -> Setting:
 def home() -> Path:
     """Return `$REELBENCH_HOME`, where Reelbench keeps what it makes. It need not exist yet."""
     return expanded(HOME.get()).absolute()
+
+
+def record_of(place: Path, kind: str) -> Path:
+    """Return the file with what this machine knows of a folder. `kind` is its folder in `home`."""
+    digest = hashlib.sha256(str(place.resolve()).encode("utf-8", "surrogateescape")).hexdigest()
+    return home() / kind / f"{digest[:16]}.json"
 
 
 def kept_tables() -> Path:

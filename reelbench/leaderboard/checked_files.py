@@ -5,14 +5,13 @@ them all. The record is in `REELBENCH_HOME`: whoever can write to a store can't 
 were checked.
 """
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from reelbench.base import files
-from reelbench.base.settings import home
+from reelbench.base.settings import record_of
 from reelbench.base.values import is_array
 from reelbench.leaderboard.board_state import FiledRow
 from reelbench.leaderboard.code_state import file_states
@@ -26,8 +25,7 @@ class CheckedFiles:
     def __init__(self, store: Path) -> None:
         """Look at a store's files. Links are not followed."""
         self.states: Mapping[str, list[int]] = dict(file_states(store))
-        digest = hashlib.sha256(str(store.resolve()).encode("utf-8", "surrogateescape"))
-        self._record = home() / FOLDER / f"{digest.hexdigest()[:16]}.json"
+        self._record = record_of(store, FOLDER)
         document = files.read_record(self._record) or {}
         self._entries = {path: entry for path, entry in document.items() if is_array(entry)}
 

@@ -72,7 +72,7 @@ def keep_own_submission(folder: Path, store: Path, about: About | None = None) -
         edited = Path(name)
         _copy_files(folder, edited)
         if about is not None:
-            record = _with_about(record, about)
+            record = abouts.with_about(record, about)
             write_json(edited / hidden_submission.FILE, record.model_dump(mode="json"))
         key = key_of(record, edited)
         _copy_whole(edited, store / key)
@@ -96,8 +96,3 @@ def _copy_whole(folder: Path, place: Path) -> None:
 def _copy_files(folder: Path, place: Path) -> None:
     for name in hidden_submission.FILES:
         shutil.copyfile(folder / name, place / name)
-
-
-def _with_about(record: Submission, about: About) -> Submission:
-    model, settings = abouts.applied(about, record.benchmark.id, record.model, record.settings)
-    return record.model_copy(update={"model": model, "settings": settings})

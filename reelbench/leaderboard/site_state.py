@@ -5,7 +5,6 @@ the command's options. Files count by size and times. The record is in `REELBENC
 site: it names what a page withholds.
 """
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -85,7 +84,7 @@ class SiteState:
 
 def read(out: Path) -> SiteState | None:
     """Return the state of a site that this machine built last. None of any other."""
-    document = files.read_record(_path_of(out))
+    document = files.read_record(settings.record_of(out, _FOLDER))
     if document is None:
         return None
     try:
@@ -103,7 +102,7 @@ def read(out: Path) -> SiteState | None:
 def write(out: Path, inputs: str, runs: Mapping[str, str], summary: Summary) -> None:
     """Remember a site that was just built."""
     state = SiteState(inputs, code_state(), dict(file_states(out)), runs, summary)
-    path = _path_of(out)
+    path = settings.record_of(out, _FOLDER)
     path.parent.mkdir(parents=True, exist_ok=True)
     # No key can be in it: paths, numbers, hashes and what the command said.
     files.write_text(path, json.dumps(asdict(state), ensure_ascii=False))
@@ -111,12 +110,7 @@ def write(out: Path, inputs: str, runs: Mapping[str, str], summary: Summary) -> 
 
 def forget(out: Path) -> None:
     """Remember a site no more."""
-    _path_of(out).unlink(missing_ok=True)
-
-
-def _path_of(out: Path) -> Path:
-    digest = hashlib.sha256(str(out.resolve()).encode("utf-8", "surrogateescape")).hexdigest()
-    return settings.home() / _FOLDER / f"{digest[:16]}.json"
+    settings.record_of(out, _FOLDER).unlink(missing_ok=True)
 
 
 def inputs_of(

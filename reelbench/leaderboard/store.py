@@ -571,7 +571,7 @@ def _candidate(
     if rejudge is not None and result.judge is not None:
         rejudged = rejudge(result, verified.samples, known_rows)
     if about is not None:
-        result = _with_about(result, about)
+        result = abouts.with_about(result, about)
     candidate = _Candidate(
         result=result,
         stated=verified.result,
@@ -651,11 +651,6 @@ def row_of(result: Result, state: BoardState) -> FiledRow | None:
     return None
 
 
-def _with_about(result: Result, about: About) -> Result:
-    model, settings = abouts.applied(about, result.benchmark.id, result.model, result.settings)
-    return result.model_copy(update={"model": model, "settings": settings})
-
-
 def public(result: Result) -> Result:
     """Return a result without folders: of each path its last part alone."""
     location = without_folders(result.benchmark.source.location)
@@ -691,7 +686,7 @@ def _file(
         with suppress(InputError):  # a row whose files are not whole is filed anew
             old_result = result_files.read(place)
     if old_result is not None and result.model.about is None and old_result.model.about is not None:
-        result = _with_about(result, old_result.model.about)  # what was said once stays said
+        result = abouts.with_about(result, old_result.model.about)  # what was said once stays said
     result = public(result)
     outcome: Outcome = "added"
     if row is not None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reelbench.base import files
-from reelbench.base.settings import home
+from reelbench.base.settings import record_of
 from reelbench.base.values import is_object
 
 log = logging.getLogger("reelbench")
@@ -56,8 +56,7 @@ class StoreColumns:
     def __init__(self, store: Path) -> None:
         """Read the index of a store."""
         self.folder = store / FOLDER
-        digest = _sha256(str(store.resolve()).encode("utf-8", "surrogateescape"))
-        self._index = home() / _INDEX_FOLDER / f"{digest[:16]}.json"
+        self._index = record_of(store, _INDEX_FOLDER)
         self._known = self._read_index()
         self._new: dict[str, str] = {}
 

@@ -19,7 +19,7 @@ from pydantic import AliasPath, BaseModel, Field, ValidationError
 
 from reelbench.base import bounded
 from reelbench.base.bounded import Bounds
-from reelbench.base.errors import ReelbenchError, cut_in_the_middle, first_line, printable
+from reelbench.base.errors import cut_in_the_middle, failure_in_a_line, first_line, printable
 from reelbench.leaderboard.pull_request import Commenting, PullRequests
 from reelbench.registry import discovery
 
@@ -324,13 +324,6 @@ class Server:
                 why = f"pull request {arguments[0]}; {why}"
             self._note(why)
             return None
-
-
-def failure_in_a_line(error: Exception) -> str:
-    """Return the words of an error. Of a fault in the program its type, too."""
-    if isinstance(error, ReelbenchError):
-        return str(error)
-    return f"{type(error).__name__}: {first_line(error)}"
 
 
 def _in_one_line(record: logging.LogRecord) -> bool:

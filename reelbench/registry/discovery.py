@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reelbench.base import process_state, settings
-from reelbench.base.errors import InputError, ReelbenchError, first_line
+from reelbench.base.errors import InputError, ReelbenchError, failure_in_a_line
 from reelbench.registry import benchmark_file, entry_points, gallery, prompts
 from reelbench.registry.declaration import declared_benchmark, scoring_sha256
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
@@ -113,7 +113,7 @@ class _Loader:
         try:
             self._add_checked(entry.load(), f"entry point {entry.value}")
         except Exception as error:  # noqa: BLE001 - whatever a stranger's package raises
-            self.left_out[entry.name] = _reason(error)
+            self.left_out[entry.name] = failure_in_a_line(error)
             what = f"the benchmark {entry.name} of {entry.module}"
             log.warning("%s is left out: %s", what, self.left_out[entry.name])
 
@@ -123,7 +123,7 @@ class _Loader:
             self._add_checked(benchmark_file.read(file), str(file))
         except Exception as error:  # noqa: BLE001 - whatever a stranger's prompts and rows lead to
             name = file.parent.name
-            self.left_out[name] = _reason(error)
+            self.left_out[name] = failure_in_a_line(error)
             names_file = isinstance(error, ReelbenchError)  # its line does
             what = "a benchmark" if names_file else str(file)
             log.warning("%s is left out: %s", what, self.left_out[name])
@@ -132,12 +132,6 @@ class _Loader:
         if isinstance(spec, BenchmarkSpec):
             prompts.check(spec)  # those of our own are checked by tests
         self.add(spec, owner)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, ReelbenchError):
-        return str(error)
-    return f"{type(error).__name__}: {first_line(error)}"
 
 
 def _files() -> Iterator[Path]:

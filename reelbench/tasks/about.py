@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
@@ -15,8 +15,13 @@ from reelbench.base.errors import InputError
 from reelbench.base.files import read_text
 from reelbench.base.values import is_array
 from reelbench.base.yaml_text import read_mapping
-from reelbench.registry.records import PEOPLE_ADAPTER, About, ModelRecord, SettingsRecord
+from reelbench.registry.records import PEOPLE_ADAPTER, About, ModelRecord, Result, SettingsRecord
 from reelbench.registry.sampling import FrameSampling
+
+if TYPE_CHECKING:
+    from reelbench.tasks.hidden_submission import Submission
+
+RunT = TypeVar("RunT", Result, "Submission")
 
 _COUNT = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBT]?)", re.IGNORECASE)
 _FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
@@ -116,6 +121,12 @@ def applied(
         model.model_copy(update={"about": about, "revision": revision}),
         settings.model_copy(update={"frames": frames}),
     )
+
+
+def with_about(run: RunT, about: About) -> RunT:
+    """Return a run with the facts on its model. InputError where one contradicts it."""
+    model, settings = applied(about, run.benchmark.id, run.model, run.settings)
+    return run.model_copy(update={"model": model, "settings": settings})
 
 
 def merge(about: About, before: About) -> About:

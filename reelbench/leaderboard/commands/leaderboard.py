@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from reelbench.base.errors import InputError, ReelbenchError, first_of, number_of
+from reelbench.base.errors import (
+    InputError,
+    ReelbenchError,
+    failure_in_a_line,
+    first_of,
+    number_of,
+)
 from reelbench.base.settings import home
 from reelbench.base.text_tables import p_value
 from reelbench.leaderboard.commands.rows import Submitter
@@ -657,7 +663,7 @@ def _check_hidden(test: "HiddenTest") -> None:
         try:
             look = test.look_at(number, webhook.LANES[-1].bounds, last=True)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next one may do
-            failures.append(f"pull request {number}: {webhook.failure_in_a_line(error)}")
+            failures.append(f"pull request {number}: {failure_in_a_line(error)}")
             continue
         console.note(f"pull request {number}: {look.done}")
         if look.comment:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reelbench.base import settings
-from reelbench.base.errors import ReelbenchError, first_line
+from reelbench.base.errors import ReelbenchError, failure_in_a_line
 from reelbench.base.files import write_text
 from reelbench.registry.reasons import Reason
 from reelbench.registry.row_columns import PICTURES, VIDEOS
@@ -300,10 +300,8 @@ class Frames:
     def _decode_video(self, row: Row, form: _Form) -> Shown:
         try:
             return show(self.library, row, form.sampling, even=form.even)
-        except ReelbenchError as error:
-            return self._not_shown(row, str(error))
         except Exception as error:  # noqa: BLE001 - lmms-eval throws the whole run away for one video
-            return self._not_shown(row, f"{type(error).__name__}: {first_line(error)}")
+            return self._not_shown(row, failure_in_a_line(error))
 
     def _not_shown(self, row: Row, why: str) -> Shown:
         log.warning(
