@@ -318,8 +318,15 @@ class World:
         for _ in range(5):  # a kill or a fault may end it
             done = self.run(person, "clone", DATASET, "--store", str(person.store))
             if done.returncode == 0:
+                self.file_merged(person, done.stderr)
                 return
             self.told[f"clone: {outcome(done)}"] += 1
+
+    def file_merged(self, person: Person, said: str) -> None:
+        """File the corrections that were merged and that no published ledger has, as `clone` says."""
+        for command in re.findall(r"is filed with `reelbench leaderboard ([^`]+)`", said):
+            self.told["filed a merged correction"] += 1
+            self.run(person, *command.split())
 
     def publish(self, person: Person) -> None:
         """Publish as a maintainer; where the store lacks something, mostly bring it in and go on."""

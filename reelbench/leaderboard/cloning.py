@@ -84,11 +84,15 @@ def _clone_folder(folder: Path, place: Path, note: Callable[[str], None]) -> int
         maintainers_files.remember([aside / name for name in maintainers_files.FILES], aside)
         changed: dict[str, str] = {}
         store.read(aside, left_out=changed.__setitem__)
+    names = aliases.read(place)
     for key in changed:
+        command = f"reelbench leaderboard replace {place / key} --store {place}"
+        owner = state.owner_of(state.rows[key], names)
+        if owner is not None:
+            command += f" --account {owner}"
         note(
             f"{key}: its files there are not those that the ledger has, so no board shows it; a "
-            "corrected run that was merged is filed with `reelbench leaderboard replace "
-            f"{place / key} --store {place}`"
+            f"corrected run that was merged is filed with `{command}`"
         )
     if unfiled:
         note(

@@ -435,7 +435,7 @@ def test_a_merged_correction_that_nobody_filed_is_named_and_filed_in_a_clone(
     assert cloning.clone(DATASET, clone, told.append) == 2
     [line] = told
     assert line.startswith(f"{key}: its files there are not those that the ledger has")
-    assert f"reelbench leaderboard replace {clone / key} --store {clone}" in line
+    assert f"`reelbench leaderboard replace {clone / key} --store {clone} --account bob`" in line
     left_out = {}
     assert [row.result.model.id for row in store.read(clone, left_out=left_out.__setitem__)] == [
         "org/one"
