@@ -294,7 +294,10 @@ def home() -> Path:
 
 
 def record_of(place: Path, kind: str) -> Path:
-    """Return the file with what this machine knows of a folder. `kind` is its folder in `home`."""
+    """Return the file with what this machine knows of a folder.
+
+    `kind` is the folder of such files in `home`.
+    """
     digest = hashlib.sha256(str(place.resolve()).encode("utf-8", "surrogateescape")).hexdigest()
     return home() / kind / f"{digest[:16]}.json"
 

@@ -10,6 +10,7 @@ from reelbench.registry.spec import (
     Column,
     Facet,
     HubFile,
+    Macro,
     Mean,
     MeanOf,
     Metric,
@@ -132,3 +133,18 @@ def test_code_lies_in_the_package_unless_said():
         "reelbench.tasks.rextime.formats",
     )
     assert replace(spec, reader="elsewhere:read").reader == "elsewhere:read"
+
+
+def test_a_metric_of_which_one_part_is_no_mean_over_items_has_no_means():
+    mean = Mean(column="correct")
+    macro = Macro(column="correct", facet="f")
+    metrics = (
+        metric(name="mean", aggregate=mean),
+        metric(name="macro", aggregate=macro),
+        metric(name="of_mean", aggregate=MeanOf(metrics=("mean",))),
+        metric(name="of_both", aggregate=MeanOf(metrics=("mean", "macro"))),
+    )
+    facets = (Facet(name="f", title="F"),)
+    spec = replace(registry.get("rextime"), metrics=metrics, facets=facets)
+    means = {each.name: spec.means_of(each) for each in metrics}
+    assert means == {"mean": [mean], "macro": [], "of_mean": [mean], "of_both": []}
