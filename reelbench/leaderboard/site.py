@@ -111,7 +111,6 @@ def build(
     url: str | None = None,
     samples: bool = True,
     note: Note = log.info,
-    checked: CheckedFiles | None = None,
 ) -> Board:
     """Write the site for a store, in one step, and return what it shows.
 
@@ -124,16 +123,25 @@ def build(
         url: Where it will be served, for a posted link's picture.
         samples: Also show each run's samples.
         note: Called with a line where the store's columns had to be made.
-        checked: See `store.read`.
 
     Raises:
         InputError: If the address is without http:// or https://.
         ReelbenchError: If the folder has other files.
     """
     address = None if url is None else address_beside(url)
-    board = boards.make(
-        store, published=published, workers=workers, common=common, note=note, checked=checked
-    )
+    board = boards.make(store, published=published, workers=workers, common=common, note=note)
+    _replace_site(board, out, workers, address, samples=samples)
+    return board
+
+
+def _replace_site(
+    board: Board, out: Path, workers: Workers, address: PageAddress | None, *, samples: bool
+) -> None:
+    """Write the site of a board in the place of an earlier one.
+
+    Raises:
+        ReelbenchError: If the folder has other files.
+    """
     is_site = (out / "data" / "board.js").is_file()
     if out.exists() and not is_site and any(out.iterdir()):
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")
@@ -143,7 +151,6 @@ def build(
         if is_site:
             files = SiteFiles(aside, out, _unchanged_runs(board, out, samples=samples))
         write(board, files, workers, address=address, samples=samples)
-    return board
 
 
 def build_changed(
@@ -162,6 +169,7 @@ def build_changed(
     Returns:
         What is said of the site.
     """
+    address = None if url is None else address_beside(url)
     options = {"published": published, "common": list(common), "url": url, "samples": samples}
     checked = CheckedFiles(store)
     inputs = site_state.inputs_of(store, checked.states, options)
@@ -169,17 +177,10 @@ def build_changed(
     if state is not None and state.inputs == inputs and state.is_whole(out):
         note(f"{out}: nothing changed since it was built")
         return state.summary
-    board = build(
-        store,
-        out,
-        published=published,
-        workers=workers,
-        common=common,
-        url=url,
-        samples=samples,
-        note=note,
-        checked=checked,
+    board = boards.make(
+        store, published=published, workers=workers, common=common, note=note, checked=checked
     )
+    _replace_site(board, out, workers, address, samples=samples)
     runs = sum(entry.stored is not None for entry in board.entries)
     summary = Summary(runs, len(board.entries) - runs, dict(board.left_out))
     if _follows_from_the_store(board):

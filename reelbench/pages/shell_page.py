@@ -14,6 +14,8 @@ from importlib import resources
 _STYLES = ("palette.css", "shell.css")
 _SCRIPTS = ("elements.js", "shell.js", "marks.js")
 _THEME = 'Shell.theme(document.getElementById("theme"));'
+_FIRST_STOPS = {"view": "sample"}
+"""Kind of a page -> the id of the keyboard's first stop, where it isn't the whole content."""
 
 
 def page_asset(name: str, room: str = "pages") -> str:
@@ -95,7 +97,6 @@ def shell_page(
     data: str = "null",
     head: str = "",
     kind: str = "page",
-    skip: str = "main",
     loads_scripts: bool = False,
 ) -> str:
     """Return the page as HTML.
@@ -109,7 +110,6 @@ def shell_page(
         data: JSON that is safe in a script (`in_script`).
         head: The head's first row (`page_head`), for a page that has links or tools.
         kind: The page's name in its second line, which tells our pages from other files.
-        skip: The id of the keyboard's first stop.
         loads_scripts: The page may also run scripts that lie beside it.
     """
     code = "\n".join([*_assets(_SCRIPTS), _THEME, script.rstrip()])
@@ -121,7 +121,7 @@ def shell_page(
         "'SCRIPT-HASH'": allowed_scripts,
         "TITLE": escape(title),
         "/*STYLE*/": "\n".join([*_assets(_STYLES), style.rstrip()]),
-        "SKIP": skip,
+        "SKIP": _FIRST_STOPS.get(kind, "main"),
         "<!--HEAD-->": head or page_head(),
         "<!--MAIN-->": main,
         "/*DATA*/": data,

@@ -621,7 +621,6 @@ def _page_text(
         data=site.line_by_line(data),
         head=page_head(tools=tools),
         kind=_KIND,
-        skip="sample",
         loads_scripts=in_parts,
     )
 
