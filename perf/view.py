@@ -8,7 +8,6 @@ and filter in 0.05 s, to the next frame; the question that they leave follows 0.
 
 import argparse
 import os
-import shutil
 import statistics
 import tempfile
 import time
@@ -22,6 +21,7 @@ from reelbench.leaderboard.view.page import read_groups
 from reelbench.registry import discovery
 from reelbench.registry.records import JudgeReply, ModelRecord, Sample, SettingsRecord, SourceRecord
 from reelbench.scoring import aggregation, result_files
+from tools.setup_browser import browser
 
 _SENTENCE = (
     "the woman leaves market before rain because her brother calls from a train that is late again"
@@ -112,7 +112,7 @@ def opened(path: Path) -> dict[str, float]:
     took: dict[str, list[float]] = {}
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+            executable_path=browser(), args=["--no-sandbox", "--disable-gpu"]
         )
         for _ in range(3):
             tab = chromium.new_page()
@@ -172,7 +172,7 @@ def main() -> None:
         [group] = read_groups(folders)
         made = page.write(group, root / "view", pictures=0)
         took = {"made": time.perf_counter() - started, "MB": made.path.stat().st_size / 1e6}
-        if shutil.which("chromium") is not None:
+        if browser() is not None:
             took |= opened(made.path)
         shown = ", ".join(f"{name} {value:.3f}" for name, value in took.items())
         print(f"{given.runs} runs of {given.items} items: {shown}")

@@ -193,7 +193,7 @@ def postgres():
 
 @pytest.fixture
 def slurm(monkeypatch):
-    """A Slurm of this machine alone, to which whoever is started submits."""
+    """A Slurm of two nodes on this machine, to which whoever is started submits."""
     from tests.servers.slurm import Slurm, why_not
 
     if reason := why_not():

@@ -61,6 +61,7 @@ def went_on(server: JudgeServer) -> None:
     ).stdout
     (scoring,) = (job for job in jobs.splitlines() if "JobName=score " in job)
     assert " Restarts=1 " in scoring
+    assert " NodeList=n[1-2] " in scoring
     asked = Counter((call.system, call.user) for call in server.calls)
     assert len(asked) == 12 * 5
     assert asked.total() - len(asked) <= 2 * 2
@@ -189,7 +190,6 @@ RECIPES = {
             "--processes 8": "--processes 2",
             "qwen2_5_vl": "reelbench_baseline",
             "pretrained=Qwen/Qwen2.5-VL-7B-Instruct,max_num_frames=32": "kind=random",
-            "--nodes=2 --ntasks-per-node=1": "--ntasks=2",
             "out/moviecore ": "out/moviecore_mini ",
             "--judge-concurrency 64": "--judge-concurrency 2",
         },

@@ -1,4 +1,4 @@
-"""A real Slurm of one node, from Debian's packages, in a folder of its own: munged, slurmctld and slurmd as root."""
+"""A real Slurm of two nodes on this machine, from Debian's packages, in a folder of its own, as root."""
 
 import os
 import shutil
@@ -6,27 +6,28 @@ import socket
 import subprocess
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 from tests.alarms import PATIENCE_S
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
+NODES = ("n1", "n2")
 CONFIGURATION = """
-ClusterName=one
+ClusterName=here
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={controller}
-SlurmdPort={node}
 AuthType=auth/munge
 AuthInfo=cred_expire=5,socket={root}/munge.socket
 SlurmUser=root
 SlurmdUser=root
 SlurmdParameters=config_overrides
 StateSaveLocation={root}/state
-SlurmdSpoolDir={root}/spool
+SlurmdSpoolDir={root}/spool-%n
 SlurmctldPidFile={root}/slurmctld.pid
-SlurmdPidFile={root}/slurmd.pid
+SlurmdPidFile={root}/%n.pid
 SlurmctldLogFile={root}/slurmctld.log
-SlurmdLogFile={root}/slurmd.log
+SlurmdLogFile={root}/%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
@@ -36,8 +37,9 @@ SelectTypeParameters=CR_CPU
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
 ReturnToService=2
 KillWait=5
-NodeName={host} NodeAddr=127.0.0.1 CPUs=4 State=UNKNOWN
-PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
+NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={first} CPUs=4 State=UNKNOWN
+NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={second} CPUs=4 State=UNKNOWN
+PartitionName=main Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
 """
 
 
@@ -54,8 +56,19 @@ def why_not() -> str | None:
     )
 
 
+def free_ports(number: int) -> list[int]:
+    """Return ports that nothing listens on."""
+    with ExitStack() as stack:
+        ports = []
+        for _ in range(number):
+            free = stack.enter_context(socket.socket())
+            free.bind(("127.0.0.1", 0))
+            ports.append(free.getsockname()[1])
+        return ports
+
+
 class Slurm:
-    """A cluster of this machine alone, for as long as it is entered; `environ` is for who submits to it."""
+    """A cluster of two nodes on this machine, for as long as it is entered; `environ` is for who submits to it."""
 
     def __init__(self) -> None:
         self._root = Path(tempfile.mkdtemp(prefix="reelbench-slurm-"))
@@ -64,18 +77,15 @@ class Slurm:
     def __enter__(self):
         root = self._root
         root.chmod(0o755)
-        for name in ("state", "spool"):
+        for name in ("state", *(f"spool-{node}" for node in NODES)):
             (root / name).mkdir()
         key = root / "munge.key"
         key.write_bytes(os.urandom(1024))
         key.chmod(0o400)
-        with socket.socket() as one, socket.socket() as other:
-            ports = []
-            for free in (one, other):
-                free.bind(("127.0.0.1", 0))
-                ports.append(free.getsockname()[1])
+        controller, first, second = free_ports(3)
+        host = socket.gethostname().split(".")[0]
         text = CONFIGURATION.format(
-            root=root, host=socket.gethostname().split(".")[0], controller=ports[0], node=ports[1]
+            root=root, host=host, controller=controller, first=first, second=second
         )
         (root / "slurm.conf").write_text(text)
         names = {
@@ -90,15 +100,16 @@ class Slurm:
         ]
         self._run("munged", *options, "--force")
         self._run("slurmctld", "-c")
-        self._run("slurmd", "-c")
+        for node in NODES:
+            self._run("slurmd", "-c", "-N", node)
         deadline = time.monotonic() + PATIENCE_S
-        while "idle" not in self._run("sinfo", "--noheader", "--format=%T"):
+        while self._run("sinfo", "--noheader", "--Node", "--format=%T").split() != ["idle", "idle"]:
             assert time.monotonic() < deadline, (root / "slurmctld.log").read_text()
             time.sleep(0.2)
         return self
 
     def __exit__(self, *_):
-        for name in ("slurmd", "slurmctld", "munged"):
+        for name in (*NODES, "slurmctld", "munged"):
             pid = int((self._root / f"{name}.pid").read_text())
             os.kill(pid, 15)
             deadline = time.monotonic() + 30

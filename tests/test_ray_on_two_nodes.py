@@ -1,0 +1,114 @@
+"""A Ray cluster of two nodes: two raylets on this machine, each with one core, as two machines would have."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from perf.leaderboard import make as make_results
+from reelbench.base.workers import Workers
+from reelbench.video.mini_clips import draw_clip
+from tests.alarms import PATIENCE_S
+from tests.servers.slurm import free_ports
+
+pytestmark = pytest.mark.slow
+RAY = Path(sys.executable).with_name("ray")
+OF_A_NODE = ["sh", "-c", "sleep 0.5; ps -o ppid= -p $PPID"]
+"""What a worker runs to say whose it is: its parent is the node's raylet."""
+
+
+@pytest.fixture
+def two_nodes(tmp_path, monkeypatch):
+    """Start two nodes; the environment says where they are."""
+    pytest.importorskip("ray", reason="Ray is not installed (pip install 'reelbench[ray]')")
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # on loopback alone
+    monkeypatch.setenv("RAY_raylet_start_wait_time_s", str(PATIENCE_S))
+    monkeypatch.setenv("RAY_agent_register_timeout_ms", str(1000 * PATIENCE_S))
+    [port] = free_ports(1)
+    address = f"127.0.0.1:{port}"
+    of_each = ("--block", "--num-cpus=1", "--node-ip-address=127.0.0.1", "--disable-usage-stats")
+    head = ("--head", f"--port={port}", "--include-dashboard=false")
+    with ExitStack() as nodes:
+        for name, place in (("head", head), ("worker", (f"--address={address}",))):
+            log = tmp_path / f"{name}.log"
+            nodes.enter_context(_node([RAY, "start", *place, *of_each], log))
+        _wait_for_nodes(address, 2)
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        yield
+
+
+@contextmanager
+def _node(command, log):
+    with log.open("wb") as file:
+        node = subprocess.Popen(command, stdout=file, stderr=file, start_new_session=True)
+    try:
+        _wait_for_node(node, log)
+        yield
+    finally:
+        node.terminate()
+        try:
+            node.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(node.pid, signal.SIGKILL)
+            node.wait()
+
+
+def _wait_for_node(node, log):
+    deadline = time.monotonic() + PATIENCE_S
+    while "Ray runtime started" not in log.read_text():
+        assert node.poll() is None, log.read_text()
+        assert time.monotonic() < deadline, log.read_text()
+        time.sleep(0.5)
+
+
+def _wait_for_nodes(address, number):
+    code = (
+        "import sys, ray\n"
+        "ray.init(sys.argv[1], logging_level='ERROR')\n"
+        "print(sum(node['Alive'] for node in ray.nodes()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, address], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout.split()[-1]) == number
+
+
+@pytest.mark.usefixtures("two_nodes")
+def test_two_nodes_share_the_work_and_leave_what_one_process_leaves(reelbench, tmp_path):
+    found = list(Workers(2, "ray").map(subprocess.check_output, [OF_A_NODE] * 8))
+    assert len(set(found)) == 2
+
+    make_results(tmp_path / "results", 8, 40)
+    clips = tmp_path / "clips"
+    clips.mkdir()
+    for number in range(4):
+        draw_clip(clips / f"{number}.mp4", str(number), 1)
+    ways = {"one": ("--workers", "1"), "nodes": ("--workers", "2", "--engine", "ray")}
+    for way, words in ways.items():
+        store = tmp_path / way / "store"
+        home = {"REELBENCH_HOME": str(tmp_path / way / "home")}
+        for command in (
+            ("leaderboard", "add", tmp_path / "results", "--store", store),
+            ("leaderboard", "build", "--store", store, "--out", tmp_path / way / "site"),
+            ("frames", "extract", clips, "--frames", "uniform:4"),
+        ):
+            done = reelbench(*command, *words, env=home)
+            assert done.returncode == 0, done.stderr
+    for part in ("store", "site", "home/frames"):
+        assert _files(tmp_path / "nodes" / part) == _files(tmp_path / "one" / part), part
+
+
+def _files(folder):
+    """Return the bytes of files, but for locks and the ledger, which has the time."""
+    files = {}
+    for path in folder.rglob("*"):
+        if path.is_file() and path.suffix != ".lock" and path.name != "ledger.jsonl":
+            files[path.relative_to(folder)] = path.read_bytes()
+    assert files
+    return files
