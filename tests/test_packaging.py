@@ -104,7 +104,10 @@ def clone_without_links(folder):
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
-@pytest.mark.parametrize("checkout_made_by", [unpack_zip, clone_without_links])
+@pytest.mark.parametrize(
+    "checkout_made_by",
+    [unpack_zip, pytest.param(clone_without_links, marks=pytest.mark.slow)],
+)
 def test_a_checkout_without_links_gives_a_whole_wheel(checkout_made_by, tmp_path):
     checkout = checkout_made_by(tmp_path)
     assert not (checkout / "tasks").is_dir()
