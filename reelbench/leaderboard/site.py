@@ -50,12 +50,12 @@ from reelbench.scoring import cognitive_profile, result_files
 
 log = logging.getLogger("reelbench")
 
-SHARED = ("elements", "shell", "marks", "plots")
+SHARED = ("elements", "shell", "marks", "drawing", "plots")
 """Scripts that stand in `pages/` for every page of ours."""
 SCRIPTS = {
     "page.js": ("elements", "shell", "base", "start"),
     "table.js": ("marks", "table", "columns", "forest", "standings", "benchmark", "board"),
-    "more.js": ("plots", "charts", "history", "model", "texts", "questions", "picture"),
+    "more.js": ("drawing", "plots", "charts", "history", "model", "texts", "questions", "picture"),
 }
 """The page's scripts, each file's in order.
 

@@ -4,6 +4,7 @@ import json
 import xml.etree.ElementTree as ET
 
 from reelbench.cli.sweep import write_matrix
+from reelbench.pages.svg import INK
 from reelbench.terminal import console
 
 
@@ -50,7 +51,7 @@ def test_a_matrix_of_locales_and_languages(tmp_path, capsys):
         title.text for title in drawn.iter() if len(title) == 0
     }
     outlined = {
-        cell[0].text.partition(":")[0] for cell in drawn.iter() if cell.get("stroke") == "#000"
+        cell[0].text.partition(":")[0] for cell in drawn.iter() if cell.get("stroke") == INK
     }
     assert outlined == {"all, native", "ja-JP, native", "en-GB, native", "en-GB, en"}
     printed = [line.split() for line in capsys.readouterr().out.splitlines()]

@@ -8,29 +8,38 @@ import pytest
 from reelbench.pages import figures, plots, svg
 from reelbench.pages.plots import Mark
 from reelbench.pages.shell_page import page_asset
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def rectangles(svg):
-    """Return the bars of the plot: x, y, width, height, colour."""
-    found = ET.fromstring(svg).iter(f"{SVG}rect")  # noqa: S314 - our own
-    return [
-        (*(float(one.get(name)) for name in ("x", "y", "width", "height")), one.get("fill"))
-        for one in found
-        if one.get("rx") is None and one.get("height") != "11.0"
-    ]
+from tests.pages.drawn import SVG
 
 
-def words(svg):
-    return [one.text for one in ET.fromstring(svg).iter(f"{SVG}text")]  # noqa: S314 - our own
+def boxes(picture):
+    """Return the bars and cells of a plot: x, y, width, height, by their words."""
+    found = {}
+    for one in ET.fromstring(picture).iter(f"{SVG}polyline"):  # noqa: S314 - our own
+        tip = one.findtext(f"{SVG}title")
+        if tip is None:
+            continue
+        places = [tuple(map(float, pair.split(","))) for pair in one.get("points").split()]
+        xs, ys = zip(*places, strict=True)
+        found[tip] = (min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys))
+    return found
+
+
+def words(picture):
+    return [one.text for one in ET.fromstring(picture).iter(f"{SVG}text")]  # noqa: S314 - our own
+
+
+def discs(picture):
+    return list(ET.fromstring(picture).iter(f"{SVG}circle"))  # noqa: S314 - our own
 
 
 def test_bars_are_as_long_as_their_shares():
     svg = plots.bars("Kinds", {"val": {"a": 50.0, "b": 25.0}, "test": {"a": 10.0, "b": 0.0}})
-    widths = [width for _, _, width, _, _ in rectangles(svg)]
-    # Two panels of 256 pixels beside the labels' 200, of which 62 are for numbers: 194 for 50 %.
-    assert widths == pytest.approx([194, 97, 38.8, 0], abs=0.1)
+    widths = {tip: width for tip, (_, _, width, _) in boxes(svg).items()}
+    longest = widths["a: 50.0 %"]
+    assert longest > 400
+    assert widths["b: 25.0 %"] == pytest.approx(longest / 2, abs=0.2)
+    assert widths["a: 10.0 %"] == pytest.approx(longest / 5, abs=0.2)
+    assert widths["b: 0.0 %"] == 0
     assert {"a", "b", "50.0 %", "25.0 %", "10.0 %", "0.0 %", "val", "test"} <= set(words(svg))
 
 
@@ -38,34 +47,41 @@ def test_pictures_have_the_colours_of_pages_and_write_numbers_as_they_do():
     palette = dict(re.findall(r"--([\w-]+): light-dark\((#\w+),", page_asset("palette.css")))
     assert [svg.COLOURS[n] for n in range(6)] == [palette[f"c{n}"] for n in range(6)]
     assert (palette["ink"], palette["soft"], palette["line"]) == (svg.INK, svg.SOFT, svg.GRID)
+    script = page_asset("drawing.js")
+    for name in ("c0", "c1", "c2", "c3", "c4", "c5", "ink", "soft", "line", "floor", "human"):
+        assert palette[name] in script
     marks = [Mark(0, "a", -1.25, (-3.0, 0.5), 9), Mark(1, "b", -2.0, None, 9)]
     drawn = plots.intervals("Shifts", "points", marks, 2)
     assert "−1.25 (n 9)" in words(drawn)
     assert not [text for text in words(drawn) if re.match(r"-\d", text)]
-    assert len({plots.dashes(number) for number in range(4)}) == 4
 
 
 def test_shares_say_of_how_many_questions_they_are():
     two = plots.bars(
         "Kinds", {"val": {"a": 50.0}, "test": {"a": 10.0}}, n={"val": 1200, "test": 40}
     )
-    assert {"n = 1,200", "n = 40"} <= set(words(two))
+    assert {"val, n = 1,200", "test, n = 40"} <= set(words(two))
     one = plots.bars("Kinds", {"val": {"a": 50.0}}, n={"val": 1200})
-    assert "n = 1,200; share of them with each label" in words(one)
+    assert "n = 1,200. Share of the questions with each label." in words(one)
 
 
-def test_labels_can_t_break_out_and_long_ones_are_cut():
-    svg = plots.bars("A <b> & c", {"val": {"<script>alert(1)</script>": 1.0, "x" * 60: 2.0}})
+def test_labels_can_t_break_out_and_long_ones_stand_whole():
+    long = "x" * 60
+    svg = plots.bars("A <b> & c", {"val": {"<script>alert(1)</script>": 1.0, long: 2.0}})
     assert "<script>" not in svg
-    assert "x" * 29 + "…" in words(svg)
+    assert long in words(svg)
 
 
 def test_a_histogram_has_each_value_in_its_bin():
     svg = plots.histogram("Lengths", {"val": [1, 1, 1, 2, 4]}, "words")
-    heights = [round(height, 1) for _, _, _, height, _ in rectangles(svg)]
-    # 60 %, 20 %, none, 20 % of a scale that ends at 60 %, 180 pixels high.
-    assert heights == [180.0, 60.0, 0.0, 60.0]
-    assert {"60 %", "n = 5, median 1; share of them in each bin"} <= set(words(svg))
+    heights = [height for _, _, _, height in boxes(svg).values()]
+    # 60 %, 20 %, none, 20 %.
+    assert heights[1] == pytest.approx(heights[0] / 3, abs=2)
+    assert heights[3] == heights[1]
+    assert heights[2] < 3
+    assert {"60 %", "n = 5, median 1; share of them in each bin, the line is the median"} <= set(
+        words(svg)
+    )
     assert [text for text in words(svg) if re.fullmatch(r"\d", text or "")] == ["1", "2", "3", "4"]
 
 
@@ -73,16 +89,15 @@ def test_seconds_have_edges_and_one_outlier_does_not_press_the_rest_together():
     values = [0.5 * number for number in range(1, 200)] + [5000.0]
     svg = plots.histogram("Spans", {"val": values}, "s")
     assert "90 and more" in words(svg)
-    heights = [round(height, 1) for _, _, _, height, _ in rectangles(svg)]
-    # Of 200 values 19, then 8 times 20, then 20 and the outlier; the scale ends at 15 %, 180 pixels
-    # high.
-    assert heights == [114.0, *[120.0] * 8, 126.0]
+    # Of 200 values 19, then 8 times 20, then 20 and the outlier.
+    shares = [tip.rpartition(": ")[2] for tip in boxes(svg)]
+    assert shares == ["9.5 %", *["10.0 %"] * 8, "10.5 %"]
 
 
 def test_whole_numbers_share_bins_that_say_what_is_in_them():
     svg = plots.histogram("Lengths", {"a": range(100), "b": [5, 95]}, "words")
     assert "10–19" in words(svg)
-    assert len(rectangles(svg)) == 20
+    assert svg.count("<title>0 to 10: ") == 2
 
 
 def test_the_same_numbers_give_the_same_bytes():
@@ -98,7 +113,7 @@ def test_a_curve_has_each_run_at_its_frames_and_its_score():
     svg = plots.lines(
         "rextime · org/model", "Accuracy", {"": marks}, "frames (log scale)", least=10
     )
-    dots = list(ET.fromstring(svg).iter(f"{SVG}circle"))  # noqa: S314 - our own
+    dots = discs(svg)
     # log2(N + 1): 0, 1, 2, so the steps are equal; a score ten higher is as much higher each time.
     x, y = ([float(dot.get(name)) for dot in dots] for name in ("cx", "cy"))
     assert x[1] - x[0] == pytest.approx(x[2] - x[1], abs=0.1)
@@ -110,7 +125,7 @@ def test_a_curve_has_each_run_at_its_frames_and_its_score():
         "3 frames: 40.00 (30.00 to 50.00), n = 8",
     ]
     assert {
-        "text only",
+        "0 text only",
         "20",
         "50",
         "frames (log scale)",
@@ -130,19 +145,17 @@ def test_several_lines_have_a_key_and_stand_beside_each_other():
         ]
         for n, name in enumerate(("ja-JP", "en-GB", "es-MX", "de-DE", "fr-FR"))
     }
-    root = ET.fromstring(plots.lines("curve", "Score", series, "effort", least=10))  # noqa: S314 - our own
-    dots = list(root.iter(f"{SVG}circle"))
-    assert [dot[0].text for dot in dots[:2]] == [
-        "ja-JP, low: 0.00, n = 5",
-        "ja-JP, high: 10.00, n = 5",
-    ]
-    assert len({dot.get("cx") for dot in dots}) == len(dots) == 10
-    strokes = [
-        (line.get("stroke"), line.get("stroke-dasharray")) for line in root.iter(f"{SVG}polyline")
-    ]
-    assert len(set(strokes)) == 5  # the fifth has the first one's colour, and dashes
-    texts = [text.text for text in root.iter(f"{SVG}text")]
-    assert {*series, "low", "high", "effort"} <= set(texts)
+    picture = plots.lines("curve", "Score", series, "effort", least=10)
+    tips = set(re.findall(r"<title>([^<]*)</title>", picture))
+    assert {"ja-JP, low: 0.00, n = 5", "fr-FR, high: 14.00, n = 5"} <= tips
+    root = ET.fromstring(picture)  # noqa: S314 - our own
+    strokes = {
+        (line.get("stroke"), line.get("stroke-dasharray"))
+        for line in root.iter(f"{SVG}polyline")
+        if line.get("stroke-width") == "2"
+    }
+    assert len(strokes) == 5
+    assert {*series, "low", "high", "effort"} <= set(words(picture))
 
 
 def test_a_matrix_has_its_numbers_and_darkens_within_a_row():
@@ -151,17 +164,12 @@ def test_a_matrix_has_its_numbers_and_darkens_within_a_row():
         "en-GB": {"native": (10.0, None, 3)},
     }
     root = ET.fromstring(figures.matrix("curve", "Score", rows, ["native", "en"]))  # noqa: S314 - our own
-    cells = [cell for cell in root.iter(f"{SVG}rect") if len(cell)]
+    cells = [cell for cell in root.iter(f"{SVG}polyline") if len(cell)]
     assert [cell[0].text for cell in cells] == [
         "ja-JP, native: 50.00 (40.0 to 60.0), n = 9", "ja-JP, en: 25.00, n = 9", "en-GB, native: 10.00, n = 3",
     ]  # fmt: skip
-    assert cells[1].get("fill") == cells[2].get("fill") == "#ffffff" != cells[0].get("fill")
-
-
-def names_of(svg):
-    """Words of the plot -> where they stand: left, baseline."""
-    found = ET.fromstring(svg).iter(f"{SVG}text")  # noqa: S314 - our own
-    return {one.text: (float(one.get("x")), float(one.get("y"))) for one in found}
+    strengths = [float(cell.get("fill-opacity")) for cell in cells]
+    assert strengths == [0.5, 0, 0]
 
 
 def test_points_of_a_scatter_stand_at_their_numbers_under_names_that_do_not_overlap():
@@ -170,37 +178,28 @@ def test_points_of_a_scatter_stand_at_their_numbers_under_names_that_do_not_over
         "random": [Mark(10.1, "3", 0.1, None, 9), Mark(10.2, "5", 0.1, None, 9)],
         "longest": [Mark(14, "3", 0.15, (0.12, 0.18), 9), Mark(20, "5", 0.2, None, 9)],
     }
-    svg = figures.scatter("A & <b>", ("words", "METEOR"), series, least=(1.0, 0.02))
-    circles = list(ET.fromstring(svg).iter(f"{SVG}circle"))  # noqa: S314 - our own
-    places = [(float(one.get("cx")), float(one.get("cy"))) for one in circles]
-    # Axes from 10 to 20 and 0.1 to 0.2 over 494 and 286 pixels: 14 is 0.4 of the way, 0.15 half.
-    assert places[-1] == (610, 72)
-    assert places[-2] == (
-        pytest.approx(116 + 0.4 * 494, abs=0.1),
-        pytest.approx(358 - 0.5 * 286, abs=0.1),
-    )
-    assert circles[-2].find(f"{SVG}title").text == "longest, 3: 0.150 (0.120 to 0.180), n = 9"
-    where = names_of(svg)
+    picture = figures.scatter("A & <b>", ("words", "METEOR"), series, least=(1.0, 0.02))
+    assert "longest, 3: 0.150 (0.120 to 0.180), n = 9" in picture
+    root = ET.fromstring(picture)  # noqa: S314 - our own
+    where = {
+        one.text: (float(one.get("x")), float(one.get("y")), one.get("text-anchor"))
+        for one in root.iter(f"{SVG}text")
+    }
     # Both of `first` are one point; the others say how many.
-    assert {
-        "first",
-        "random, 5",
-        "longest, 5",
-        "3",
-        "A & <b>",
-        "METEOR, 95 % interval, n = 9",
-        "words",
-    } <= set(where)
-    boxes = [
-        (x, y - 11, x + 6.6 * len(name), y + 3)
-        for name, (x, y) in where.items()
-        if name.split(",")[0] in series
-    ]
-    for number, a in enumerate(boxes):
+    assert {"first", "random, 5", "longest, 5", "3", "A & <b>", "words"} <= set(where)
+    assert "METEOR, 95 % interval, n = 9" in where
+    letters = plots.Letters()
+    covered = []
+    for name, (x, y, anchor) in where.items():
+        if name.split(",")[0] in series:
+            wide = letters.width(name)
+            start = x - {"start": 0, "middle": wide / 2, "end": wide}[anchor]
+            covered.append((start, y - 10, start + wide, y + 3))
+    for number, a in enumerate(covered):
         assert not any(
-            a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for b in boxes[number + 1 :]
+            a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+            for b in covered[number + 1 :]
         )
-        assert not any(a[0] < x < a[2] and a[1] < y < a[3] for x, y in places)
 
 
 def test_intervals_lie_on_the_scale_that_stands_below():
@@ -212,14 +211,15 @@ def test_intervals_lie_on_the_scale_that_stands_below():
         for one in root.iter(f"{SVG}text")
         if one.get("text-anchor") == "middle"
     }
-    circles = [float(one.get("cx")) for one in root.iter(f"{SVG}circle")]
-    assert circles == [pytest.approx((scale["0"] + scale["1"]) / 2, abs=0.1), scale["0"]]
-    (path,) = root.iter(f"{SVG}path")
-    low, high = (
-        float(end) for end in re.match(r"M([0-9.]+) [0-9.]+H([0-9.]+)", path.get("d")).groups()
+    places = [float(one.get("cx")) for one in root.iter(f"{SVG}circle")]
+    assert places == [pytest.approx((scale["0"] + scale["1"]) / 2, abs=0.1), scale["0"]]
+    lines = [one.get("points").split() for one in root.iter(f"{SVG}polyline")]
+    whisker = (scale["0"] + (scale["1"] - scale["0"]) / 4, scale["1"])
+    assert any(
+        len(points) == 2
+        and [float(point.split(",")[0]) for point in points] == pytest.approx(whisker, abs=0.1)
+        for points in lines
     )
-    assert high == scale["1"]
-    assert low == pytest.approx(scale["0"] + (scale["1"] - scale["0"]) / 4, abs=0.1)
     assert {"all <b>", "0.5000 (n 12)", "0.0000 (n 3)", "Score, 95 % interval, n = 3 to 12"} <= set(
         words(svg)
     )

@@ -9,6 +9,7 @@ import pytest
 
 from reelbench.data import loading
 from reelbench.scoring.candidates import shuffled_order
+from tests.pages.drawn import mark_place
 from tests.servers import ranker
 from tests.servers.judge import Answer, JudgeServer
 
@@ -269,7 +270,7 @@ def test_a_run_with_candidates_and_several_sizes_with_a_plot(reelbench, candidat
         asked
     )  # the question, from beside the samples
     svg = (out / "ace.svg").read_text()
-    assert svg.count("<circle") == 2 * 5
+    assert len(re.findall(r"<title>\w+, [23]: ", svg)) == 2 * 5
     assert "oracle, 3: " in svg
     assert json.loads((out / "k2" / "result.json").read_text())["settings"]["ranker"]["k"] == 2
 
@@ -288,15 +289,16 @@ def test_the_controls_meteor_against_their_length(reelbench, candidates, tmp_pat
         done = ask(reelbench, server, *where, "--k", "2,3", "--json")
     assert done.returncode == 0, done.stderr
     drawn = ET.parse(tmp_path / "out" / "ace_length.svg").getroot()  # noqa: S314 - our own file
-    told = [title.text for title in drawn.iterfind(".//{*}circle/{*}title")]
+    told = [title.text for title in drawn.iterfind(".//{*}title")]
     for document in json.loads(done.stdout):
         for name in ("first", "random", "longest", "ace"):
             meteor = document["controls"][name]["metrics"]["meteor"]
             assert f"{name}, {document['k']}: {meteor['value']:.3f}, n = {meteor['n']}" in told
     # The longest of three answers have more words than those of two, and stand further to the
     # right.
-    longest = drawn.findall(".//{*}circle")[4:6]
-    assert float(longest[0].get("cx")) < float(longest[1].get("cx"))
+    picture = ET.tostring(drawn, encoding="unicode")
+    places = [mark_place(picture, tip) for tip in told if tip.startswith("longest, ")]
+    assert places[0][0] < places[1][0]
     texts = [text.text for text in drawn.iterfind(".//{*}text")]
     for title in (
         "mean words of the answers chosen, and of how many candidates",

@@ -240,7 +240,7 @@
           ? [
               first.source === "run" ? "First: " : "Highest that a paper prints: ",
               h("b", {}, bdi(first.model)),
-              `, ${num(first.v[0][0], metric.unit)} ${R.short(metric.title)} (${data.units[metric.unit].range})`,
+              `, ${R.shown(first, 0, metric)} ${R.short(metric.title)} (${data.units[metric.unit].range})`,
             ]
           : "No ranked result yet.",
       ),

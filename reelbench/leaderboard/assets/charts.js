@@ -4,10 +4,13 @@
   const R = globalThis.Reelbench;
   const { num } = R;
   const { around, powers, months, lanes, radars, heat, matrix, points, figure } = globalThis.Plots;
-  const MOST = 24; // rows of a picture with a line each
-  const COMPARED = 12; // models of a picture with a mark each
+  // Rows of a picture with a line each.
+  const MOST = 24;
+  // Models of a picture with a mark each.
+  const COMPARED = 12;
   const POLYGONS = 4;
-  const FIRST = 6; // of these, where nobody chose
+  // Of these, where nobody chose.
+  const FIRST = 6;
   /** A model's name beside its dot, of which the form says whether it is ranked. */
   const dotName = (row) => [R.brief(row.model), row.setting === "fine-tuned" && "fine-tuned"].filter(Boolean).join(", ");
   const plain = (row) => [dotName(row), R.unranked(row) && "not ranked"].filter(Boolean).join(", ");
@@ -18,7 +21,7 @@
   const heights = (dots) => dots.flatMap((dot) => [dot.y, ...dot.ends]);
   const nOf = (n, what = "row") => `n = ${n} ${what}${n === 1 ? "" : "s"}.`;
 
-  // --- what there is to draw: {id, title, about, draw(width), whole} ---
+  // --- what there is to draw: {id, title, about, draw(), whole} ---
 
   const at = (b, id) => b.metrics.findIndex((metric) => metric.name === id);
   const marks = (rows, numbers, unit) =>
@@ -39,15 +42,15 @@
     return {
       id: "parts",
       title: `${R.short(metric.title).replace(/ \(.*/, "")} and its parts`,
-      about: `${unitOf(metric)}: the mean of these. ${nOf(rows.length)}`,
-      draw: (width) => lanes(width, lines.filter((l) => l.marks.length), metric, rows.map(name)),
+      about: `${unitOf(metric)}: the mean of these.`,
+      draw: () => ({ ...lanes(lines.filter((l) => l.marks.length), metric, rows.map(name)), n: nOf(rows.length) }),
     };
   }
   /** A facet's labels: a line each for a few models, or a heat map where there are many labels. */
   function facet({ b, chosen, rows, ticked, known }, declared) {
     if (!known.has(declared.name)) return null;
     const metrics = [...declared.metrics, ...b.metrics];
-    const draw = async (width) => {
+    const draw = async () => {
       const wanted = ticked ? chosen.slice(0, MOST) : [...new Set([...chosen, ...rows])].slice(0, MOST);
       const found = (
         await Promise.all(wanted.map(async (row) => [row, (await R.loadRun(row)).breakdowns[declared.name]]))
@@ -64,14 +67,14 @@
           label: name(row),
           values: labels.map((label) => get(group, label)?.[0] ?? null),
         }));
-        return { ...heat(width, labels.map((label) => label.replaceAll("_", " ")), lines, metric, (value) => num(value, metric.unit)), n: nOf(found.length) };
+        return { ...heat(labels.map((label) => label.replaceAll("_", " ")), lines, metric, (value) => num(value, metric.unit)), n: nOf(found.length) };
       }
       const few = new Map(found.slice(0, ticked ? COMPARED : FIRST));
       const lines = labels.map((label) => ({
         label: `${label.replaceAll("_", " ")} (${Math.max(...[...few.values()].map((group) => group[label]?.["#"] || 0)) || "?"})`,
         marks: marks([...few.keys()], (row) => get(few.get(row), label), metric.unit),
       }));
-      return { ...lanes(width, lines.filter((l) => l.marks.length), metric, [...few.keys()].map(name)), n: nOf(few.size) };
+      return { ...lanes(lines.filter((l) => l.marks.length), metric, [...few.keys()].map(name)), n: nOf(few.size) };
     };
     const metric = declared.metrics[0] || b.metrics[0];
     return {
@@ -86,7 +89,7 @@
   function profiles({ b, chosen, rows, ticked, known }) {
     const parts = b.facets.filter(({ name: id }) => ["target", "content", "thinking"].includes(id) && known.has(id));
     if (parts.length < 3) return null;
-    const draw = async (width) => {
+    const draw = async () => {
       const wanted = (ticked ? chosen : [...new Set([...chosen, ...rows])]).slice(0, MOST);
       const all = await Promise.all(wanted.map(async (row) => [row, (await R.loadRun(row)).breakdowns]));
       const found = all.filter(([, facets]) => facets.thinking).slice(0, POLYGONS);
@@ -98,7 +101,7 @@
         labels,
         series: found.map(([, facets]) => labels.map((label) => facets[id]?.[label]?.[metric.name]?.[0] ?? null)),
       }));
-      return radars(width, panels, metric, found.map(([row]) => name(row)), (value) => num(value, metric.unit));
+      return radars(panels, metric, found.map(([row]) => name(row)), (value) => num(value, metric.unit));
     };
     const metric = parts[0].metrics[0] || b.metrics[0];
     const about = `${unitOf(metric)}; the rim is ${metric.high}. Of the first ${POLYGONS} rows with tags.`;
@@ -123,7 +126,7 @@
       .slice(0, 2)
       .map((row) => ({ at: row.v[x][0], text: `floor: ${row.model}` }));
     if (dots.length < 2) return null;
-    const axis = (title, values, metric) => ({ title, place: (value) => value, steps: around(values, metric) });
+    const axis = (title, values, metric) => ({ title, steps: around(values, metric) });
     return {
       id: "grounding",
       title: "Answering against grounding",
@@ -131,10 +134,9 @@
         rules.length
           ? "The dotted line is what the whole video as the answer gets."
           : "Whether the option is right, and how well the span fits."
-      }${hollow(dots)} ${nOf(dots.length)}`,
-      draw: (width) =>
+      }${hollow(dots)}`,
+      draw: () =>
         points(
-          width,
           dots,
           axis("mIoU, %", [...dots.map((dot) => dot.x), ...rules.map((rule) => rule.at)], b.metrics[x]),
           axis("Accuracy, %", heights(dots), b.metrics[y]),
@@ -147,16 +149,19 @@
     const counts = [...new Set(found.flatMap((row) => row.n ?? []))].sort((p, q) => p - q),
       metric = b.metrics[0];
     if (counts.length < 2) return null;
-    const OWN = "no number"; // native, or so many a second: a column of its own beside the axis
+    // Native, or so many a second: a column of its own beside the axis.
+    const OWN = "no number";
+    const beside = 2 ** (1.25 * Math.log2(counts.at(-1) + 1)) - 1;
     const dots = found.map((row) => ({
-      x: row.n ?? OWN,
+      x: row.n ?? beside,
+      shown: row.n ?? OWN,
       y: row.v[0][0],
       ends: row.v[0].slice(1),
       name: dotName(row),
       open: R.unranked(row),
       text: `${plain(row)}, ${row.n ?? row.frames} frames: ${R.shown(row, 0, metric)}`,
     }));
-    const joined = Object.values(Object.groupBy(dots.filter((dot) => dot.x !== OWN), (dot) => dot.name))
+    const joined = Object.values(Object.groupBy(dots.filter((dot) => dot.shown !== OWN), (dot) => dot.name))
       .filter((path) => path.length > 1)
       .map((path) => path.sort((p, q) => p.x - q.x));
     // 0 has a place and each doubling takes the same step.
@@ -164,16 +169,15 @@
       counts.length <= 8
         ? counts
         : counts.filter((_, i) => i % Math.ceil(counts.length / 8) === 0 || i === counts.length - 1);
-    const place = (n) => (n === OWN ? 1.25 * Math.log2(counts.at(-1) + 1) : Math.log2(n + 1));
+    const show = (n) => (n === beside ? OWN : String(n));
     return {
       id: "frames",
       title: "Score against frames",
-      about: `Lines join runs of one model.${hollow(dots)} ${nOf(found.length)}`,
-      draw: (width) =>
+      about: `Lines join runs of one model.${hollow(dots)}`,
+      draw: () =>
         points(
-          width,
           dots,
-          { title: "Frames (log scale)", place, steps: dots.some((dot) => dot.x === OWN) ? [...steps, OWN] : steps },
+          { title: "Frames (log scale)", scale: "doubling", show, steps: dots.some((dot) => dot.shown === OWN) ? [...steps, beside] : steps },
           { title: unitOf(metric), steps: around(heights(dots), metric) },
           { joined },
         ),
@@ -223,21 +227,21 @@
     if (new Set(dots.map((dot) => dot.x)).size < 2) return null;
     let best = Number.NEGATIVE_INFINITY;
     const frontier = dots.filter((dot) => dot.ranked && dot.y > best && ((best = dot.y), true));
-    const named = [...frontier, ...dots.filter((dot) => !frontier.includes(dot))]; // the line's points get names first
+    // The line's points get names first.
+    const named = [...frontier, ...dots.filter((dot) => !frontier.includes(dot))];
     const log = steps === powers;
     const show = (at) => `${Math.floor(at / 12)}-${String((at % 12) + 1).padStart(2, "0")}`;
     const left = rows.filter((row) => row.v[0] && !(get(row) > 0)).length;
     return {
       id: `against-${id}`,
       title,
-      about: `The steps are the best score of what is not ${more} (Pareto); whiskers are each score’s own 95 % interval.${hollow(dots)} ${nOf(dots.length)}${left ? ` ${left} that don’t say are left out.` : ""}`,
-      draw: (width) =>
+      about: `The steps are the best score of what is not ${more} (Pareto).${hollow(dots)}${left ? ` ${left} that don’t say are left out.` : ""}`,
+      draw: () =>
         points(
-          width,
           named,
           {
             title: axis,
-            place: log ? Math.log10 : (value) => value,
+            scale: log ? "log" : null,
             steps: steps(dots[0].x, dots.at(-1).x),
             show: log ? String : show,
           },
@@ -256,7 +260,7 @@
       id: "wins",
       title: "Paired differences",
       about: `${unitOf(metric)}: row minus column. Coloured where it can be told from noise, all pairs counted at once (Holm, 5 %). ${nOf(runs.length, "run")}`,
-      draw: async (width) => {
+      draw: async () => {
         const pair = await R.loadPairs(g);
         const cell = (i, k) => {
           const found = pair(runs[i], runs[k]);
@@ -266,7 +270,7 @@
           const word = p == null ? "too few videos to tell" : sure ? "told apart" : "could be noise";
           return { by, sure, about: low == null ? word : `${word}, adjusted 95 % interval ${R.ends(low, high, metric.unit)}` };
         };
-        return matrix(width, runs.map(name), cell, (by) => R.signed(by, metric.unit));
+        return matrix(runs.map(name), cell, (by) => R.signed(by, metric.unit));
       },
       whole: runs.length > 7,
     };
@@ -288,8 +292,8 @@
       .map((make) => make(context))
       .filter(Boolean);
     const { b, g } = context;
-    const source = R.sourceLine([b.title, g && R.groupName(g)], g);
-    holder.replaceChildren(...made.map((one) => figure({ ...one, source })));
+    const source = R.sourceLine([b.title, g && R.groupName(g), g && !g.judge && R.scoredBy(g)], g);
+    holder.replaceChildren(...made.map((one) => figure({ ...one, of: b.title.replace(/ \(.*/, ""), source })));
     return made.length;
   };
 })();

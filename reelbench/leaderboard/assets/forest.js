@@ -74,7 +74,8 @@
       .map((source) => [source, best(source)])
       .filter(([, row]) => row)
       .map(([kind, row]) => ({ kind, at: row.v[i][0], text: `${R.KINDS[kind].toLowerCase()}: ${row.model}, ${num(row.v[i][0], metric.unit)}` }));
-    const zoomed = new Set(values).size > 1 && rows.some((row) => row.v[i]?.length > 1); // never without an interval
+    // Never without an interval.
+    const zoomed = new Set(values).size > 1 && rows.some((row) => row.v[i]?.length > 1);
     return { steps: zoomed ? around(values, metric, 4) : ticks(metric.low, metric.high, 5), rules };
   }
   /**
@@ -86,7 +87,8 @@
   function laneColumn({ id, title, g, metric, i, rows, refs, at, again, open, ...more }) {
     const { steps, rules } = scaleOf(rows, refs, i, metric);
     const unit = data.units[metric.unit].label;
-    let pairs = null; // (row, other) -> difference, once it is here
+    // (row, other) -> difference, once it is here.
+    let pairs = null;
     const get = () => {
       if (!pairs) {
         pairs = () => undefined;
@@ -112,7 +114,8 @@
       return base?.v[i] ? base : null;
     };
     const zero = [{ kind: "zero", at: 0 }];
-    const axes = new Map(); // base -> the axis of all differences from it, made again once they have come
+    // Base -> the axis of all differences from it, made again once they have come.
+    const axes = new Map();
     function axisFrom(base) {
       const known = axes.get(base);
       if (known?.of === pairs) return known.steps;
@@ -257,7 +260,8 @@
     const s = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
     const recomputed = runs.length > 0 && [`${s(runs.length, "run")}, recomputed from every answer`, ...R.doubts(runs)].join("; ");
     const ran = groups.filter((g) => runs.some((row) => row.group === g.i));
-    const films = ran.length === 1 && ran[0].videos > 0 && s(ran[0].videos, "video"); // several benchmarks may share theirs
+    // Several benchmarks may share theirs.
+    const films = ran.length === 1 && ran[0].videos > 0 && s(ran[0].videos, "video");
     const newest = most(runs.filter((row) => row.date).map((row) => Date.parse(row.date)));
     const day = Number.isFinite(newest) && R.day(newest);
     const parts = [

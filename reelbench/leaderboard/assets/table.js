@@ -38,8 +38,10 @@
     let order = [],
       view = [],
       page = 0;
-    let before = null; // what was pinned when the heads were made
-    let texts = null; // what is searched: made once, when there is time or at the first search
+    // What was pinned when the heads were made.
+    let before = null;
+    // What is searched: made once, when there is time or at the first search.
+    let texts = null;
     const prepare = () => {
       texts ??= new Map(rows.map((row) => [row, text(row).join(" ").toLowerCase()]));
     };
@@ -72,7 +74,8 @@
     }).observe(scroll);
     /** Of the columns that nobody chose, as many as there is room for: what is of the score goes last. */
     let fitted = 0;
-    let crowded = []; // titles of columns for which there was no room
+    // Titles of columns for which there was no room.
+    let crowded = [];
     function fit() {
       const width = scroll.clientWidth;
       if (asked("cols") || !width || width === fitted) return;
@@ -107,7 +110,8 @@
     function tellRows() {
       const from = page * size;
       const rowsInView = view.length ? `${count(from + 1)} to ${count(Math.min(from + size, view.length))} of ${count(view.length)}` : "";
-      const lacking = asked("cols") ? [] : crowded; // what a reader chose is shown, with room or without
+      // What a reader chose is shown, with room or without.
+      const lacking = asked("cols") ? [] : crowded;
       const hiddenColumns = lacking.length ? `no room for ${lacking.slice(0, 4).join(", ")}${lacking.length > 4 ? " …" : ""} (see Columns)` : "";
       info.textContent = [rowsInView, hiddenColumns].filter(Boolean).join("; ");
     }
@@ -128,7 +132,8 @@
     };
 
     const second = columns.find((column) => column.id === then);
-    const settled = second ? sorted(rows, second, false, below) : rows; // what decides between equal ones
+    // What decides between equal ones.
+    const settled = second ? sorted(rows, second, false, below) : rows;
     function arrange() {
       const first = columns.find((column) => column.id === by);
       order = first ? sorted(settled, first, way === "asc", first.below || below) : settled;
@@ -230,12 +235,14 @@
       if (pinned.children.length) body.before(pinned);
       note.hidden = !ticked.length;
       if (ticked.length) tell(ticked);
-      if (before !== (ticked[0] ?? null) || before) heads(); // the lanes' axes are of differences, or no longer
+      // The lanes' axes are of differences, or no longer.
+      if (before !== (ticked[0] ?? null) || before) heads();
       before = ticked[0] ?? null;
       const ranges = part.map((row) => (!below?.(row) && range?.(row)) || [Infinity, 0]);
       let reach = 0,
         band = 1;
-      const next = ranges.map(([best]) => best); // the best rank from each row on
+      // The best rank from each row on.
+      const next = ranges.map(([best]) => best);
       for (let i = next.length - 1; i-- > 0; ) next[i] = Math.min(next[i], next[i + 1]);
       const bands = ranges.map(([, worst], i) => {
         if (next[i] > reach) band = 1 - band;
@@ -254,7 +261,8 @@
       );
       holder.querySelector(".lane[data-tip]")?.setAttribute("tabindex", 0);
       if (focused) holder.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
-      if (holder.isConnected) requestAnimationFrame(edge); // when the frame is laid out anyway
+      // When the frame is laid out anyway.
+      if (holder.isConnected) requestAnimationFrame(edge);
       if (!part.length) {
         body.append(
           h(
@@ -316,7 +324,8 @@
 
   // --- what stands above it ---
   /** A button that opens what `make()` gives: made when it is first pressed. */
-  const EDGE = 8; // pixels between a menu and the window
+  // Pixels between a menu and the window.
+  const EDGE = 8;
   /** Move what opens under a button into the window, however the buttons wrapped. */
   function inWindow(pop) {
     pop.style.right = "";

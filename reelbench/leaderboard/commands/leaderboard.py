@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from reelbench.leaderboard.rejudge import Rejudge
     from reelbench.leaderboard.rejudgement import Rejudgement
     from reelbench.leaderboard.store import Added, StoredResult
+    from reelbench.pages.chart import Chart
     from reelbench.registry.records import ModelRecord, Result
 
 
@@ -797,7 +798,13 @@ def tables(
 
 def figures(
     *,
-    store: Store,
+    store: Annotated[
+        Path | None, typer.Option("--store", help="Folder of the results store.")
+    ] = None,
+    charts: Annotated[
+        list[Path] | None,
+        typer.Option("--chart", help="Chart that a page saved as JSON; repeat it for more."),
+    ] = None,
     out: Annotated[Path, typer.Option("--out", help="Output folder.")],
     width: Annotated[
         Literal["column", "page"],
@@ -809,22 +816,39 @@ def figures(
         str | None, typer.Option("--benchmark", help="One benchmark only.")
     ] = None,
 ) -> None:
-    """Draw each benchmark's main table for a paper.
+    """Draw each benchmark's main table, or charts of a page, for a paper.
 
-    It is PDF and SVG, 84 or 174 mm wide, with letters of 8 pt and fonts inside.
+    They are PDF, SVG and PNG, 84 or 174 mm wide, with letters of 8 pt; a PDF has its fonts inside.
     """
+    if (store is None) == (not charts):
+        raise InputError("name what to draw: either --store, or --chart")
+    from reelbench.leaderboard.exports import figures as drawing
+
+    described = [(path.stem, drawing.read_chart(path)) for path in charts or ()]
+    if store is not None:
+        described = _described_tables(store, benchmark, width)
+    out.mkdir(parents=True, exist_ok=True)
+    for name, chart in described:
+        for path in drawing.write(chart, width, out, name):
+            console.write(str(path))
+
+
+def _described_tables(
+    store: Path, benchmark: str | None, width: Literal["column", "page"]
+) -> "list[tuple[str, Chart]]":
+    """Return each benchmark's name and its main table as a chart."""
     from reelbench.leaderboard import board
     from reelbench.leaderboard.exports import figures as drawing
 
     runs_board = board.make(store, published=False, workers=_alone_with_bar())
-    groups = [group for name, group in runs_board.main.items() if benchmark in (None, name)]
-    if not groups:
+    described: list[tuple[str, Chart]] = []
+    for name, group in runs_board.main.items():
+        if benchmark in (None, name):
+            described.append((name, drawing.described(runs_board, group, width)))
+    if not described:
         which = f" of {benchmark}" if benchmark else ""
         raise InputError(f"{store}: no ranked table{which} to draw")
-    out.mkdir(parents=True, exist_ok=True)
-    for group in groups:
-        for path in drawing.write(runs_board, group, width, out):
-            console.write(str(path))
+    return described
 
 
 def publish(

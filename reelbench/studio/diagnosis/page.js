@@ -75,7 +75,7 @@ function shares() {
   return Plots.figure({
     id: "errors", title: "Errors by kind", about: `Share of all errors${whiskers}; ${n}.`,
     whole: true,
-    draw: (width) => Plots.bars(width, lines, data.diagnoses.map(({ name }) => name), (step) => `${step} %`),
+    draw: () => Plots.bars(lines, data.diagnoses.map(({ name }) => name), (step) => `${step} %`),
   });
 }
 function byRound({ name, figures }, place) {
@@ -85,7 +85,7 @@ function byRound({ name, figures }, place) {
   });
   return Plots.figure({
     id: `rounds-${place}`, title: several ? `Found up to each round, ${name}` : "Found up to each round", about: `Errors by kind; n = ${total(figures)}.`,
-    draw: (width) => Plots.bars(width, lines, figures.rounds.map(({ round }) => `up to round ${round}`)),
+    draw: () => Plots.bars(lines, figures.rounds.map(({ round }) => `up to round ${round}`)),
   });
 }
 

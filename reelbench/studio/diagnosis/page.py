@@ -53,7 +53,7 @@ def write_page(
         "Where answers went wrong",
         page_asset("page.html", _ROOM),
         style=page_asset("page.css", _ROOM),
-        script=page_asset("plots.js") + page_asset("page.js", _ROOM),
+        script=page_asset("drawing.js") + page_asset("plots.js") + page_asset("page.js", _ROOM),
         data=in_script(data),
         head=page_head(_LINKS),
     )

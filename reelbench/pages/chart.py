@@ -1,0 +1,240 @@
+"""The description of a chart, as JSON: marks on axes, their labels, and what the chart is of.
+
+A page's script (`drawing.js`) and `drawing.py` draw the same description. Numbers are those of the
+axes. In a chart with rows a height is a number of rows, so 0.5 is the middle of the first.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from reelbench.base.base_record import Record
+
+_MOST_PIXELS = 100_000
+"""The height of all rows."""
+Anchor = Literal["start", "middle", "end"]
+
+
+class Axis(Record):
+    """An axis: its ends, or its first and last tick, and what stands at it.
+
+    Attributes:
+        title: Its name and unit.
+        ticks: The places that have a label.
+        start: Its first number, as `from` in JSON.
+        end: Its last number, as `to` in JSON.
+        scale: Logarithms, or those of n + 1 (0 has a place); linear without it.
+        grid: Each tick has a line.
+        top: Labels stand above the panel.
+        least: The pixels that it takes at least.
+    """
+
+    title: str = ""
+    ticks: tuple[tuple[float, str], ...] = ()
+    start: float | None = Field(default=None, alias="from")
+    end: float | None = Field(default=None, alias="to")
+    scale: Literal["log", "doubling"] | None = None
+    grid: bool = True
+    top: bool = False
+    least: float = Field(default=60, ge=0, le=10_000)
+
+
+class Mark(Record):
+    """A value with its interval.
+
+    Attributes:
+        x: Its place along the panel.
+        y: Its place up the panel.
+        ends: The ends of its interval: along x in a chart with rows, else along y.
+        i: The number of its series, which gives it form and colour.
+        open: It is hollow.
+        kind: A difference's sign: above, under, or level.
+        name: Words beside it, where there is room.
+        text: The same in words.
+    """
+
+    x: float
+    y: float
+    ends: tuple[float, float] | None = None
+    i: int = Field(default=0, ge=0)
+    open: bool | None = False
+    kind: str | None = ""
+    name: str | None = ""
+    text: str = ""
+
+
+class Box(Record):
+    """A rectangle: a bar, or a cell that shows a number.
+
+    Attributes:
+        x: Its left and right end.
+        y: Its lower and upper end.
+        kind: The colour: a series (`c0`), `heat`, `win`, `loss`, `level`.
+        strength: The strength of its colour, from 0 to 1.
+        show: The number in it.
+        note: A smaller line under that.
+        ends: The ends of its interval, along x.
+        outlined: It has a dark edge.
+        text: The same in words.
+    """
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    kind: str
+    strength: float | None = None
+    show: str = ""
+    note: str = ""
+    ends: tuple[float, float] | None = None
+    outlined: bool = False
+    text: str = ""
+
+
+class Path(Record):
+    """A line through points: a web, a front, or between runs.
+
+    Attributes:
+        points: The places that it goes through.
+        kind: Its look: `gridline`, `joined`, `path`, `frontier`, `area`.
+        i: The number of its series.
+        closed: It ends where it began.
+    """
+
+    points: tuple[tuple[float, float], ...]
+    kind: Literal["gridline", "joined", "path", "frontier", "area"]
+    i: int | None = None
+    closed: bool = False
+
+
+class Rule(Record):
+    """A line across a panel at a number of x: a floor, people, zero."""
+
+    at: float
+    kind: Literal["baseline", "human", "zero"] = "baseline"
+    text: str = ""
+
+
+class Word(Record):
+    """Words at a place."""
+
+    x: float
+    y: float
+    text: str
+    anchor: Anchor = "middle"
+    strong: bool = False
+
+
+class Texts(Record):
+    """A column of texts, one for each row.
+
+    Attributes:
+        texts: The texts from above.
+        title: What they are.
+        align: The side on which they are even.
+        strong: They are bold.
+        soft: They are grey.
+        of: They are the numbers of the next panel, whose title stands over both.
+    """
+
+    texts: tuple[str, ...]
+    title: str = ""
+    align: Literal["start", "end"] = "start"
+    strong: bool = False
+    soft: bool = False
+    of: bool = False
+
+
+class Panel(Record):
+    """Two axes with what is drawn between them.
+
+    `square` gives both axes the same pixels for a number.
+    """
+
+    x: Axis
+    y: Axis
+    title: str = ""
+    about: str = ""
+    square: bool = False
+    marks: tuple[Mark, ...] = ()
+    boxes: tuple[Box, ...] = ()
+    paths: tuple[Path, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    words: tuple[Word, ...] = ()
+
+    @model_validator(mode="after")
+    def _has_places(self) -> Self:
+        """Refuse an axis without ends, and numbers that its scale has no place for."""
+        if not _has_ends(self.x):
+            raise ValueError("x: it has neither ticks nor `from` and `to`")
+        if self.x.scale is not None:
+            least = 0.0 if self.x.scale == "log" else -1.0
+            if any(number <= least for number in self._numbers_of_x()):
+                raise ValueError(f"x: a number at or below {least:g} has no place on its scale")
+        if self.y.scale is not None:
+            raise ValueError("y: it has a scale, which is for x alone")
+        return self
+
+    def _numbers_of_x(self) -> Iterator[float]:
+        yield from (number for number, _ in self.x.ticks)
+        yield from (number for number in (self.x.start, self.x.end) if number is not None)
+        yield from (mark.x for mark in self.marks)
+        yield from (rule.at for rule in self.rules)
+        yield from (word.x for word in self.words)
+        for box in self.boxes:
+            yield from box.x
+        for path in self.paths:
+            yield from (x for x, _ in path.points)
+
+
+def _has_ends(axis: Axis) -> bool:
+    return bool(axis.ticks) or None not in (axis.start, axis.end)
+
+
+def _kind_of_part(part: object) -> str:
+    """Return the kind of a part of a chart: texts, or else a panel."""
+    has_texts = isinstance(part, Texts) or (isinstance(part, Mapping) and "texts" in part)
+    return "texts" if has_texts else "panel"
+
+
+_Part = Annotated[
+    Annotated[Texts, Tag("texts")] | Annotated[Panel, Tag("panel")], Discriminator(_kind_of_part)
+]
+
+
+class Chart(Record):
+    """A chart.
+
+    Attributes:
+        title: Its title.
+        about: What is drawn: unit, intervals, number of rows.
+        source: Where the numbers are from: benchmark, judge, address, day.
+        across: Its columns of texts and its panels, from left to right.
+        key: The names of the series.
+        rows: The number of rows that all panels share; 0 without rows.
+        row: The height of a row in pixels.
+        lined: Rows are parted by lines.
+        width: The pixels of its file, where it is not as wide as others.
+        table: The same numbers as rows of cells.
+    """
+
+    title: str
+    across: tuple[_Part, ...]
+    about: str = ""
+    source: str = ""
+    key: tuple[str, ...] | None = None
+    rows: int = Field(default=0, ge=0, le=2000)
+    row: float = Field(default=22, ge=10, le=2000)
+    lined: bool = False
+    width: float | None = Field(default=None, ge=100, le=10_000)
+    table: tuple[tuple[Any, ...], ...] = ()
+
+    @model_validator(mode="after")
+    def _has_panels(self) -> Self:
+        panels = [part for part in self.across if isinstance(part, Panel)]
+        if not panels:
+            raise ValueError("across: there is no panel")
+        if not self.rows and not all(_has_ends(panel.y) for panel in panels):
+            raise ValueError("across: y of a panel has neither ticks nor `from` and `to`")
+        if self.rows * self.row > _MOST_PIXELS:
+            raise ValueError(f"rows: they are higher than {_MOST_PIXELS:,} pixels")
+        return self
