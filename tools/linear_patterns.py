@@ -177,10 +177,10 @@ def _of_attributes(name: str, module: ModuleType, calls: _Calls) -> Iterator[Wri
 def _of_answers(calls: _Calls) -> Iterator[Written]:
     from reelbench.scoring.answers import patterns
 
-    for name in patterns.written():
+    for name in patterns.pattern_texts():
         if not calls.has(name) and not _is_named(name):
             continue  # a part of others
-        for pattern in patterns.several(name):
+        for pattern in patterns.patterns_of(name):
             yield Written(f"{ANSWERS}:{name}", pattern, calls.of(ANSWERS, name))
 
 

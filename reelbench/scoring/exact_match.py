@@ -42,10 +42,10 @@ def matches(prediction: str, reference: str, locale: str | None = None) -> bool:
         reference: The true answer, read in the same way.
         locale: A BCP-47 tag such as `ja-JP`. It decides on number words and on the decimal sign.
     """
-    predicted = normalize(texts.tail(prediction), locale)
+    predicted = normalize(texts.closing_part(prediction), locale)
     if not predicted:  # two texts of punctuation alone agree in nothing
         return False
-    return predicted == normalize(texts.tail(reference), locale)
+    return predicted == normalize(texts.closing_part(reference), locale)
 
 
 def normalize(text: str, locale: str | None = None, *, in_words: bool = True) -> str:

@@ -80,7 +80,7 @@ def number_of(text: str, locale: str | None = None) -> float | None:
         locale: A BCP-47 tag, whose number words are read beside English ones, and whose decimal
             sign counts.
     """
-    text = texts.tail(text)
+    text = texts.closing_part(text)
     marked = texts.marked_answers(text)
     parts = [text, last_line(text)]
     if marked:

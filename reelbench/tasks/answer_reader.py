@@ -30,7 +30,7 @@ from reelbench.registry.records import Item, ReaderRecord, ReaderReply, ReadingR
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import answers
-from reelbench.scoring.answers.texts import tail
+from reelbench.scoring.answers.texts import closing_part
 
 _PROMPTS = PromptFiles(resources.files("reelbench.tasks").joinpath("prompts", "reader"))
 _PROMPT = "read.txt"
@@ -163,7 +163,7 @@ def _answer_text(item: Item) -> str:
     """Return the text of an answer behind its reasoning, or an empty one."""
     if not isinstance(item.prediction, str):
         return ""
-    return tail((answers.strip_reasoning(item.prediction) or "").strip())
+    return closing_part((answers.strip_reasoning(item.prediction) or "").strip())
 
 
 def _reader_question(item: Item) -> list[Message]:

@@ -102,24 +102,24 @@ class Answer:
     @cached_property
     def taken_back(self) -> int:
         """The token of the last word that takes something back, or -1."""
-        return _retraction(self.sentences)
+        return _last_retraction(self.sentences)
 
 
 # --- statements, by the kinds of their words
 # --------------------------------------------------------------------
 
 
-def heads(answer: Answer) -> Candidates:
+def head_candidates(answer: Answer) -> Candidates:
     """Collect heads: `Answer: B`, `【答案】B`; `Answer: none of them` states none.
 
     Those of the closing words are the latest. If these have one, the rest is not searched.
     """
     closing_words = _closing_words(answer.text)
     if closing_words != answer.text:
-        closing = _heads_of(Answer(closing_words, answer.options, answer.read))
+        closing = _heads_in(Answer(closing_words, answer.options, answer.read))
         if closing and all(candidate.letter for candidate in closing):
             return closing
-    return _heads_of(answer)
+    return _heads_in(answer)
 
 
 def _closing_words(text: str) -> str:
@@ -131,7 +131,7 @@ def _closing_words(text: str) -> str:
     return paragraph[end.end() :] if end else paragraph
 
 
-def _heads_of(answer: Answer) -> Candidates:
+def _heads_in(answer: Answer) -> Candidates:
     sentences = answer.sentences
     letters = _stated_letters(sentences, "HEAD")
     for match in patterns.NO_ANSWER.finditer(sentences.kinds):
@@ -139,7 +139,7 @@ def _heads_of(answer: Answer) -> Candidates:
     return [Candidate(at, letter) for at, letter in letters.items() if at > answer.taken_back]
 
 
-def statements(answer: Answer) -> Candidates:
+def statement_candidates(answer: Answer) -> Candidates:
     """Collect statements: `The answer is B`, `B is correct`. Several verdicts state several."""
     sentences = answer.sentences
     letters = _stated_letters(sentences, "STATEMENT")
@@ -148,7 +148,7 @@ def statements(answer: Answer) -> Candidates:
             del letters[at]
     if letters and max(letters) < answer.taken_back:
         letters[answer.taken_back] = None
-    letters |= _verdicts(sentences)
+    letters |= _letters_of_verdicts(sentences)
     return [Candidate(at, letter) for at, letter in letters.items()]
 
 
@@ -173,7 +173,7 @@ def _is_followed_by_next_line(sentences: Sentences, at: int) -> bool:
     return is_next and sentences.text[sentences.tokens.starts[place]].upper() in ("(", letter)
 
 
-def _verdicts(sentences: Sentences) -> dict[int, str | None]:
+def _letters_of_verdicts(sentences: Sentences) -> dict[int, str | None]:
     """Return the letters in verdicts on one option, by their tokens."""
     letters: dict[int, str | None] = {}
     for match in patterns.VERDICT_ON_ONE.finditer(sentences.kinds):
@@ -189,14 +189,14 @@ def _stated_letters(sentences: Sentences, name: str) -> dict[int, str | None]:
     """Return the letters that the patterns of a name state, by their tokens."""
     letters: dict[int, str | None] = {}
     for stretch in sentences.stretches_with_letters:
-        for pattern in patterns.several(name):
+        for pattern in patterns.patterns_of(name):
             match = pattern.search(sentences.kinds, *stretch)
             while match:
                 at = match.start("letter")
                 start = at if pattern.pattern[0] in "W[" else match.start()
                 is_new = sentences.letter(at) and at not in letters
                 if is_new and _is_stated(sentences, match.start(), min(start, at), at):
-                    letters[at] = _letter(sentences, at)
+                    letters[at] = _letter_unless_open(sentences, at)
                 match = pattern.search(sentences.kinds, match.start() + 1, stretch.stop)
     return letters
 
@@ -206,7 +206,7 @@ def _is_stated(sentences: Sentences, first: int, start: int, at: int) -> bool:
     return not _is_somebodys(sentences, first) and not sentences.is_denied(start, at)
 
 
-def _letter(sentences: Sentences, at: int) -> str | None:
+def _letter_unless_open(sentences: Sentences, at: int) -> str | None:
     """Return the letter of a token. None where it is one of several."""
     return None if _is_open(sentences, at) else sentences.letter(at)
 
@@ -262,7 +262,7 @@ def _is_contradicted(sentences: Sentences, at: int) -> bool:
     return bool(said_letter) and sentences.letter(at) not in said_letter
 
 
-def _retraction(sentences: Sentences) -> int:
+def _last_retraction(sentences: Sentences) -> int:
     """Return the token of the last word that takes something back, or -1.
 
     "Wait, only the letter is wanted" takes nothing back.
@@ -281,7 +281,7 @@ def _retraction(sentences: Sentences) -> int:
 # --------------------------------------------------------------------
 
 
-def marks(answer: Answer) -> Candidates:
+def marked_candidates(answer: Answer) -> Candidates:
     r"""Collect tags and boxes: `<answer>B</answer>`, `\boxed{B}`.
 
     The last one that holds more than a span counts, or a statement behind it.
@@ -318,7 +318,7 @@ def _by_value(content: str, options: OptionWords) -> str | None:
     return equal[0] if len(equal) == 1 else None
 
 
-def objects(answer: Answer) -> Candidates:
+def object_candidates(answer: Answer) -> Candidates:
     """Collect objects: `{"answer": "B"}`, `{'option': 'B',}`.
 
     The last one that has such a key counts. A list whose answers differ has none.
@@ -369,7 +369,7 @@ def _behind_keys(  # noqa: PLR0911 - a form a line
 # --------------------------------------------------------------------
 
 
-def last_lines(answer: Answer) -> Candidates:
+def last_line_candidates(answer: Answer) -> Candidates:
     """Collect the last line: a letter alone, where no line is another."""
     sentences = answer.sentences
     kinds = sentences.kinds.rstrip("\n")
@@ -393,7 +393,7 @@ def _alone_in_line(sentences: Sentences, start: int, end: int) -> int | None:
     return match.start("letter") if match else None
 
 
-def labels(answer: Answer) -> Candidates:
+def label_candidates(answer: Answer) -> Candidates:
     """Collect labels: `B`, `(B) because it is late`, `B [3, 12]`.
 
     They are lines, or sentences and clauses.
@@ -405,7 +405,7 @@ def labels(answer: Answer) -> Candidates:
     places = _line_labels(sentences) or _lone_labels(sentences)
     places = [at for at in places if _is_named_by_is(sentences, at)] or places
     places = [at for at in places if at not in answer.question_lists | answer.listed_labels]
-    return [Candidate(at, _letter(sentences, at)) for at in places]
+    return [Candidate(at, _letter_unless_open(sentences, at)) for at in places]
 
 
 def _has_letter(kinds: str) -> bool:
@@ -522,7 +522,7 @@ def _ends_sentence(sentences: Sentences, at: int) -> bool:
 # --------------------------------------------------------------------
 
 
-def own_words(answer: Answer) -> Candidates:
+def own_word_candidates(answer: Answer) -> Candidates:
     """Collect own words: `He left because it is late`.
 
     They are one option's own words, whole, where no other option is named.
@@ -577,7 +577,7 @@ def _of_first_sentence(prose: str, options: OptionWords) -> str | None:
     return at_last[0] if len(at_last) == 1 and not is_named_first else None
 
 
-def counts(answer: Answer) -> Candidates:
+def count_candidates(answer: Answer) -> Candidates:
     """Collect counts: `There are 4 people`.
 
     It is the only number of a short answer, where the options are numbers.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from reelbench.scoring.answers import patterns
 from reelbench.scoring.answers.reasoning import closing_lines, strip_reasoning
-from reelbench.scoring.answers.texts import TAIL, plain_text, tail, words_alone
+from reelbench.scoring.answers.texts import TAIL, closing_part, plain_text, words_alone
 from reelbench.scoring.answers.vocabulary import phrases
 
 
@@ -83,7 +83,7 @@ def _example_words_in(text: str) -> Iterator[Sequence[str]]:
         signs = text
         if script == "LATIN":
             signs = text.encode("latin-1", "ignore").decode("latin-1")
-        elif not patterns.several(script)[0].search(text):
+        elif not patterns.patterns_of(script)[0].search(text):
             continue
         for root, words in roots.items():
             if root in signs:
@@ -115,7 +115,7 @@ def _without_next_turn(text: str) -> str:
     opening = patterns.BEFORE_WORDS.match(text)
     start = opening.end() if opening else 0
     end = len(text)
-    for pattern in patterns.several("NEXT_TURN"):
+    for pattern in patterns.patterns_of("NEXT_TURN"):
         for turn in pattern.finditer(text, start):
             place = turn.start(turn.lastgroup or 0)
             words_before = text[max(0, place - 20) : place].rstrip(" \t\n*_")
@@ -179,7 +179,7 @@ def answer_text(text: str, question: str = "", options: tuple[str, ...] = ()) ->
 
 def closing_text(text: str) -> str:
     """Return the closing lines of reasoning that never ends, in their plain form."""
-    return plain_text(_with_bold_answers(closing_lines(tail(text)))).strip()
+    return plain_text(_with_bold_answers(closing_lines(closing_part(text)))).strip()
 
 
 @lru_cache(maxsize=1)
@@ -191,10 +191,10 @@ def _answer_text(text: str, repeated: Sequence[str]) -> str | None:
         answer = patterns.ESCAPED_BREAK.sub("\n", answer)
     answer = _without_repeated(answer, repeated)
     if len(answer) > _LONGEST:
-        answer = tail(_without_next_turn(answer))
+        answer = closing_part(_without_next_turn(answer))
     for step in CUTS:
         answer = step.apply(answer)
-    answer = tail(plain_text(_with_bold_answers(tail(answer))))
+    answer = closing_part(plain_text(_with_bold_answers(closing_part(answer))))
     return patterns.CALL.sub(r"Answer: \1", answer)
 
 

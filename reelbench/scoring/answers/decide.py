@@ -11,14 +11,14 @@ from typing import NamedTuple
 from reelbench.scoring.answers.collect import (
     Answer,
     Candidates,
-    counts,
-    heads,
-    labels,
-    last_lines,
-    marks,
-    objects,
-    own_words,
-    statements,
+    count_candidates,
+    head_candidates,
+    label_candidates,
+    last_line_candidates,
+    marked_candidates,
+    object_candidates,
+    own_word_candidates,
+    statement_candidates,
 )
 from reelbench.scoring.answers.option_words import OptionWords
 
@@ -33,21 +33,21 @@ class Form(NamedTuple):
 
 
 ORDER: tuple[Form, ...] = (
-    Form("mark", "<answer>B</answer>, \\boxed{B}", marks, False),
-    Form("object", '{"answer": "B"}', objects, False),
-    Form("head", "Answer: B", heads, False),
-    Form("last line", "He runs because it rains.\\n\\nB", last_lines, False),
-    Form("statement", "The answer is B, I choose B, B is correct", statements, False),
-    Form("label", "B. because it is late", labels, True),
-    Form("own words", "He left because it is late.", own_words, True),
-    Form("count", "There are 4 people.", counts, True),
+    Form("mark", "<answer>B</answer>, \\boxed{B}", marked_candidates, False),
+    Form("object", '{"answer": "B"}', object_candidates, False),
+    Form("head", "Answer: B", head_candidates, False),
+    Form("last line", "He runs because it rains.\\n\\nB", last_line_candidates, False),
+    Form("statement", "The answer is B, I choose B, B is correct", statement_candidates, False),
+    Form("label", "B. because it is late", label_candidates, True),
+    Form("own words", "He left because it is late.", own_word_candidates, True),
+    Form("count", "There are 4 people.", count_candidates, True),
 )
 
 _SHORTEST_BROKEN = 120
 _NAMES = tuple(form.name for form in ORDER)
 
 
-def decide(text: str, options: OptionWords, forms: Sequence[str] = _NAMES) -> str | None:
+def stated_letter(text: str, options: OptionWords, forms: Sequence[str] = _NAMES) -> str | None:
     """Return the letter that a text states, or None.
 
     Args:
@@ -63,18 +63,18 @@ def decide(text: str, options: OptionWords, forms: Sequence[str] = _NAMES) -> st
             continue
         candidates = form.collect(answer)
         if candidates:
-            return _agreed(candidates) if form.must_agree else _latest(candidates)
+            return _agreed_letter(candidates) if form.must_agree else _latest_letter(candidates)
     return None
 
 
 def _decide_part(options: OptionWords, text: str, forms: Sequence[str]) -> str | None:
-    return decide(text, options, forms)
+    return stated_letter(text, options, forms)
 
 
-def _latest(candidates: Candidates) -> str | None:
+def _latest_letter(candidates: Candidates) -> str | None:
     return max(candidates, key=lambda candidate: candidate.at).letter
 
 
-def _agreed(candidates: Candidates) -> str | None:
+def _agreed_letter(candidates: Candidates) -> str | None:
     letters = {candidate.letter for candidate in candidates}
     return letters.pop() if len(letters) == 1 else None

@@ -8,7 +8,7 @@ from reelbench.base.values import is_array, is_object
 from reelbench.registry.rows import LETTERS
 from reelbench.scoring.answers import cut, patterns, texts
 from reelbench.scoring.answers.collect import ANSWER_KEYS, KEYS
-from reelbench.scoring.answers.decide import decide
+from reelbench.scoring.answers.decide import stated_letter
 from reelbench.scoring.answers.json_literals import find_literals
 from reelbench.scoring.answers.option_words import OptionWords, option_words
 
@@ -29,7 +29,7 @@ def read_option(text: str, options: Sequence[str], *, question: str = "") -> str
     words = option_words(tuple(options), question)
     if answer is None:
         return _closing_letter(text, words)
-    letter = decide(_with_answer_marks(answer, words), words)
+    letter = stated_letter(_with_answer_marks(answer, words), words)
     if letter or words.circled or len(text) > _LONGEST_COUNT:
         return letter
     # `정답은 ②`: the one circled number in a short text, where no option has any.
@@ -53,7 +53,7 @@ def _closing_letter(text: str, options: OptionWords) -> str | None:
         forms.append("statement")
     if patterns.ENDS_WITH_MARK.search(closing):
         forms.append("mark")
-    return decide(closing, options, forms)
+    return stated_letter(closing, options, forms)
 
 
 def _with_answer_marks(text: str, options: OptionWords) -> str:

@@ -1,7 +1,7 @@
 """The patterns by which answers are read: `patterns.txt`, each compiled when it is first used.
 
-Each is an attribute of this module by its name. `several` has all of a name that is there several
-times.
+Each is an attribute of this module by its name. `patterns_of` has all of a name that is there
+several times.
 """
 
 import re
@@ -15,7 +15,7 @@ _REFERENCE = re.compile(r"\(\?&(words |keys |)([^()]+)\)")
 _THAI = 0x0E00  # from here on, scripts are written without spaces
 
 
-def _lists() -> dict[str, list[str]]:
+def _word_lists() -> dict[str, list[str]]:
     """Return the lists of words by their names."""
     lists = dict(TIMES)
     for name, column in COLUMNS.items():
@@ -24,7 +24,7 @@ def _lists() -> dict[str, list[str]]:
     return lists
 
 
-_NAMES = {name.upper(): "|".join(words) for name, words in _lists().items()} | {
+_NAMES = {name.upper(): "|".join(words) for name, words in _word_lists().items()} | {
     "COPULAS": "|".join(WORDS["copulas"]),
     "SUFFIXES": "|".join(WORDS["suffixes"]),
     "COPULA": "|".join(KINDS["C"]),
@@ -36,21 +36,23 @@ _NAMES = {name.upper(): "|".join(words) for name, words in _lists().items()} | {
 
 
 def __getattr__(name: str) -> re.Pattern[str]:
-    if name not in written():
+    if name not in pattern_texts():
         raise AttributeError(f"{name}: no pattern of that name in patterns.txt")
-    (pattern,) = several(name)
+    (pattern,) = patterns_of(name)
     globals()[name] = pattern
     return pattern
 
 
 @cache
-def several(name: str) -> tuple[re.Pattern[str], ...]:
+def patterns_of(name: str) -> tuple[re.Pattern[str], ...]:
     """Return the patterns of a name, in their order."""
-    return tuple(re.compile(_REFERENCE.sub(_expand_reference, text)) for text in written()[name])
+    return tuple(
+        re.compile(_REFERENCE.sub(_expand_reference, text)) for text in pattern_texts()[name]
+    )
 
 
 @cache
-def written() -> dict[str, list[str]]:
+def pattern_texts() -> dict[str, list[str]]:
     """Return the patterns by name as they are written."""
     texts: dict[str, list[str]] = {}
     file = resources.files("reelbench.scoring.answers").joinpath("patterns.txt")
@@ -83,9 +85,9 @@ def _expand_reference(reference: re.Match[str]) -> str:
 
 
 def _pattern_text(name: str) -> str:
-    if name not in written():
+    if name not in pattern_texts():
         return _NAMES[name]
-    first_text = written()[name][0]
+    first_text = pattern_texts()[name][0]
     return _REFERENCE.sub(_expand_reference, first_text)
 
 

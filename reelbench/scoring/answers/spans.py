@@ -181,7 +181,7 @@ def _in_seconds(text: str, factors: Mapping[str, float | None]) -> str:
         return f'"{match[1]}": {float(match[3]) * factor:.6f}'
 
     for unit in ("frames", "milliseconds", "percent", "ratio"):
-        for pattern in patterns.several(f"{unit.upper()}_WINDOW"):
+        for pattern in patterns.patterns_of(f"{unit.upper()}_WINDOW"):
             text = pattern.sub(partial(window, unit), text)
     return patterns.UNIT_KEYS.sub(bound, text)
 

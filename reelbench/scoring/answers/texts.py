@@ -46,7 +46,7 @@ def words_alone(text: str) -> str:
     return " ".join(_WORDS.findall(text.casefold()))
 
 
-def tail(text: str) -> str:
+def closing_part(text: str) -> str:
     """Return the last TAIL characters, from a new line or word on."""
     if len(text) <= TAIL:
         return text

@@ -13,7 +13,7 @@ from reelbench.scoring.answers import (
     reread,
 )
 from reelbench.scoring.answers.cut import CUTS
-from reelbench.scoring.answers.decide import ORDER, decide
+from reelbench.scoring.answers.decide import ORDER, stated_letter
 from reelbench.scoring.answers.option_words import option_words
 
 PETS = ("a dog", "a cat", "a fish", "a bird")
@@ -44,8 +44,8 @@ def test_the_examples_of_the_order_are_of_their_forms():
     options = option_words(("because it rains", "because it is late"))
     for form in ORDER[:-1]:
         example = form.example.partition(", ")[0].replace("\\n", "\n")
-        assert decide(example, options, (form.name,)) == "B", form.name
-    assert decide(ORDER[-1].example, option_words(("3", "4")), (ORDER[-1].name,)) == "B"
+        assert stated_letter(example, options, (form.name,)) == "B", form.name
+    assert stated_letter(ORDER[-1].example, option_words(("3", "4")), (ORDER[-1].name,)) == "B"
 
 
 def test_every_cut_takes_something_of_its_example():
