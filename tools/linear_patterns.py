@@ -54,7 +54,7 @@ MADE: dict[str, str] = {
     "reelbench.registry.declaration:_check": "the name of a folder of ours",
     "reelbench.scoring.answers.option_words:_pattern_of_any": "phrases, without repeats",
     "reelbench.scoring.answers.option_words:_own_pattern": "an option's words, with bounded joints",
-    "reelbench.scoring.answers.patterns:several": "the patterns of patterns.txt, which are run",
+    "reelbench.scoring.answers.patterns:patterns_of": "the patterns of patterns.txt, which are run",
     "reelbench.studio.gates:_no_answer_pattern": "an attribute of its module, and run as such",
     "reelbench.tasks.lmms.process:_is_task_of": "a task's name, without repeats",
     "reelbench.video.picture_folders:_pictures_in": "a pattern of ours, of a file's name",
