@@ -1,6 +1,7 @@
 """A file of 200,000 answers, scored as a whole command: seconds, processor time and peak memory, against fewer.
 
     python -m perf.predictions [--json-lines]
+    python -m perf.predictions --choice 100000 1000000    a multiple-choice benchmark of so many rows
 
 No two answers are the same. Beside the ids and texts the Parquet has a column that nobody asks for,
 1 kB a row, as data sets with pictures have; JSON Lines have ids and texts alone. Memory is what is
@@ -17,6 +18,7 @@ import time
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.json as pj
 import pyarrow.parquet as pq
 
 BIN = Path(sys.executable).parent
@@ -31,15 +33,27 @@ def main() -> None:
     parser.add_argument(
         "--json-lines", action="store_true", help="predictions as JSON Lines, not Parquet"
     )
-    json_lines = parser.parse_args().json_lines
+    parser.add_argument(
+        "--choice",
+        type=int,
+        nargs="+",
+        metavar="ROWS",
+        help="so many rows of a benchmark of our own, with the letters as answers",
+    )
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for size in SIZES:
-            predictions, references = _files(Path(folder), size, json_lines=json_lines)
+        for size in arguments.choice or SIZES:
+            if arguments.choice:
+                predictions = _choice_files(Path(folder), size, json_lines=arguments.json_lines)
+                scored = [predictions.parent, "--predictions", predictions]
+            else:
+                predictions, references = _files(
+                    Path(folder), size, json_lines=arguments.json_lines
+                )
+                scored = ["rextime", "--predictions", predictions, "--references", references]
             started = time.perf_counter()
-            command = [
-                BIN / "reelbench", "score", "rextime", "--predictions", predictions, "--references", references,
-                "--output", Path(folder) / f"out-{size}", "--quiet",
-            ]  # fmt: skip
+            output = Path(folder) / f"out-{size}"
+            command = [BIN / "reelbench", "score", *scored, "--output", output, "--quiet"]
             process = subprocess.Popen(command, env={**os.environ, "REELBENCH_HOME": folder})
             most, largest = 0.0, 0.0
             while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
@@ -74,6 +88,40 @@ def _resident(pid: int) -> list[float]:
         return [0.0]
     below = (size for child in children for size in _resident(int(child)))
     return [pages * os.sysconf("SC_PAGE_SIZE") / 2**20, *below]
+
+
+CHOICE = """\
+id: many_choices
+title: Many choices
+kind: choice
+answer_is: letter
+source: {file: rows.jsonl}
+columns: {id: id, video: video, question: question, options: options, answer: answer, kind: kind}
+facets: [kind]
+languages: [en]
+licence: cc-by-4.0
+"""
+
+
+def _choice_files(folder: Path, size: int, *, json_lines: bool = False) -> Path:
+    """Write a benchmark of so many rows, of 5,000 films at most, and predictions in another order."""
+    folder = folder / f"choice-{size}"
+    folder.mkdir()
+    (folder / "benchmark.yaml").write_text(CHOICE)
+    step = 7919 if size % 7919 else 7907  # a prime: each row is met once
+    with (folder / "rows.jsonl").open("w") as rows, (folder / "texts.jsonl").open("w") as texts:
+        for place in range(size):
+            row = {"id": f"q{place}", "video": f"film{place % 5000}", "question": f"Is it {place}?"}
+            row |= {"options": ["a house", "a boat"], "answer": "AB"[place % 3 == 0]}
+            rows.write(json.dumps({**row, "kind": f"kind{place % 12}"}) + "\n")
+            text = {"id": f"q{place * step % size}", "prediction": f"({'AB'[place % 2]})"}
+            texts.write(json.dumps(text) + "\n")
+    if json_lines:
+        return folder / "texts.jsonl"
+    packed = folder / "texts.parquet"
+    table = pj.read_json(folder / "texts.jsonl")
+    pq.write_table(table, packed)
+    return packed
 
 
 def _files(folder: Path, size: int, *, json_lines: bool = False) -> tuple[Path, Path]:

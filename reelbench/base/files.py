@@ -24,6 +24,7 @@ from urllib.parse import quote
 from reelbench.base import bounds
 from reelbench.base.credentials import traces_of_all, traces_of_keys
 from reelbench.base.errors import InputError
+from reelbench.base.secret_traces import SecretTraces
 from reelbench.base.values import is_array, is_object
 
 log = logging.getLogger("reelbench")
@@ -183,12 +184,17 @@ def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
     traces = traces_of_keys()
     with open_aside(path) as file:
         for row in rows:
-            line = json.dumps(row, ensure_ascii=False)
-            if traces.may_be_in_json(line):
-                from reelbench.base.clean_documents import clean_row
+            file.write(line_of_json(row, traces))
 
-                line = json.dumps(clean_row(row), ensure_ascii=False)
-            file.write(f"{line}\n")
+
+def line_of_json(row: dict[str, Any], traces: SecretTraces) -> str:
+    """Return an object as a line of JSON Lines, without the environment's keys."""
+    line = json.dumps(row, ensure_ascii=False)
+    if traces.may_be_in_json(line):
+        from reelbench.base.clean_documents import clean_row
+
+        line = json.dumps(clean_row(row), ensure_ascii=False)
+    return f"{line}\n"
 
 
 def address(path: Path, page: Path) -> str:
@@ -488,15 +494,15 @@ def is_json_lines_file(path: Path | str) -> bool:
         return False
 
 
-def json_lines(path: Path | str, *, most: int) -> Iterator[tuple[int, Any]]:
+def json_lines(path: Path | str, *, most: int, unique: bool = False) -> Iterator[tuple[int, Any]]:
     """Yield each value of a file of JSON Lines after its line's number.
 
-    The file is read line by line, and blank lines are skipped.
+    The file is read line by line, and blank lines are skipped. `unique` is as in `read_jsonl`.
 
     Raises:
         InputError: It has more than `most` bytes, or a line isn't JSON in UTF-8.
     """
-    decoder = Decoder(path)
+    decoder = Decoder(path, unique=unique)
     name = decoder.path
     size = 0
     with open_input(path) as file:

@@ -37,10 +37,12 @@ Choose = Callable[[list[str]], Sequence[str]]
 Cells = Iterator[tuple[str, Sequence[Any]]]
 """Each row's place, and the values of its chosen columns."""
 
-# The most of a packed table (Parquet, Excel).
+# The most of a packed table (Parquet, Excel) whose rows may be held in memory.
 MOST_ROWS = 1_050_000  # Excel's own sheets end at 1,048,576 rows
 MOST_CELLS = 20_000_000
 MOST_BYTES = 512 << 20
+ONE_BY_ONE = 20
+"""How many times as much is read of a Parquet file whose rows are taken one by one."""
 _MOST_TAGS = 20_000_000  # of a workbook's XML: some eight a cell
 _BATCH = 4096
 _PIECE = 1 << 20
@@ -107,10 +109,15 @@ def _column_indices(path: Path, header: Sequence[str], names: Sequence[str]) -> 
     return [header.index(name) for name in names]
 
 
-def read_parquet(path: Path, choose: Choose) -> Cells:
+def read_parquet(path: Path, choose: Choose, *, times: int = 1) -> Cells:
     """Read a Parquet file batch by batch, without its other columns.
 
     A text that stands in many rows is held once.
+
+    Args:
+        path: The file.
+        choose: Chooses the columns to read.
+        times: How many times as much is read as of other packed tables.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -121,8 +128,8 @@ def read_parquet(path: Path, choose: Choose) -> Cells:
             all_names = table.schema_arrow.names
             bounds.hold(f"{path}: columns", len(all_names), bounds.COLUMNS)
             names = choose(all_names)
-            _check_parquet_size(path, table.metadata, names)
-            amount = _Amount(path)
+            _check_parquet_size(_Amount(path, times), table.metadata, names)
+            amount = _Amount(path, times)
             for batch in table.iter_batches(_BATCH, columns=list(dict.fromkeys(names))):
                 amount.add(size=sum(map(_unpacked_size, batch.columns)))
                 columns = [_column_values(batch[name]) for name in names]
@@ -141,7 +148,7 @@ def _text_columns(schema: Any) -> list[str]:  # noqa: ANN401 - pyarrow has no ty
     return [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
 
 
-def _check_parquet_size(path: Path, metadata: Any, names: Sequence[str]) -> None:  # noqa: ANN401
+def _check_parquet_size(amount: "_Amount", metadata: Any, names: Sequence[str]) -> None:  # noqa: ANN401
     """Refuse, before anything is decoded, a file whose footer states too much."""
     cells = 0
     size = 0
@@ -152,7 +159,7 @@ def _check_parquet_size(path: Path, metadata: Any, names: Sequence[str]) -> None
             if chunk.path_in_schema.partition(".")[0] in names:
                 cells += chunk.num_values
                 size += chunk.total_uncompressed_size
-    _Amount(path).add(metadata.num_rows, cells, size)
+    amount.add(metadata.num_rows, cells, size)
 
 
 def _column_values(column: Any) -> list[Any]:  # noqa: ANN401 - pyarrow has no types
@@ -371,6 +378,7 @@ class _Amount:
     """
 
     path: Path
+    times: int = 1
     rows: int = 0
     cells: int = 0
     size: int = 0
@@ -380,10 +388,13 @@ class _Amount:
         self.rows += rows
         self.cells += cells
         self.size += size
-        if self.rows > MOST_ROWS or self.cells > MOST_CELLS:
-            self._refuse_amount(f"more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells")
-        if self.size > MOST_BYTES:
-            self._refuse_amount(f"unpacks to more than {MOST_BYTES >> 20} MiB")
+        most_rows = self.times * MOST_ROWS
+        most_cells = self.times * MOST_CELLS
+        most_bytes = self.times * MOST_BYTES
+        if self.rows > most_rows or self.cells > most_cells:
+            self._refuse_amount(f"more than {most_rows:,} rows or {most_cells:,} cells")
+        if self.size > most_bytes:
+            self._refuse_amount(f"unpacks to more than {most_bytes >> 20} MiB")
 
     def _refuse_amount(self, what: str) -> None:
         raise InputError(

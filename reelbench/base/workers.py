@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
+from itertools import chain, islice
 from multiprocessing import current_process, get_context, parent_process
 from pathlib import Path
 from types import ModuleType
@@ -29,6 +30,7 @@ MANY = 64  # items from which on a second process pays, unless a number of worke
 
 _MOST_PROCESSES = 8  # unless more are asked for
 _MOST_ITEMS = 200  # of one part
+_BATCH = 20_000  # items of `map_each` that are in memory
 _PARTS_FOR_EACH_WORKER = 4
 _OUR_VARIABLES = ("REELBENCH_", "HF_", "HUGGINGFACE_")
 _interrupted = threading.Event()
@@ -135,6 +137,35 @@ class Workers:
                 yield results.pop(next_index)
                 next_index += 1
 
+    def map_each(
+        self, work: Callable[[ItemT], ResultT], items: Iterable[ItemT], many: int = MANY
+    ) -> Iterator[ResultT]:
+        """Yield the result of each of any number of items, in order.
+
+        A batch of them is taken at a time, by processes of this machine that stay.
+
+        Args:
+            work: A function that can be imported.
+            items: Its arguments.
+            many: Items from which on a second process pays.
+
+        Raises:
+            ReelbenchError: A worker's process has ended.
+        """
+        source = iter(items)
+        batch = list(islice(source, _BATCH))
+        if self.alone(len(batch), many):
+            yield from map(work, chain(batch, source))
+            return
+        work_on_part = partial(_results_of_part, work)
+        with _processes(self.number or usable_cores()) as pool:
+            while batch:
+                parts = self._parts_for_workers(batch, None)
+                items_by_part = [list(map(batch.__getitem__, part)) for part in parts]
+                for results in _mapped(pool, work_on_part, items_by_part):
+                    yield from results
+                batch = list(islice(source, _BATCH))
+
     def _parts_for_workers(
         self, items: Sequence[ItemT], by: Callable[[ItemT], Hashable] | None
     ) -> list[list[int]]:
@@ -228,6 +259,13 @@ def _results_of_part(work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -
 def _in_pool(
     work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int
 ) -> Iterator[ResultT]:
+    with _processes(workers) as pool:
+        yield from _mapped(pool, work, parts)
+
+
+@contextmanager
+def _processes(workers: int) -> Generator[ProcessPoolExecutor]:
+    """Yield processes that begin with the first work."""
     state = process_state.current_state()
     # Spawned, not forked: the caller may have threads, and much memory.
     context = get_context("spawn")
@@ -236,13 +274,21 @@ def _in_pool(
             workers, mp_context=context, initializer=_follow_caller, initargs=(state,)
         )
     try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _mapped(
+    pool: ProcessPoolExecutor, work: Callable[[ItemT], ResultT], parts: Sequence[ItemT]
+) -> Iterator[ResultT]:
+    """Yield the result of each part. ReelbenchError where a process has ended."""
+    try:
         with starting(), _main_module_hidden(), _interrupts_blocked():
             results = pool.map(work, parts)  # this starts the processes
         yield from results
     except BrokenProcessPool:
         raise ReelbenchError(_WORKER_ENDED) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 @contextmanager

@@ -202,9 +202,10 @@ def score(
         place=output,
         defaults=defaults.applied(),
         errata=errata,
+        filed=True,
     )
     if judge_estimate:
-        options = replace(options, overlap=False, judge=None, reader=None, place=None)
+        options = replace(options, overlap=False, judge=None, reader=None, place=None, filed=False)
     if of_run.answering is not None:
         options = replace(options, answering=Answering.parse(of_run.answering))
     tags_file = None

@@ -6,7 +6,7 @@ never be stale. They are renamed into place whole, so they can never be half.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -93,20 +93,26 @@ class SplitData:
         Raises:
             DataUnavailableError: The split has none of the task's questions.
         """
-        split_rows = read_rows(self.spec, self.paths, self.split)
+        return list(self.each())
+
+    def each(self) -> Iterator[Row]:
+        """Yield the rows of `read` one by one: they may be more than memory holds."""
         only = self.task.only if self.task else {}
-        task_rows = [row for row in split_rows if has_labels(row, only)]
-        if not task_rows:
-            labels: set[str] = set()
-            for row in split_rows:
+        has_task_rows = False
+        other_labels: set[str] = set()
+        for row in each_row(self.spec, self.paths, self.split):
+            if has_labels(row, only):
+                has_task_rows = True
+                yield row
+            elif not has_task_rows:
                 for facet in only:
-                    labels.update(row[facet])
+                    other_labels.update(row[facet])
+        if not has_task_rows:
             asked_for = ", ".join(f"{facet} {label}" for facet, label in only.items())
             raise DataUnavailableError(
                 f"{_path_list(self.paths)}: no question with {asked_for}; "
-                f"it has {', '.join(sorted(labels))}"
+                f"it has {', '.join(sorted(other_labels))}"
             )
-        return task_rows
 
     def materialise(self) -> Path:
         """Return the folder with the rows as a saved `datasets.DatasetDict` of one split.
@@ -137,7 +143,12 @@ def _path_list(paths: Sequence[Path]) -> str:
 
 
 def read_rows(spec: BenchmarkSpec, paths: Sequence[Path], split: str) -> list[Row]:
-    """Parse files into normalised, checked rows.
+    """Parse files into normalised, checked rows."""
+    return list(each_row(spec, paths, split))
+
+
+def each_row(spec: BenchmarkSpec, paths: Sequence[Path], split: str) -> Iterator[Row]:
+    """Yield the rows of files, normalised and checked.
 
     They are read by the mapping that a file declares, or by the benchmark's own reader.
     """
@@ -146,7 +157,7 @@ def read_rows(spec: BenchmarkSpec, paths: Sequence[Path], split: str) -> list[Ro
         upstream_rows = mapped_rows.read(spec, paths, upstream)
     else:
         upstream_rows = import_object(spec.reader)(paths, upstream)
-    return list(rows.check_rows(spec, split, upstream_rows, _path_list(paths)))
+    return rows.check_rows(spec, split, upstream_rows, _path_list(paths))
 
 
 def rows_to_columns(spec: BenchmarkSpec, table: Sequence[Row]) -> dict[str, list[Any]]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError, first_of
 from reelbench.base.tables import as_text
+from reelbench.base.temporary_tables import UniqueIds
 from reelbench.base.values import is_array
 from reelbench.data import row_pictures
 from reelbench.data.option_texts import (
@@ -74,18 +75,20 @@ class ReadRow(NamedTuple):
 
 def read(spec: BenchmarkSpec, paths: Sequence[Path], split: str) -> Iterator[rows.Row]:
     """Yield the rows of a benchmark that a file declares."""
-    read_rows: list[rows.Row] = []
-    faults: list[InputError] = []
-    for entry in read_each(spec, paths, split):
-        if isinstance(entry.row, InputError):
-            faults.append(entry.row)
-        else:
-            read_rows.append(entry.row)
     skips = spec.mapping is not None and spec.mapping.skip is not None
+    first_fault: InputError | None = None
+    has_rows = False
+    for entry in read_each(spec, paths, split):
+        if not isinstance(entry.row, InputError):
+            has_rows = True
+            yield entry.row
+            continue
+        first_fault = first_fault or entry.row
+        if not skips:
+            raise first_fault
     # Where no row can be read at all, something else is wrong than a row.
-    if faults and not (skips and read_rows):
-        raise faults[0]
-    yield from read_rows
+    if first_fault is not None and not has_rows:
+        raise first_fault
 
 
 def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> Iterator[ReadRow]:
@@ -100,7 +103,7 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> It
     form = mapping.answer_is
     if form is None and (spec.asks_choice or spec.row_kind == "mixed"):
         form = _form_of_answers(_questions(spec, mapping, paths, split))
-    places: dict[str, str] = {}
+    places = UniqueIds()
     absent_columns: list[str] = []
     if not isinstance(mapping.columns.get("answer", ""), str):
         absent_columns += mapping.columns["answer"]
@@ -355,7 +358,7 @@ class _Question:
 
     # --- the row
 
-    def row(self, form: AnswerForm | None, places: dict[str, str]) -> rows.Row:
+    def row(self, form: AnswerForm | None, places: UniqueIds) -> rows.Row:
         """Return the normalised row.
 
         Args:
@@ -380,8 +383,8 @@ class _Question:
         for column in self._spec.columns:
             if column.name not in row:
                 row[column.name] = self._extra_value(column.name, column.dtype)
-        first_place = places.setdefault(row["id"], self.where)
-        if first_place != self.where:
+        first_place = places.first_place(row["id"], self.where)
+        if first_place is not None:
             raise InputError(
                 f"{self.where}: the id {row['id']!r} occurs twice, first at {first_place}"
             )

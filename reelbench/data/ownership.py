@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.temporary_tables import SortedKeys
 from reelbench.base.values import is_array
 from reelbench.data.loading import SplitData, fingerprint, locate
 from reelbench.registry import rows
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 Entry = tuple[str, str, str, dict[str, Any]]
 """A question's id, video, text, and what an answer is compared with (`rows.target`)."""
+
+_WAITING = 1_000  # hashes that are put on the disk together
 
 _PREFIX = 16
 """Digits of a fingerprint that a run's name of its rows has."""
@@ -157,7 +160,7 @@ def rows_sha256(entries: Iterable[Entry]) -> str:
 
     Case, spaces and Unicode's forms of a text don't matter.
     """
-    return _sorted_sha256(_entry_hash(*entry) for entry in entries)
+    return _lines_sha256(sorted(_entry_hash(*entry) for entry in entries))
 
 
 def questions_sha256(
@@ -188,29 +191,57 @@ def questions_sha256(
     table = _rows_of(spec, split, source, located)
     if table is not None:
         return rows_questions_sha256(spec, split, table)
-    is_secret = has_secret_answers(spec, split)
-    digests: list[bytes] = []
+    digest = QuestionsHash(spec, split)
     for name, question, options, target in questions:
-        if not question or (target is None and not is_secret):
-            return None
-        hashed_target: dict[str, Any] = {}
-        if target is not None and not is_secret:
-            hashed_target = target
-        digests.append(_entry_hash(name, None, question, hashed_target, options))
-    return _sorted_sha256(digests) if digests else None
+        digest.add(name, question, options, target)
+    return digest.sha256() if digest.all_known else None
 
 
 def rows_questions_sha256(spec: BenchmarkSpec, split: str, table: Iterable[rows.Row]) -> str:
     """Return `questions_sha256` of all of a split's rows."""
-    is_secret = has_secret_answers(spec, split)
-    digests: list[bytes] = []
+    digest = QuestionsHash(spec, split)
     for row in table:
-        target: dict[str, Any] = {}
-        if not is_secret:
-            target = rows.target(spec, row)
-        options = row.get("options", ())
-        digests.append(_entry_hash(row["id"], None, row["question"], target, options))
-    return _sorted_sha256(digests)
+        target = rows.target(spec, row)
+        digest.add(row["id"], row["question"], row.get("options", ()), target)
+    return digest.sha256()
+
+
+class QuestionsHash:
+    """The `questions_sha256` of questions that are added one by one.
+
+    Attributes:
+        all_known: True where there are questions, and each has its text and its answer.
+    """
+
+    def __init__(self, spec: BenchmarkSpec, split: str) -> None:
+        self.all_known = False
+        self._lacks_one = False
+        self._is_secret = has_secret_answers(spec, split)
+        self._digests = SortedKeys()
+        self._waiting: list[bytes] = []
+
+    def add(
+        self, name: str, question: str, options: Sequence[str], target: dict[str, Any] | None
+    ) -> None:
+        """Add a question with its right answer, None where that is not known."""
+        if not question or (target is None and not self._is_secret):
+            self._lacks_one = True
+        self.all_known = not self._lacks_one
+        hashed_target: dict[str, Any] = {}
+        if target is not None and not self._is_secret:
+            hashed_target = target
+        self._waiting.append(_entry_hash(name, None, question, hashed_target, options))
+        if len(self._waiting) == _WAITING:
+            self._file_waiting()
+
+    def sha256(self) -> str:
+        """Return the hash of all that were added, known or not."""
+        self._file_waiting()
+        return _lines_sha256(self._digests)
+
+    def _file_waiting(self) -> None:
+        self._digests.extend(self._waiting)
+        self._waiting.clear()
 
 
 def has_secret_answers(spec: BenchmarkSpec, split: str) -> bool:
@@ -220,9 +251,14 @@ def has_secret_answers(spec: BenchmarkSpec, split: str) -> bool:
     return spec.splits[upstream_split(spec, split)].secret
 
 
-def _sorted_sha256(digests: Iterable[bytes]) -> str:
-    lines = [digest.hex() for digest in sorted(digests)]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+def _lines_sha256(digests: Iterable[bytes]) -> str:
+    """Return the sha256 over hashes in their order, a line of hex each."""
+    sha256 = hashlib.sha256()
+    separator = ""
+    for digest in digests:
+        sha256.update(f"{separator}{digest.hex()}".encode())
+        separator = "\n"
+    return sha256.hexdigest()
 
 
 def _entry_hash(

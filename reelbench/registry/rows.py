@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from reelbench.base import tables
 from reelbench.base.errors import InputError
 from reelbench.base.files import read_json_or_jsonl
+from reelbench.base.temporary_tables import UniqueIds
 from reelbench.base.values import describe, is_array, is_id, is_number, is_object
 from reelbench.registry.row_columns import (
     ALSO,
@@ -105,18 +106,18 @@ def check_rows(spec: BenchmarkSpec, split: str, rows: Iterable[Row], where: str)
     """
     reader_columns = {column.name: column for column in columns(spec) if column is not SPLIT}
     several = several_right(spec)
-    seen_ids: set[str] = set()
+    seen_ids = UniqueIds()
+    number = 0
     for number, row in enumerate(rows, start=1):
         label = f"{where}: row {number} (id {row.get('id')!r})"
         _check_row(label, row, reader_columns)
         options = row.get("options", ())
         check_answer(label, row, options, several=several)
-        row_id = row["id"]
-        if row_id in seen_ids:
+        is_mapped = spec.mapping is not None  # then its ids are told apart where they are read
+        if not is_mapped and seen_ids.first_place(row["id"], "") is not None:
             raise InputError(f"{label}: the id occurs twice; the file must have each question once")
-        seen_ids.add(row_id)
         yield {**row, "split": split}
-    if not seen_ids:
+    if not number:
         raise InputError(f"{where}: no rows; expected at least one question")
 
 

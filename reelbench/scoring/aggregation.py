@@ -5,7 +5,6 @@ over all of them follow. `aggregate` recomputes the numbers from samples on disk
 nothing is read and nothing is run, except that overlap metrics start Java on a cache miss.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -39,6 +38,7 @@ from reelbench.scoring import (
     temporal_span,
 )
 from reelbench.scoring.item_columns import Facets, ItemColumns, Label
+from reelbench.scoring.tally import SampleTally
 from reelbench.stats import intervals, ratios
 from reelbench.stats.intervals import Array, Mask, Places
 
@@ -164,12 +164,13 @@ class ScoredItems:
 
     Attributes:
         spec: The benchmark.
-        samples: In the order of the items.
+        samples: In the order of the items. They may lie in a file.
         judge: The judge's record.
         beside: Further counts, such as `extra` and `duplicate`.
         overlap: Whether text overlap is computed, which is slow.
         bar: Shows the progress of text overlap.
         known: Metrics that are known beforehand, and not computed.
+        counted: What was counted while they were made. None where nobody has counted yet.
     """
 
     spec: BenchmarkSpec
@@ -179,38 +180,24 @@ class ScoredItems:
     overlap: bool = True
     bar: Bar = no_bar
     known: Metrics = field(default_factory=dict[str, MetricValue])
+    counted: SampleTally | None = None
+
+    @cached_property
+    def tally(self) -> SampleTally:
+        """The columns, counts and videos of all samples."""
+        return self.counted or SampleTally.of(self.samples)
 
     @cached_property
     def counts(self) -> Counts:
         """The number of scored items, and of the others by reason."""
-        scored = 0
-        reasons: Counter[str] = Counter()
-        flags: Counter[str] = Counter()
-        read_by_model = 0
-        for sample in self.samples:
-            reader_reply = getattr(sample, "read_by", None)  # a board's samples lack it
-            if reader_reply is not None and (sample.parsed or {}).get("answer") is not None:
-                read_by_model += 1
-            scored += sample.state == "scored"
-            if sample.state == "unscored":
-                reasons[sample.reason or "unknown"] += 1
-            flags.update(sample.flags)
-        return Counts(
-            items=len(self.samples),
-            scored=scored,
-            unscored=dict(sorted(reasons.items())),
-            parse_failed=flags["parse_failed"],
-            empty=flags["empty"],
-            media_missing=reasons[Reason.MEDIA_MISSING],
-            missing=reasons[Reason.PREDICTION_MISSING],
-            read_by_model=read_by_model,
-            **self.beside,
-        )
+        return self.tally.counts(self.beside)
 
     @cached_property
     def numbers(self) -> Numbers:
         """Every metric and breakdown."""
-        numbers = aggregate(self.spec, self.samples, overlap=self.overlap, bar=self.bar)
+        overlaps = _corpus_values(self.spec, self.samples, overlap=self.overlap, bar=self.bar)
+        columns = _Columns(self.tally.columns, ())
+        numbers = _numbers_of(self.spec, columns, overlaps, intervals.METHOD)
         return Numbers(numbers.metrics | self.known, numbers.breakdowns)
 
 
@@ -652,15 +639,37 @@ def aggregate(
             which take the time. It may raise.
     """
     samples = _by_id(samples)
-    means = _means(spec, _Columns.of(samples))
+    overlaps = _corpus_values(spec, samples, overlap=overlap, bar=bar)
+    return _numbers_of(spec, _Columns.of(samples), overlaps, interval, before_intervals)
+
+
+def _corpus_values(
+    spec: BenchmarkSpec, samples: Iterable[Sample], *, overlap: bool, bar: Bar
+) -> Callable[[], Metrics]:
+    """Return a function that computes the metrics of all texts at once.
+
+    Without overlap there are none.
+    """
+    metrics = [metric for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
+    if not overlap or not metrics:
+        return dict
+    return partial(_overlap, samples, metrics, bar)
+
+
+def _numbers_of(
+    spec: BenchmarkSpec,
+    columns: "_Columns",
+    overlaps: Callable[[], Metrics],
+    interval: intervals.Method,
+    before_intervals: Callable[[Numbers], None] | None = None,
+) -> Numbers:
+    """Return every metric and breakdown; for the arguments see `aggregate`."""
+    means = _means(spec, columns)
     if before_intervals is not None:
         before_intervals(_numbers(spec, _without_intervals(means), {}))
-    corpus_metrics = [metric for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
-    overlaps: Metrics = {}
-    if overlap and corpus_metrics:
-        overlaps = _overlap(samples, corpus_metrics, bar)
+    corpus_metrics = overlaps()
     # One call for all, so that all have the same resamples.
-    return _numbers(spec, _with_intervals(means, interval), overlaps)
+    return _numbers(spec, _with_intervals(means, interval), corpus_metrics)
 
 
 def _numbers(
@@ -757,14 +766,12 @@ METEOR runs out of memory somewhere behind 30,000 characters of a loop.
 """
 
 
-def too_long(samples: Iterable[Sample]) -> int:
-    """Count the answers of which text overlap reads the end alone."""
-    return sum(
-        sample.reason not in UNANSWERED and len(sample.text) > LONGEST_OVERLAP for sample in samples
-    )
+def is_too_long(sample: Sample) -> bool:
+    """Return True for an answer of which text overlap reads the end alone."""
+    return sample.reason not in UNANSWERED and len(sample.text) > LONGEST_OVERLAP
 
 
-def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric], bar: Bar = no_bar) -> Metrics:
+def _overlap(samples: Iterable[Sample], metrics: Sequence[Metric], bar: Bar = no_bar) -> Metrics:
     """Return metrics of a corpus, over samples with an answer and a reference."""
     scorers: dict[str, Literal["bleu4", "cider", "meteor"]] = {}
     for metric in metrics:
@@ -772,7 +779,7 @@ def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric], bar: Bar = no
             scorers[metric.name] = metric.aggregate.scorer
     texts: dict[str, str] = {}
     references: dict[str, str] = {}
-    for sample in _by_id(samples):
+    for sample in samples:
         reference = sample.target.get("text")
         if sample.reason not in UNANSWERED and isinstance(reference, str):
             texts[sample.id] = _end_of(sample.text)
@@ -782,6 +789,7 @@ def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric], bar: Bar = no
     from reelbench.scoring import text_overlap
 
     with bar(", ".join(metric.title for metric in metrics), None):  # Java takes its seconds
+        texts = dict(sorted(texts.items()))
         values = text_overlap.compute_score(references, texts, tuple(scorers.values()))
     overlaps: Metrics = {}
     for name, scorer in scorers.items():

@@ -120,28 +120,29 @@ class ColumnCollector:
             column.extend([of_sample.get(name, nan) for of_sample in scores])
 
     def columns(self, order: Places | None = None) -> ItemColumns:
-        """Return the columns, in another order of the items where one is given."""
-        for column in self._scores.values():
-            _fill(column, self._count)
+        """Return the columns, in another order of the items where one is given.
+
+        The collector is empty then: there may be no room for both.
+        """
         in_order: Places | slice = ALL_ITEMS
         if order is not None:
             in_order = order
         scores: dict[str, Array] = {}
-        for name, column in self._scores.items():
+        for name in list(self._scores):
+            column = self._scores.pop(name)
+            _fill(column, self._count)
             scores[name] = np.frombuffer(column, dtype=np.float64)[in_order]
+            del column
         rank_of_video = np.empty(len(self._videos), dtype=np.intc)
         for rank, name in enumerate(sorted(self._videos)):
             rank_of_video[self._videos[name]] = rank
-        videos = rank_of_video[_places(self._video_places)[in_order]]
-        labels = _places(self._label_places)[in_order]
+        videos = rank_of_video[np.array(self._video_places)[in_order]]
+        self._video_places = array("i")
+        labels = np.array(self._label_places)[in_order]
+        self._label_places = array("i")
         return ItemColumns(Clusters(videos, len(self._videos)), self._label_sets, labels, scores)
 
 
 def _fill(column: "array[float]", count: int) -> None:
     """Fill a column with NaN up to so many items."""
     column.extend([nan] * (count - len(column)))
-
-
-def _places(column: "array[int]") -> Places:
-    """Return a column of places as numpy has it."""
-    return np.array(column, dtype=np.intc)

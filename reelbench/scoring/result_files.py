@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ from reelbench.registry.declaration import declaration, scoring_sha256
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import answers, panel_agreement
 from reelbench.scoring.aggregation import ScoredItems, answered
-from reelbench.scoring.videos import media_record
+from reelbench.scoring.filed_samples import FiledSamples
 from reelbench.stats import intervals
 from reelbench.video.library import Library
 
@@ -121,7 +121,7 @@ def write(
         declaration=declaration(spec),
     )
     with _samples_aside(folder) as aside:
-        files.write_jsonl(aside, (sample.model_dump(mode="json") for sample in scored.samples))
+        _put_samples(aside, scored.samples)
         samples_sha256 = files.sha256_of(aside)
         result = records.Result(
             benchmark=benchmark,
@@ -134,12 +134,22 @@ def write(
             counts=scored.counts,
             software=software(),
             answers=answers.VERSION,
-            media=media_record(scored.samples),
+            media=scored.tally.media(),
             statistics=records.StatisticsRecord(interval=intervals.METHOD),
             provenance=_provenance(attribution, samples_sha256),
         )
         _put_both(folder, aside, samples_sha256, as_text(result))
+    if isinstance(scored.samples, FiledSamples):
+        scored.samples.lines.path = folder / SAMPLES_FILE
     return result
+
+
+def _put_samples(path: Path, samples: Sequence[records.Sample]) -> None:
+    """Write samples to a file, or move the one that they are in."""
+    if isinstance(samples, FiledSamples):
+        samples.lines.move(path)
+    else:
+        files.write_jsonl(path, (sample.model_dump(mode="json") for sample in samples))
 
 
 def _provenance(attribution: Attribution, samples_sha256: str) -> records.Provenance:
@@ -521,20 +531,19 @@ def _is_question(line: dict[str, Any]) -> bool:
     )
 
 
-def write_questions(
-    folder: Path,
-    library: Library,
-    samples: Iterable[tuple[records.Sample, tuple[str, Sequence[str]]]],
-) -> None:
-    """Write a line for each sample: `id`, `question`, `options` and `media`.
+QuestionRow = Callable[[records.Sample, str, Sequence[str]], dict[str, Any]]
+"""A sample, its question and options -> the line on them."""
 
-    `options` is empty where no option is known. `media` is the video's file, of a video in pictures
-    the first one, and null where it is not on this machine.
+
+def question_rows(library: Library) -> QuestionRow:
+    """Return the way to a sample's line of `questions.jsonl`.
+
+    It has `id`, `question`, `options` and `media`. `options` is empty where no option is known.
+    `media` is the video's file, of a video in pictures the first one, and null where it is not on
+    this machine.
 
     Args:
-        folder: The result's folder.
         library: Finds the videos.
-        samples: Each sample with its question and options.
     """
 
     @cache
@@ -547,19 +556,18 @@ def write_questions(
             return None
         return str(path.absolute())
 
-    def lines() -> Iterator[dict[str, Any]]:
-        for sample, (question, options) in samples:
-            known_options: list[str] = []
-            if any(options):
-                known_options = list(options)
-            yield {
-                "id": sample.id,
-                "question": question,
-                "options": known_options,
-                "media": media(sample.video),
-            }
+    def row(sample: records.Sample, question: str, options: Sequence[str]) -> dict[str, Any]:
+        known_options: list[str] = []
+        if any(options):
+            known_options = list(options)
+        return {
+            "id": sample.id,
+            "question": question,
+            "options": known_options,
+            "media": media(sample.video),
+        }
 
-    files.write_jsonl(folder / QUESTIONS_FILE, lines())
+    return row
 
 
 def software(packages: Iterable[str] = _PACKAGES) -> dict[str, str]:

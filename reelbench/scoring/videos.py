@@ -25,6 +25,10 @@ def videos_asked(samples: Iterable[Sample]) -> set[str]:
 
 def media_record(samples: Collection[Sample]) -> MediaRecord:
     """Return a result's record of the videos it had."""
-    keys = sorted(videos_had(samples))
-    number_asked = len(videos_asked(samples))
+    return record_of_videos(videos_had(samples), len(videos_asked(samples)))
+
+
+def record_of_videos(present: Iterable[str], number_asked: int) -> MediaRecord:
+    """Return the record of videos, by the keys of those that were there."""
+    keys = sorted(present)
     return MediaRecord(sha256=sha256_of_names(keys), of=number_asked, videos=keys)

@@ -10,29 +10,21 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from reelbench.base import tables
+from reelbench.base import bounds, tables
 from reelbench.base.errors import InputError, first_of
-from reelbench.base.files import read_json_or_jsonl
+from reelbench.base.files import is_json_lines_file, json_lines, read_json_or_jsonl
 from reelbench.base.lazy import import_object
 from reelbench.base.tables import as_text
 from reelbench.data import hub
 from reelbench.registry.mapping_words import PLACE
-from reelbench.registry.reasons import Reason
 from reelbench.registry.records import SourceRecord
-from reelbench.scoring import answers
-from reelbench.tasks.submissions import (
-    Prediction,
-    PredictionSet,
-    Questions,
-    Reference,
-    UniqueIds,
-    all_answered,
-    join,
-)
+from reelbench.tasks.submissions import Prediction, PredictionSet, Questions, join
+from reelbench.tasks.table_predictions import Cells, TablePredictions
 
 IDS = ("id", "question_id", "qid", "key", "index")
 """Columns taken for the ids, in this order. Case does not count.
@@ -59,9 +51,6 @@ TEXTS = (
 
 _MISSPELT = {"predicr answer"}
 """Taken as Video-Holmes' evaluate.py spells it (TencentARC/Video-Holmes at 7745c87), never told."""
-
-Cells = tuple[str, Any, Any]
-"""A row's place, its id, and its text."""
 
 TableReader = Callable[[Path, tables.Choose], tables.Cells]
 
@@ -125,7 +114,18 @@ def read(
     columns: Columns,
     in_memory: Any = None,  # noqa: ANN401 - any JSON value
 ) -> PredictionSet:
-    """Read predictions and join them with their references.
+    """Read predictions and join them with their references, as `read_any` does."""
+    opened = read_any(questions, path, columns, in_memory)
+    return opened.gathered() if isinstance(opened, TablePredictions) else opened
+
+
+def read_any(
+    questions: Questions,
+    path: Path,
+    columns: Columns,
+    in_memory: Any = None,  # noqa: ANN401 - any JSON value
+) -> PredictionSet | TablePredictions:
+    """Read predictions, to be joined with their references.
 
     The owners' format wins where a file is in it and no columns are named. Anything else is a table
     of ids and texts. On a split whose answers are hidden a table is read all the same, for the file
@@ -143,9 +143,15 @@ def read(
             columns = replace(columns, owners_id=owners_id)
     if in_memory is not None:
         return _of_document(questions, path, in_memory, columns, is_file=False)
-    read_table = tables.READERS.get(path.suffix.lower())
+    suffix = path.suffix.lower()
+    read_table = tables.READERS.get(suffix)
+    if suffix == ".parquet":
+        read_table = partial(tables.read_parquet, times=tables.ONE_BY_ONE)
     if read_table is not None:
-        return of_table(questions, path, _of_packed_table(path, read_table, columns))
+        return TablePredictions(questions, path, _of_packed_table(path, read_table, columns))
+    has_format = hasattr(import_object(spec.formats), "read")
+    if (columns or not has_format) and is_json_lines_file(path):
+        return TablePredictions(questions, path, _of_json_lines(path, columns))
     document = read_json_or_jsonl(path, unique=True)
     return _of_document(questions, path, document, columns, is_file=True)
 
@@ -157,7 +163,7 @@ def _of_document(
     columns: Columns,
     *,
     is_file: bool,
-) -> PredictionSet:
+) -> PredictionSet | TablePredictions:
     """Read predictions in the owners' format, or as a table of ids and texts."""
     spec = questions.spec
     formats = import_object(spec.formats)
@@ -173,7 +179,7 @@ def _of_document(
             table_error = error
         else:
             del document  # a large one goes as its rows are read
-            return of_table(questions, path, cells)
+            return TablePredictions(questions, path, cells)
     try:
         prediction_set = _of_owners(questions, path, document, formats, is_file=is_file)
     except InputError as error:
@@ -211,79 +217,7 @@ def _of_owners(
 
 def of_table(questions: Questions, path: Path, cells: Iterable[Cells]) -> PredictionSet:
     """Join a table's rows with their references; for the errors see `read`."""
-    texts = _texts_by_id(path, cells)
-    references = questions.references()
-    predictions = _read_texts(questions, texts, references)
-    advice = (
-        "; --id-column names the column of the ids, and --template writes a table of the right ones"
-    )
-    notes = _unreadable_notes(questions, references, predictions.values())
-    return join(questions, predictions, references, path, notes=notes, advice=advice)
-
-
-def _texts_by_id(path: Path, cells: Iterable[Cells]) -> dict[str, str | None]:
-    texts: dict[str, str | None] = {}
-    ids = UniqueIds()
-    for where, id_cell, text_cell in cells:
-        name = as_text(id_cell, f"{where}: the id")
-        text = as_text(text_cell, f"{where}: the prediction")
-        if name:
-            ids.add(name, where)
-            texts[name] = text
-        elif text:
-            raise InputError(f"{where}: the id is empty")
-        # A row without both is what a spreadsheet leaves below its table.
-    if not texts:
-        raise InputError(
-            f"{path}: no predictions in it; expected a row per question with an id and a text"
-        )
-    return texts
-
-
-def _read_texts(
-    questions: Questions, texts: dict[str, str | None], references: Sequence[Reference]
-) -> dict[str, Prediction]:
-    """Read each text as an answer to its question.
-
-    One that is None is a missing prediction.
-    """
-    by_id = {reference.id: reference for reference in references}
-    raw_answers: dict[str, answers.Given] = {}
-    for name, text in texts.items():
-        if text is None:
-            continue
-        reference = by_id.get(name)
-        if reference is None:
-            raw_answers[name] = answers.Given(text)
-        else:
-            raw_answers[name] = answers.Given(
-                text, reference.options, reference.timing, reference.question
-            )
-    predictions = dict.fromkeys(texts, Prediction(None, reason=Reason.PREDICTION_MISSING))
-    readings = all_answered(questions.spec, list(raw_answers.values()))
-    predictions.update(zip(raw_answers, readings, strict=True))
-    return predictions
-
-
-def _unreadable_notes(
-    questions: Questions, references: Sequence[Reference], predictions: Iterable[Prediction]
-) -> list[str]:
-    """Return notes on answers that can't be read as the benchmark asks for them."""
-    spec = questions.spec
-    if spec.row_kind == "open":
-        return []
-    notes: list[str] = []
-    has_options = any(any(reference.options) for reference in references)
-    if spec.asks_choice and not has_options:
-        notes.append(
-            "the references list no options: letters are read, an option's own words can't be"
-        )
-    readings = [prediction.parsed for prediction in predictions if prediction.parsed is not None]
-    if readings and all("span" in parsed and parsed["span"] is None for parsed in readings):
-        notes.append(
-            "no answer contains a span of time; metrics that need one count these as wrong"
-        )
-    return notes
+    return TablePredictions(questions, path, cells).gathered()
 
 
 # --- files
@@ -302,6 +236,44 @@ def _of_packed_table(path: Path, read_table: TableReader, columns: Columns) -> I
         yield chosen[0].cells(where, values)
 
 
+def _of_json_lines(path: Path, columns: Columns) -> Iterator[Cells]:
+    """Yield the rows of JSON Lines.
+
+    Where the first row's names don't settle the columns, all rows are read for theirs before.
+    """
+    names = dict.fromkeys(next(_objects(path), {}))
+    if not _settle(names, columns):
+        for row in _objects(path):
+            names.update(dict.fromkeys(row))
+    if not names:
+        return iter(())
+    chosen = choose_columns(path, list(names), columns)
+    return _cells_of_objects(path, _objects(path), chosen)
+
+
+def _settle(names: Iterable[str], columns: Columns) -> bool:
+    """Return True where the names of further columns change nothing in the choice."""
+    first_id = columns.id or IDS[0]
+    first_text = columns.text or TEXTS[0]
+    return first_id in names and first_text in names
+
+
+def _objects(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of JSON Lines. InputError where one is no object."""
+    lines = json_lines(path, most=bounds.DATA_BYTES, unique=True)
+    for number, (_, row) in enumerate(lines, start=1):
+        if not isinstance(row, dict):
+            raise _no_object(path, number, row)
+        yield row
+
+
+def _no_object(path: Path, number: int, row: object) -> InputError:
+    """Return the error for a row that is no object."""
+    return InputError(
+        f"{path}: row {number} is a {type(row).__name__}, expected an object with an id and a text"
+    )
+
+
 def _of_json(path: Path, document: Any, columns: Columns) -> Iterator[Cells]:  # noqa: ANN401 - any JSON value
     rows = document if isinstance(document, list) else [document]
     if isinstance(document, dict):
@@ -311,10 +283,7 @@ def _of_json(path: Path, document: Any, columns: Columns) -> Iterator[Cells]:  #
     names: dict[str, None] = {}
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
-            raise InputError(
-                f"{path}: row {number} is a {type(row).__name__}, expected an object with an id "
-                "and a text"
-            )
+            raise _no_object(path, number, row)
         names.update(dict.fromkeys(row))
     if not rows:
         return iter(())
@@ -323,7 +292,7 @@ def _of_json(path: Path, document: Any, columns: Columns) -> Iterator[Cells]:  #
 
 
 def _cells_of_objects(
-    path: Path, rows: Sequence[dict[str, Any]], chosen: ChosenColumns
+    path: Path, rows: Iterable[dict[str, Any]], chosen: ChosenColumns
 ) -> Iterator[Cells]:
     names = chosen.all
     for number, row in enumerate(rows, start=1):

@@ -4,13 +4,11 @@ The model is never run again. One path serves all benchmarks: `formats` reads, `
 scores. `score_runs` scores the runs of lmms-eval.
 """
 
-import hashlib
-import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
@@ -19,12 +17,14 @@ from reelbench.base import bounds
 from reelbench.base.base_record import record_of
 from reelbench.base.credentials import refuse_in_words, without_secrets
 from reelbench.base.errors import InputError, ReelbenchError, number_of, printable
+from reelbench.base.files import sha256_once, write_jsonl
 from reelbench.base.progress import Bar, no_bar
-from reelbench.base.settings import JUDGE
+from reelbench.base.settings import JUDGE, home
 from reelbench.base.values import drained
 from reelbench.data import ownership
 from reelbench.data.loading import SplitData
-from reelbench.judges.verdicts import Judge, Judged
+from reelbench.judges.verdicts import Judge, Judged, Verdict
+from reelbench.registry.declaration import scoring_sha256
 from reelbench.registry.decoding import Answering
 from reelbench.registry.errata import Errata, ErrataChoice, read_errata
 from reelbench.registry.question_files import QuestionIds
@@ -53,12 +53,14 @@ from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.splits import is_mini, upstream_split
 from reelbench.scoring import aggregation, answers, result_files
-from reelbench.scoring.item_columns import ItemColumns
 from reelbench.tasks import about as abouts
 from reelbench.tasks import hidden_submission, predictions, submissions
 from reelbench.tasks.earlier import OTHER_JUDGE, EarlierResult
+from reelbench.tasks.filed_answers import FiledAnswers, hash_of_inputs
 from reelbench.tasks.predictions import Columns
+from reelbench.tasks.sample_facts import SampleFacts
 from reelbench.tasks.submissions import Inputs, PredictionSet, Questions, Words
+from reelbench.tasks.table_predictions import TablePredictions
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
@@ -96,6 +98,8 @@ class Options:
     defaults: Mapping[str, str] = field(default_factory=dict)
     """The command's options that a `reelbench.toml` set, with their values."""
     errata: ErrataChoice = "apply"
+    filed: bool = False
+    """Samples are written to files as they are made: they may be more than memory holds."""
 
     def __post_init__(self) -> None:
         refuse_in_words("--label", self.label or "")
@@ -145,6 +149,14 @@ class Options:
             errata_of_split.check_ids({row["id"] for row in questions.rows})
         return errata_of_split
 
+    def takes_one_by_one(self, questions: Questions) -> bool:
+        """Return True where no item is asked about, and none looked at again."""
+        is_asked = self.reader is not None or (
+            self.judge is not None and questions.spec.judge is not None
+        )
+        is_part = self.earlier is not None or self.only is not None
+        return self.filed and not is_asked and not is_part and not questions.handed_in
+
     def judge_for(self, spec: BenchmarkSpec, note: Note | None = None) -> Judge | None:
         """Return the judge that was named. None where the benchmark has nothing for it."""
         if self.judge is None or spec.judge is None:
@@ -178,7 +190,9 @@ class RunMetadata:
         refuse_in_words("--url", self.url or "")
 
 
-_UNREAD_SHOWN = 3
+BATCH = 1_000
+"""Samples that are made before they are written."""
+
 _LEAST_JUDGED_SHARE = 0.2
 """The least share of answers that a working judge scores."""
 
@@ -236,7 +250,8 @@ class Evaluation:
     """A scored benchmark of which nothing is written yet.
 
     Attributes:
-        asked: The questions and their options, in the samples' order.
+        asked: The questions and their options, in the samples' order. None where they are filed.
+        facts: What the outcome tells of the samples.
         fits: The lists of ids, and the notes, as `Outcome` has them.
         judge_notes: The notes of the judge that was asked.
         come_by: The record of how the answers were asked for.
@@ -246,11 +261,13 @@ class Evaluation:
         errata: The errata that were applied.
         stated_targets: The right answers, by id, that these corrected.
         earlier_result: The result whose answers are among these.
+        filed: The files that samples and questions are in already.
     """
 
     questions: Questions
     asked: Sequence[Words]
     scored: aggregation.ScoredItems
+    facts: SampleFacts
     model: ModelRecord
     settings: SettingsRecord
     fits: dict[str, list[str]] = field(default_factory=dict)
@@ -265,6 +282,7 @@ class Evaluation:
     errata: ErrataRecord | None = None
     stated_targets: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     earlier_result: Result | None = None
+    filed: FiledAnswers | None = None
 
     @property
     def spec(self) -> BenchmarkSpec:
@@ -283,18 +301,12 @@ class Evaluation:
     @property
     def name(self) -> str:
         """A name for the result's folder, made from the model and its answers."""
-        digest = hashlib.sha256(f"{self.model.id}\n[".encode("utf-8", "surrogatepass"))
-        separator = ""
-        for sample in self.scored.samples:
-            answer = json.dumps((sample.id, sample.prediction), default=str)
-            digest.update(f"{separator}{answer}".encode())
-            separator = ", "
-        digest.update(b"]")
+        further: list[str] = []
         if self.errata is not None:
-            digest.update(str(self.errata).encode())
+            further.append(str(self.errata))
         if self.settings.reader is not None:
-            digest.update(self.settings.reader.model_dump_json().encode())
-        return f"{self.spec.id}-{self.questions.split}-{digest.hexdigest()[:12]}"
+            further.append(self.settings.reader.model_dump_json())
+        return f"{self.spec.id}-{self.questions.split}-{self.facts.digest(*further)}"
 
     @property
     def judge_failed(self) -> str | None:
@@ -305,7 +317,7 @@ class Evaluation:
         failures = OF_JUDGE - {Reason.JUDGE_PENDING, Reason.JUDGE_NOT_DRAWN}
         unscored = self.scored.counts.unscored
         counts = {reason: count for reason, count in unscored.items() if reason in failures}
-        judged = self._judged_items()
+        judged = self.facts.judged
         needed = judged + sum(counts.values())
         if not counts or judged >= _LEAST_JUDGED_SHARE * needed:
             return None
@@ -318,13 +330,6 @@ class Evaluation:
         if judged:
             extent = f"{judged} of {needed} answers are judged"
         return f"{cause}; {extent} ({numbers})"
-
-    def _judged_items(self) -> int:
-        """Return the number of items that have their scores by the judge's replies."""
-        judged = 0
-        for sample in self.scored.samples:
-            judged += sample.state == "scored" and bool(sample.judge_replies)
-        return judged
 
     def _judge_trouble(self) -> str | None:
         """Return the judge's last note, where it was not available for some answers."""
@@ -340,9 +345,16 @@ class Evaluation:
 
         Of hidden answers a submission too.
         """
-        result_files.write_questions(folder, self.questions.library, self._asked_samples())
         data_notes = self._data_notes()
-        result = self._write_result(folder, data_notes)
+        try:
+            result = self._write_result(folder, data_notes)
+            self._write_questions(folder)
+        except InputError:
+            if self.filed is not None:
+                self.filed.remove()
+            raise
+        if self.filed is not None:
+            self.filed.release()
         notes = list(self.fits.get("notes", ()))
         if Reason.ANSWERS_HIDDEN in self.scored.counts.unscored:
             notes += self._write_submission(folder, result)
@@ -352,13 +364,16 @@ class Evaluation:
         if overlap_note:
             notes.append(overlap_note)
         notes += data_notes
-        if len(self.scored.samples) > bounds.ITEMS:
+        if self.scored.counts.items > bounds.ITEMS:
             notes.append(
-                f"{len(self.scored.samples):,} items: boards, comparisons and pages take results "
+                f"{self.scored.counts.items:,} items: boards, comparisons and pages take results "
                 f"of up to {bounds.ITEMS:,}; for those, score the predictions in parts"
             )
-        unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags]
-        notes += self._unit_notes(unread)
+        for unit, count in self.facts.answers_by_unit.items():
+            notes.append(
+                f"{number_of(count, 'answer')} with a span in {unit}: not read; "
+                "let the model answer in seconds"
+            )
         return Outcome(
             result,
             folder,
@@ -369,35 +384,27 @@ class Evaluation:
             judge_failed=self.judge_failed,
             judge_trouble=self._judge_trouble(),
             unanswered=unanswered.error,
-            unread=unread[:_UNREAD_SHOWN],
-            unread_replies=self._unread_replies(),
+            unread=self.facts.unread,
+            unread_replies=self.facts.unread_replies,
         )
 
-    def _unit_notes(self, unread: Sequence[Sample]) -> list[str]:
-        """Return the notes on unread spans in a unit that can't be turned into seconds."""
-        if not self.questions.spec.asks_span:
-            return []
-        answers_by_unit: Counter[str] = Counter()
-        for sample in unread:
-            if (sample.parsed or {}).get("span") is None and isinstance(sample.prediction, str):
-                unit = answers.unknown_unit(sample.prediction)
-                if unit is not None:
-                    answers_by_unit[unit] += 1
-        notes: list[str] = []
-        for unit, count in answers_by_unit.items():
-            notes.append(
-                f"{number_of(count, 'answer')} with a span in {unit}: not read; "
-                "let the model answer in seconds"
-            )
-        return notes
+    def _write_questions(self, folder: Path) -> None:
+        """Write the questions, or move the file that they are in."""
+        path = folder / result_files.QUESTIONS_FILE
+        if self.filed is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.filed.questions.move(path)
+            return
+        row = result_files.question_rows(self.questions.library)
+        write_jsonl(path, (row(sample, *words) for sample, words in self._asked_samples()))
 
     def _data_notes(self) -> list[str]:
         """Return the notes on the data: units in doubt, labels and rows that don't count."""
         notes: list[str] = []
-        doubt = self.questions.unit_doubt(self.scored.samples)
+        doubt = self.questions.unit_doubt(self.facts.windows)
         if doubt:
             notes.append(doubt)
-        labels_note = aggregation.note_on_labels(self.spec, ItemColumns.of(self.scored.samples))
+        labels_note = aggregation.note_on_labels(self.spec, self.scored.tally.columns)
         if labels_note:
             notes.append(labels_note)
         with suppress(ReelbenchError):  # the questions are not on this machine
@@ -446,6 +453,8 @@ class Evaluation:
         the rows aren't here, it is that result which states both.
         """
         before = self.earlier_result if self.errata is not None else None
+        if self.filed is not None:
+            return self._filed_origin(self.filed, local_split)
         asked_rows = self._asked_rows() if before is None else ()
         place = (self.spec, self.questions.split, self.questions.source)
         digest = ownership.questions_sha256(*place, asked_rows, local_split)
@@ -456,9 +465,22 @@ class Evaluation:
         whose = ownership.rows_owner(*place, self._references(), local_split)
         return _QuestionsOrigin(whose, digest)
 
+    def _filed_origin(self, filed: FiledAnswers, local_split: SplitData | None) -> _QuestionsOrigin:
+        """Return the owner of questions that are in a file, and their hash."""
+        place = (self.spec, self.questions.split, self.questions.source)
+        digest = filed.questions_sha256
+        if self.questions.is_part:
+            digest = ownership.questions_sha256(*place, (), local_split)
+        return _QuestionsOrigin(
+            ownership.rows_owner(*place, self._references(), local_split), digest
+        )
+
     def _references(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
         """Yield the id, video, question and right answer of each sample."""
-        for sample, (question, _) in self._asked_samples():
+        questions = (question for question, _ in self.asked)
+        if self.filed is not None:
+            questions = (row["question"] for _, row in self.filed.questions.rows())
+        for sample, question in zip(self.scored.samples, questions, strict=True):
             yield sample.id, sample.video, question, self._stated_target(sample)
 
     def _stated_target(self, sample: Sample) -> dict[str, Any]:
@@ -539,30 +561,13 @@ class Evaluation:
         names = [metric.name for metric in metrics if isinstance(metric.aggregate, Corpus)]
         if self.scored.numbers.metrics.keys().isdisjoint(names):
             return ""
-        too_long = aggregation.too_long(self.scored.samples)
-        if not too_long:
+        if not self.facts.too_long:
             return ""
-        answers = number_of(too_long, "answer has", "answers have")
+        answers = number_of(self.facts.too_long, "answer has", "answers have")
         return (
             f"{answers} more than {aggregation.LONGEST_OVERLAP} characters: {', '.join(names)} "
             "read the last ones"
         )
-
-    def _unread_replies(self) -> list[tuple[str, str]]:
-        """Return the first replies of the judge that say nothing readable.
-
-        Of each sample it is the last of them.
-        """
-        replies: list[tuple[str, str]] = []
-        for sample in self.scored.samples:
-            if sample.reason != Reason.JUDGE_UNPARSABLE:
-                continue
-            unread = [reply for reply in sample.judge_replies if reply.score is None]
-            if unread and unread[-1].raw:
-                replies.append((sample.id, unread[-1].raw))
-                if len(replies) == _UNREAD_SHOWN:
-                    break
-        return replies
 
 
 _FAILED_REQUEST = re.compile(r"\[LMMS_EVAL_REQUEST_FAILED[^\]]*\]\s*")
@@ -654,6 +659,8 @@ class Answers:
         duplicate: Ids that a run has twice. None where the answers are of no run.
         own_rows: Whether the run itself states that its rows were somebody's own.
         earlier_result: The result whose answers are among these already.
+        table: The table whose items are made as they are scored; the submission has none then.
+        inputs: The hash of all that the table's samples are made of.
     """
 
     submission: PredictionSet
@@ -666,6 +673,8 @@ class Answers:
     duplicate: list[str] | None = None
     own_rows: bool = False
     earlier_result: Result | None = None
+    table: TablePredictions | None = None
+    inputs: str = ""
 
     @property
     def questions(self) -> Questions:
@@ -694,9 +703,18 @@ def read_answers(
     """
     questions = Questions.named(name, inputs.split, inputs.data, inputs.references)
     metadata = metadata or RunMetadata()
-    submission = predictions.read(
-        questions, inputs.predictions, columns or Columns(), inputs.document
-    )
+    columns = columns or Columns()
+    submission = predictions.read_any(questions, inputs.predictions, columns, inputs.document)
+    table: TablePredictions | None = None
+    inputs_hash = ""
+    if isinstance(submission, TablePredictions):
+        is_alone = inputs.tags is None and agent_log is None
+        if is_alone and options.takes_one_by_one(questions):
+            table = submission
+            inputs_hash = _hash_of_inputs(questions, inputs.predictions, columns, options)
+            submission = table.set
+        else:
+            submission = submission.gathered()
     if questions.handed_in and options.only is None and options.earlier is None:
         _refuse_other_questions(submission, inputs.predictions)
     if inputs.tags is not None:
@@ -723,7 +741,25 @@ def read_answers(
         submission = replace(submission, items=items)
         settings = settings.model_copy(update={"limit": len(items)})
     note = f"answers from {metadata.origin}" if metadata.origin else None
-    return Answers(submission, model, settings, metadata.url, note)
+    return Answers(submission, model, settings, metadata.url, note, table=table, inputs=inputs_hash)
+
+
+def _hash_of_inputs(questions: Questions, file: Path, columns: Columns, options: Options) -> str:
+    """Return a hash of what the samples of a table are made of."""
+    spec = questions.spec
+    errata_of_split = options.errata_of(questions)
+    return hash_of_inputs(
+        spec.id,
+        scoring_sha256(spec),
+        questions.split,
+        questions.task,
+        questions.source,
+        sha256_once(file),
+        columns,
+        errata_of_split and errata_of_split.record,
+        answers.VERSION,
+        result_files.software(["reelbench"]),
+    )
 
 
 def _refuse_other_questions(submission: PredictionSet, file: Path) -> None:
@@ -776,40 +812,52 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
         options.about, spec.id, answers.model, options.labelled(settings)
     )
     answered_items = sum(item.reason not in NO_ANSWER for item in items)
+    if answers.table is not None:
+        answered_items = len(answers.table)  # no more than these
     options.check_place(spec, questions.split, model, settings, answered_items)
-    stated_targets: dict[str, dict[str, Any]] = {}
     errata_record: ErrataRecord | None = None
+    stated_targets: dict[str, dict[str, Any]] = {}
     if errata_of_split is not None:
         errata_record = errata_of_split.record
         options.note(f"errata: {errata_record} (--errata ignore scores without them)")
-        with_errata = _with_errata(answers, items, errata_of_split)
-        answers = with_errata.answers
-        items.clear()  # there may be no room for both lists
-        items = with_errata.items
-        stated_targets = with_errata.stated_targets
+        answers = _without_scores_of(answers, errata_of_split)
+        items = list(_with_errata(drained(items), errata_of_split, stated_targets))
     read_items = _read_by_model(spec, items, answers.columns, options)
     items = read_items.items
     judged = judge(spec, items) if judge else answers.judged
-    fits = _fits(answers, items)
-    asked_words = [(item.question, item.options) for item in items]
-    scored_items = aggregation.score(
+    columns = read_items.columns
+    scoring = _Scoring(spec, model.id, judged, columns)
+    if answers.table is None:
+        scoring.add_all(drained(items))
+    else:
+        filed = FiledAnswers(options.place or home() / "results", answers.inputs, questions)
+        with filed.writing():
+            table_items = answers.table.items(filed.samples.before())
+            if errata_of_split is not None:
+                table_items = _with_errata(table_items, errata_of_split, stated_targets)
+            scoring.file_all(table_items, filed, stated_targets)
+            options.check_place(spec, questions.split, model, settings, scoring.facts.answered)
+    scored_items = aggregation.ScoredItems(
         spec,
-        drained(items),
-        overlap=options.overlap,
-        judged=judged,
-        bar=options.bar,
-        columns=read_items.columns,
-        extra=len(submission.extra),
-        duplicate=len(answers.duplicate or ()),
-        **submission.tags,
+        scoring.samples,
+        judged and judged[1],
+        {
+            "extra": len(submission.extra),
+            "duplicate": len(answers.duplicate or ()),
+            **submission.tags,
+        },
+        options.overlap,
+        options.bar,
+        counted=scoring.tally,
     )
     return Evaluation(
         questions=questions,
-        asked=asked_words,
+        asked=scoring.asked,
         scored=scored_items,
+        facts=scoring.facts,
         model=model,
         settings=settings,
-        fits=fits,
+        fits=_fits(answers, scoring.facts.missing),
         url=answers.url,
         note=answers.note,
         judge=options.judge,
@@ -820,7 +868,71 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
         errata=errata_record,
         stated_targets=stated_targets,
         earlier_result=earlier_result,
+        filed=scoring.filed,
     )
+
+
+class _Scoring:
+    """Samples as they are made of items, and what is told of them.
+
+    Attributes:
+        samples: The samples, in a list or a file.
+        asked: Their questions and options. None of samples in a file.
+        tally: What the result says of them.
+        facts: What the outcome tells of them.
+        filed: The files that they are in.
+    """
+
+    def __init__(
+        self,
+        spec: BenchmarkSpec,
+        model: str,
+        judged: Judged | None,
+        columns: Mapping[str, dict[str, float]],
+    ) -> None:
+        self.samples: Sequence[Sample] = ()
+        self.asked: list[Words] = []
+        self.tally = aggregation.SampleTally()
+        self.facts = SampleFacts(spec, model)
+        self.filed: FiledAnswers | None = None
+        self._spec = spec
+        self._columns = columns
+        self._verdicts: Mapping[str, Verdict] = {}
+        if judged is not None:
+            self._verdicts, _ = judged
+
+    def add_all(self, items: Iterable[Item]) -> None:
+        """Make the samples of items, and hold them."""
+        samples: list[Sample] = []
+        for batch, questions in self._batches(items):
+            samples += batch
+            self.asked += questions
+        self.samples = samples
+
+    def file_all(
+        self,
+        items: Iterable[Item],
+        filed: FiledAnswers,
+        stated_targets: Mapping[str, dict[str, Any]],
+    ) -> None:
+        """Make the samples of items, and write them to their files."""
+        for batch, questions in self._batches(items):
+            filed.extend(batch, questions, stated_targets)
+        self.filed = filed
+        self.samples = filed.samples
+
+    def _batches(self, items: Iterable[Item]) -> Iterator[tuple[list[Sample], list[Words]]]:
+        """Yield some samples with their questions, and then the next ones."""
+        source = iter(items)
+        for batch in iter(lambda: list(islice(source, BATCH)), []):
+            samples: list[Sample] = []
+            for item in batch:
+                verdict = self._verdicts.get(item.id)
+                columns = self._columns.get(item.id)
+                samples.append(aggregation.to_sample(self._spec, item, verdict, columns))
+            self.tally.extend(samples)
+            self.facts.extend(samples)
+            yield samples, [(item.question, item.options) for item in batch]
 
 
 def _note_idle_judge(answers: Answers, options: Options) -> None:
@@ -832,15 +944,14 @@ def _note_idle_judge(answers: Answers, options: Options) -> None:
         options.note(f"{spec.id}: no metric of it is judged, so the judge is not asked")
 
 
-def _fits(answers: Answers, items: Sequence[Item]) -> dict[str, list[str]]:
+def _fits(answers: Answers, missing: list[str]) -> dict[str, list[str]]:
     """Return the ids that do not fit to the questions, and the notes."""
     submission = answers.submission
     fits: dict[str, list[str]] = {"notes": submission.notes}
     if answers.duplicate is not None:
         fits["duplicate"] = answers.duplicate
         return fits
-    missing = [item for item in items if item.reason == Reason.PREDICTION_MISSING]
-    fits["missing"] = [item.id for item in missing]
+    fits["missing"] = missing
     fits["extra"] = submission.extra
     return fits
 
@@ -857,22 +968,26 @@ def _without_idle_reader(options: Options, questions: Questions) -> Options:
     return replace(options, reader=None)
 
 
-class _WithErrata(NamedTuple):
-    """Answers without the scores that errata change, their items by the errata.
+def _with_errata(
+    items: Iterable[Item], errata_of_split: Errata, stated_targets: dict[str, dict[str, Any]]
+) -> Iterator[Item]:
+    """Yield items with the errata applied.
 
-    `stated_targets` are the right answers as the rows state them.
+    The right answers of the changed ones, as the rows state them, are put into `stated_targets`.
     """
 
-    answers: Answers
-    items: list[Item]
-    stated_targets: dict[str, dict[str, Any]]
+    def stated() -> Iterator[Item]:
+        for item in items:
+            if item.id in errata_of_split.by_id:
+                stated_targets[item.id] = item.target
+            yield item
+
+    return errata_of_split.items(stated())
 
 
-def _with_errata(answers: Answers, items: Sequence[Item], errata_of_split: Errata) -> _WithErrata:
-    """Return answers and their items with the errata applied."""
+def _without_scores_of(answers: Answers, errata_of_split: Errata) -> Answers:
+    """Return answers without the scores and verdicts that errata change."""
     changed_ids = errata_of_split.by_id.keys()
-    stated_targets = {item.id: item.target for item in items if item.id in changed_ids}
-    corrected = list(errata_of_split.items(items))
     columns = answers.columns
     columns = {name: columns[name] for name in columns if name not in changed_ids}
     judged = answers.judged
@@ -880,8 +995,7 @@ def _with_errata(answers: Answers, items: Sequence[Item], errata_of_split: Errat
         verdicts, record = judged
         verdicts = {name: verdicts[name] for name in verdicts if name not in changed_ids}
         judged = (verdicts, record)
-    answers = replace(answers, columns=columns, judged=judged)
-    return _WithErrata(answers, corrected, stated_targets)
+    return replace(answers, columns=columns, judged=judged)
 
 
 class _ReadItems(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, tee
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -20,9 +20,10 @@ from reelbench.base.base_record import first_wrong_field
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.files import sha256_of, write_jsonl, write_text
 from reelbench.base.lazy import import_object
+from reelbench.base.temporary_tables import UniqueIds
 from reelbench.base.values import describe, drained, is_object
 from reelbench.data.declared_check import lengths_of
-from reelbench.data.loading import SplitData, find_split, locate_files, read_rows
+from reelbench.data.loading import SplitData, each_row, find_split, locate_files
 from reelbench.registry import rows
 from reelbench.registry.reasons import NO_ANSWER, Reason
 from reelbench.registry.records import Item, Sample, SettingsRecord, SourceRecord, shared_labels
@@ -166,16 +167,15 @@ class Questions:
             )
         return self.stated or self.here.source
 
-    def unit_doubt(self, samples: Sequence[Sample]) -> str | None:
+    def unit_doubt(self, windows: Mapping[str, tuple[Any, Any]]) -> str | None:
         """Return a note where answered windows look as if they were no seconds.
 
         They are compared with the lengths of the videos, from the rows or from the video files, of
         which the first `_FILES_OPENED` are opened.
+
+        Args:
+            windows: Id -> the window that was answered, and the right one.
         """
-        windows: dict[str, tuple[Any, Any]] = {}
-        for sample in samples:
-            if sample.parsed and sample.parsed.get("span") and sample.target.get("spans"):
-                windows[sample.id] = (sample.parsed["span"], sample.target["spans"][0])
         lengths: dict[str, float] = {}
         if windows:
             answered_rows = [row for row in self.rows if row["id"] in windows]
@@ -207,6 +207,11 @@ class Questions:
         return self.file is None and hides(self.spec, self.split)
 
     @property
+    def is_part(self) -> bool:
+        """True where these are a task's part of the rows of a split."""
+        return self.file is None and self.task is not None and bool(self.task.only)
+
+    @property
     def handed_in(self) -> bool:
         """True where answers go to their owner as a pull request, and to no server."""
         if not self.hidden or is_mini(self.split) or has_own_form(self.spec):
@@ -220,22 +225,38 @@ class Questions:
             InputError: The file lacks what it needs, or a question isn't as it must be.
             DataUnavailableError: The split is not here.
         """
+        return list(self.each_reference())
+
+    def each_reference(self) -> Iterator[Reference]:
+        """Yield the references one by one: they may be more than memory holds.
+
+        For the errors see `references`.
+        """
         if self.file is None:
-            return [reference_of(self.spec, row) for row in self.here.rows]
-        references = self._references_in(self.file)
+            for row in self._each_row():
+                yield reference_of(self.spec, row)
+            return
         several = rows.several_right(self.spec)
-        for reference in references:
+        labels = self.task.only if self.task else {}
+        has_references = False
+        for reference in self._references_in(self.file):
             where = f"{self.file}: the reference {reference.id!r}"
             rows.check_answer(where, reference.target, reference.options, several=several)
-        labels = self.task.only if self.task else {}
-        of_task = [reference for reference in references if _has_labels(reference, labels)]
-        if not of_task:
+            if _has_labels(reference, labels):
+                has_references = True
+                yield reference
+        if not has_references:
             labels_text = ", ".join(f"{facet} {label}" for facet, label in labels.items())
             raise InputError(f"{self.file}: no question with {labels_text}")
-        return of_task
 
-    def _references_in(self, file: Path) -> list[Reference]:
-        """Read the references of a file, and of the files that must lie beside it."""
+    def _each_row(self) -> Iterable[Row]:
+        """Return the rows that are here, in memory where they are needed again."""
+        if self.spec.mapping is None or self.spec.asks_span or "rows" in vars(self.here):
+            return self.here.rows
+        return self.here.each()
+
+    def _references_in(self, file: Path) -> Iterator[Reference]:
+        """Yield the references of a file, and of the files that must lie beside it."""
         spec = self.spec
         needed = spec.splits[upstream_split(spec, self.split)].needed
         beside = [file.with_name(name) for name in needed]
@@ -248,17 +269,21 @@ class Questions:
             # A reader of ours leaves out the answers of a split whose rows have none; a file of
             # references has them.
             split = spec.default_split
+        references: Iterable[Reference]
         if self.document is not None and read is not None:
-            references: list[Reference] = list(read(file, self.document))
+            references = read(file, self.document)
         elif read is not None:
-            references = list(read(file))
+            references = read(file)
         else:
             paths = [file, *(path for path in beside if path.name not in lacking)]
-            references = [reference_of(spec, row) for row in read_rows(spec, paths, split)]
-        if not references:
+            references = (reference_of(spec, row) for row in each_row(spec, paths, split))
+        has_references = False
+        for reference in references:
+            has_references = True
+            yield reference
+        if not has_references:
             expected = " or ".join(expected_files(spec.splits[upstream_split(spec, split)].source))
             raise InputError(f"{file}: no questions in it; expected references such as {expected}")
-        return references
 
 
 def _has_labels(reference: Reference, labels: Mapping[str, str]) -> bool:
@@ -294,21 +319,6 @@ class PredictionSet:
     notes: list[str] = field(default_factory=list)
     tags: dict[str, int] = field(default_factory=dict)
     absent: list[str] = field(default_factory=list)
-
-
-class UniqueIds(dict[str, str]):
-    """The place of each id in a file.
-
-    The same id twice would make the result depend on their order.
-    """
-
-    def add(self, name: str, where: str) -> None:
-        """Note the place of an id. InputError where it has one already."""
-        if name in self:
-            raise InputError(
-                f"{where}: the id {name!r} occurs twice, first at {self[name]}; keep one of them"
-            )
-        self[name] = where
 
 
 def in_format(document: object, key: str, *fields: str) -> bool:
@@ -509,17 +519,13 @@ def join(
     predictions: dict[str, Prediction],
     references: list[Reference],
     path: Path,
-    *,
-    notes: Sequence[str] = (),
-    advice: str = "",
 ) -> PredictionSet:
     """Match predictions with references, in the references' order.
 
     Both arguments are emptied to save memory.
 
     Raises:
-        InputError: No id matches (its text ends with `advice`), or a result can't contain a
-            question.
+        InputError: No id matches, or a result can't contain a question.
     """
     reference_ids = {reference.id for reference in references}
     extra = [name for name in predictions if name not in reference_ids]
@@ -527,7 +533,7 @@ def join(
         raise InputError(
             f"{path}: none of its {len(predictions)} ids (first: {extra[0]!r}) is among the "
             f"{len(reference_ids)} references (first: {references[0].id!r}); are both of the same "
-            f"benchmark and split?{advice}"
+            "benchmark and split?"
         )
     videos: dict[str, str] = {}  # a name that many questions share is held once
     no_prediction = Prediction(None, reason=Reason.PREDICTION_MISSING)
@@ -541,7 +547,7 @@ def join(
         video = videos.setdefault(reference.video, reference.video)
         item = reference.item(prediction, video=video, reason=prediction.reason or hidden)
         items.append(Item.from_checked(vars(item)))
-    return PredictionSet(questions, items, extra, list(notes), absent=absent)
+    return PredictionSet(questions, items, extra, absent=absent)
 
 
 def hides(spec: BenchmarkSpec, split: str) -> bool:
@@ -578,9 +584,10 @@ def answered(
     return prediction
 
 
-def all_answered(spec: BenchmarkSpec, texts: "Sequence[answers.Given]") -> Iterator[Prediction]:
+def all_answered(spec: BenchmarkSpec, texts: "Iterable[answers.Given]") -> Iterator[Prediction]:
     """Read each raw answer as `answered` does. Many are read by several processes."""
-    for given_answer, parsed in zip(texts, answers.parse_all(spec, texts), strict=True):
+    given_answers, waiting = tee(texts)
+    for given_answer, parsed in zip(waiting, answers.parse_all(spec, given_answers), strict=True):
         text = given_answer.text
         reason = aggregation.reason_in_text(text)
         if reason is None:

@@ -20,15 +20,15 @@ FAILED = "[LMMS_EVAL_REQUEST_FAILED] 3 tries"
 def several(monkeypatch):
     """Have two processes read from two answers on; the numbers of answers that were given to processes."""
     shared = []
-    over_processes = workers.Workers.map
+    over_processes = workers._mapped
 
-    def spied(self, work, items, by=None):
-        shared.append(len(items))
-        return over_processes(self, work, items, by)
+    def spied(pool, work, parts):
+        shared.append(sum(map(len, parts)))
+        return over_processes(pool, work, parts)
 
     monkeypatch.setattr(workers, "usable_cores", lambda: 2)
     monkeypatch.setattr(scored, "MANY", 2)
-    monkeypatch.setattr(workers.Workers, "map", spied)
+    monkeypatch.setattr(workers, "_mapped", spied)
     return shared
 
 

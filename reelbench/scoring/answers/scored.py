@@ -3,7 +3,7 @@
 Runs, files and rechecks do it in the same way.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -33,13 +33,12 @@ class Given(NamedTuple):
     question: str = ""
 
 
-def parse_all(spec: BenchmarkSpec, answers: Sequence[Given]) -> Iterator[dict[str, Any] | None]:
-    """Yield the result of `parse` on each answer, in their order."""
-    read = partial(_parsed, spec)
-    if ALLOTTED.alone(len(answers), MANY):
-        yield from map(read, answers)
-    else:
-        yield from ALLOTTED.map(read, answers)
+def parse_all(spec: BenchmarkSpec, answers: Iterable[Given]) -> Iterator[dict[str, Any] | None]:
+    """Yield the result of `parse` on each answer, in their order.
+
+    They may be more than memory holds.
+    """
+    return ALLOTTED.map_each(partial(_parsed, spec), answers, MANY)
 
 
 def _parsed(spec: BenchmarkSpec, answer: Given) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.base.errors import InputError
+from reelbench.base.temporary_tables import UniqueIds
 from reelbench.base.values import is_array, is_object
 from reelbench.registry.rows import text_of
 from reelbench.tasks import submissions
@@ -64,7 +65,7 @@ def read(
             reference_ids.add(reference.id)
             by_question[reference.video, reference.question.strip()] = reference.id
     predictions: dict[str, submissions.Prediction] = {}
-    ids = submissions.UniqueIds()
+    ids = UniqueIds()
     for where, entry in entries:
         text = entry.get("pred")
         if text is None:

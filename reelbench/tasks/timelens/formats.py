@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError
+from reelbench.base.temporary_tables import UniqueIds
 from reelbench.base.values import describe, is_array, is_number, is_object
 from reelbench.tasks import submissions
 
@@ -48,7 +49,7 @@ def read(
     """
     ids_by_query = _ids_by_query(questions.references())
     predictions: dict[str, submissions.Prediction] = {}
-    places = submissions.UniqueIds()
+    places = UniqueIds()
     for part in _objects_of_document(document):
         for name, entry in part.items():
             where = f"{path}: {name!r}"

@@ -1,0 +1,191 @@
+"""A table of predictions joined with its references, of which a batch is in memory at a time."""
+
+from collections.abc import Iterable, Iterator
+from itertools import tee
+from pathlib import Path
+from typing import NamedTuple
+
+from reelbench.base.errors import InputError
+from reelbench.base.tables import as_text
+from reelbench.base.temporary_tables import UniqueIds
+from reelbench.registry.reasons import Reason
+from reelbench.registry.records import Item, Sample
+from reelbench.scoring import aggregation, answers
+from reelbench.tasks.submissions import (
+    Prediction,
+    PredictionSet,
+    Questions,
+    Reference,
+    all_answered,
+)
+
+Cells = tuple[str, object, object]
+"""A row's place, its id, and its text."""
+
+_ADVICE = (
+    "; --id-column names the column of the ids, and --template writes a table of the right ones"
+)
+_NO_PREDICTION = Prediction(None, reason=Reason.PREDICTION_MISSING)
+
+
+class TablePredictions:
+    """The predictions of a table, with the questions that they answer.
+
+    Attributes:
+        questions: The questions.
+        set: What `items` found beside the items, once all are there; it has none of these.
+    """
+
+    def __init__(self, questions: Questions, path: Path, cells: Iterable[Cells]) -> None:
+        """Read the texts of a table.
+
+        Raises:
+            InputError: A row can't be read, an id occurs twice, or there is none.
+        """
+        self.questions = questions
+        self.set = PredictionSet(questions, [])
+        self._path = path
+        self._texts = _texts_by_id(path, cells)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._texts)
+
+    def gathered(self) -> PredictionSet:
+        """Return all items at once."""
+        self.set.items.extend(self.items())
+        return self.set
+
+    def items(self, samples_before: Iterable[Sample] = ()) -> Iterator[Item]:
+        """Yield the items in the references' order.
+
+        Args:
+            samples_before: The samples of the first items, whose answers are not read again.
+
+        Raises:
+            InputError: No id matches, or a result can't contain a question.
+            DataUnavailableError: The references are not here.
+        """
+        joined = _Join(self.questions, self._texts)
+        hidden = Reason.ANSWERS_HIDDEN if self.questions.hidden else None
+        videos: dict[str, str] = {}  # a name that many questions share is held once
+        for reference, prediction in joined.answered(samples_before):
+            video = videos.setdefault(reference.video, reference.video)
+            item = reference.item(prediction, video=video, reason=prediction.reason or hidden)
+            yield Item.from_checked(vars(item))
+        joined.check(self._path)
+        self.set.extra.extend(joined.extra())
+        self.set.absent.extend(joined.absent)
+        self.set.notes.extend(joined.notes())
+
+
+class _Pair(NamedTuple):
+    """A reference with its prediction, or with the text that is still to be read."""
+
+    reference: Reference
+    prediction: Prediction | None
+    unread: answers.Given | None = None
+
+
+class _Join:
+    """The references of questions matched with texts, and what is found on the way."""
+
+    def __init__(self, questions: Questions, texts: UniqueIds) -> None:
+        self.absent: list[str] = []
+        self._questions = questions
+        self._texts = texts
+        self._is_taken = bytearray(len(texts) + 1)
+        self._references = 0
+        self._first_reference = ""
+        self._has_options = False
+        self._readings = 0
+        self._spanless_readings = 0
+
+    def answered(self, samples_before: Iterable[Sample]) -> Iterator[tuple[Reference, Prediction]]:
+        """Yield each reference with its prediction. The samples of the first are known."""
+        # Texts are read a batch ahead of the pairs, which wait here.
+        pairs, waiting = tee(self._pairs(iter(samples_before)))
+        unread = (pair.unread for pair in pairs if pair.unread is not None)
+        readings = all_answered(self._questions.spec, unread)
+        for reference, known_prediction, _ in waiting:
+            prediction = known_prediction or next(readings)
+            if prediction.parsed is not None:
+                self._readings += 1
+                span = prediction.parsed.get("span", "")
+                self._spanless_readings += span is None
+            yield reference, prediction
+
+    def _pairs(self, samples_before: Iterator[Sample]) -> Iterator[_Pair]:
+        for reference in self._questions.each_reference():
+            self._references += 1
+            self._first_reference = self._first_reference or reference.id
+            self._has_options = self._has_options or any(reference.options)
+            known_id = self._texts.find(reference.id)
+            if known_id is None:
+                self.absent.append(reference.id)
+            else:
+                self._is_taken[known_id.number] = True
+            sample = next(samples_before, None)
+            if known_id is None or known_id.text is None:
+                yield _Pair(reference, _NO_PREDICTION)
+            elif sample is None:
+                answer = answers.Given(
+                    known_id.text, reference.options, reference.timing, reference.question
+                )
+                yield _Pair(reference, None, answer)
+            else:
+                reason = aggregation.reason_in_text(known_id.text)
+                known_prediction = Prediction(known_id.text, sample.parsed, sample.flags, reason)
+                yield _Pair(reference, known_prediction)
+
+    def check(self, path: Path) -> None:
+        """Raise InputError where no text is of a reference."""
+        if any(self._is_taken):
+            return
+        first_id = next(iter(self._texts))
+        raise InputError(
+            f"{path}: none of its {len(self._texts)} ids (first: {first_id!r}) is among the "
+            f"{self._references} references (first: {self._first_reference!r}); are both of the "
+            f"same benchmark and split?{_ADVICE}"
+        )
+
+    def extra(self) -> list[str]:
+        """Return the ids that no reference has."""
+        if sum(self._is_taken) == len(self._texts):
+            return []
+        names = enumerate(self._texts, start=1)
+        return [name for number, name in names if not self._is_taken[number]]
+
+    def notes(self) -> list[str]:
+        """Return notes on answers that can't be read as the benchmark asks for them."""
+        spec = self._questions.spec
+        if spec.row_kind == "open":
+            return []
+        notes: list[str] = []
+        if spec.asks_choice and not self._has_options:
+            notes.append(
+                "the references list no options: letters are read, an option's own words can't be"
+            )
+        if self._readings and self._readings == self._spanless_readings:
+            notes.append(
+                "no answer contains a span of time; metrics that need one count these as wrong"
+            )
+        return notes
+
+
+def _texts_by_id(path: Path, cells: Iterable[Cells]) -> UniqueIds:
+    """Return the texts of a table. InputError where there are none."""
+    texts = UniqueIds()
+    for where, id_cell, text_cell in cells:
+        name = as_text(id_cell, f"{where}: the id")
+        text = as_text(text_cell, f"{where}: the prediction")
+        if name:
+            texts.add(name, where, text)
+        elif text:
+            raise InputError(f"{where}: the id is empty")
+        # A row without both is what a spreadsheet leaves below its table.
+    if not len(texts):
+        raise InputError(
+            f"{path}: no predictions in it; expected a row per question with an id and a text"
+        )
+    return texts
