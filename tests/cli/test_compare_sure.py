@@ -80,7 +80,7 @@ def test_on_the_board_a_range_is_wide_where_a_difference_is_not_sure(scored, ree
     assert ranges == ["1–3", "1–3", "1–3", "4"]
     [path] = (site / "data" / "pairs").iterdir()
     document = json.loads(path.read_text().split(",", 1)[1].rsplit(")", 1)[0])
-    for difference, p, low, high in document["cells"]:
+    for difference, p, low, high, _ in document["cells"]:
         assert low < high
         assert low <= difference <= high
         assert p > 0
