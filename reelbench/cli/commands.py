@@ -511,7 +511,7 @@ COMMANDS = {
     ),
     "leaderboard figures": CommandEntry(
         place="reelbench.leaderboard.commands.leaderboard:figures",
-        summary="Draw each benchmark's main table for a paper",
+        summary="Draw each benchmark's main table, or charts of a page, for a paper",
         examples=("--store results --out figures",),
     ),
     "leaderboard publish": CommandEntry(

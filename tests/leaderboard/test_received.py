@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from reelbench.base import bounds
-from reelbench.leaderboard import board, store
+from reelbench.leaderboard import board, kept_values, store
 from reelbench.leaderboard.entries import RankingGroup
 from tests.leaderboard.test_tampering import forge
 
@@ -206,6 +206,7 @@ class Filed:
     at: str
     videos: frozenset[str] | None = None
     withheld: None = None
+    columns: None = None
     result: object = None
 
 
@@ -220,7 +221,8 @@ def common(monkeypatch, had):
     A model is `ACCOUNT/NAME`, or the maintainers' own.
     """
     monkeypatch.setattr(board, "_videos_had", lambda stored: stored.had)
-    monkeypatch.setattr(board, "run_entry", lambda stored: stored)
+    monkeypatch.setattr(kept_values, "standing", lambda stored: None)
+    monkeypatch.setattr(board, "run_entry", lambda stored, _values: stored)
     monkeypatch.setattr(board, "_filing_order", lambda row: row.stored.at)
     group = RankingGroup("kitchen", 1, "test", judge=None)
     rows = [
