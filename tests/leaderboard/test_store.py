@@ -412,7 +412,7 @@ def bytes_of(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [Workers(2), Workers(2, "ray")], ids=str)
+@pytest.mark.parametrize("workers", [Workers(2), Workers(2, "ray")], ids=["pool", "ray"])
 def test_several_workers_leave_what_one_leaves(rextime_run, tamper, tmp_path, monkeypatch, workers):
     if workers.engine == "ray":
         pytest.importorskip("ray", reason="Ray is not installed (pip install 'reelbench[ray]')")
