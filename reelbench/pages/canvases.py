@@ -115,6 +115,8 @@ def to_image(drawing: Drawing, scale: float) -> Image.Image:
 
 def _draw_line(shapes: ImageDraw.ImageDraw, line: Line, scale: float) -> None:
     points = [(x * scale, y * scale) for x, y in line.points]
+    if len(points) <= 1:
+        return  # a series without values
     if line.fill is not None:
         strength = f"{round(255 * line.opacity):02x}"
         shapes.polygon(points, line.fill + strength)

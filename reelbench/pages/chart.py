@@ -39,6 +39,19 @@ class Axis(Record):
     top: bool = False
     least: float = Field(default=60, ge=0, le=10_000)
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Its first and last number: those it states, or its outer ticks."""
+        first = self.ticks[0][0] if self.start is None else self.start
+        last = self.ticks[-1][0] if self.end is None else self.end
+        return first, last
+
+    @property
+    def length(self) -> float:
+        """The distance of its ends."""
+        first, last = self.ends
+        return last - first
+
 
 class Mark(Record):
     """A value with its interval.
@@ -81,8 +94,8 @@ class Box(Record):
 
     x: tuple[float, float]
     y: tuple[float, float]
-    kind: str
-    strength: float | None = None
+    kind: str = Field(pattern="^(c[0-9]|heat|win|loss|level)$")
+    strength: float | None = Field(default=None, ge=0, le=1)
     show: str = ""
     note: str = ""
     ends: tuple[float, float] | None = None
@@ -186,6 +199,12 @@ class Panel(Record):
             yield from (x for x, _ in path.points)
 
 
+def _has_like_lengths(panel: Panel) -> bool:
+    """Return True where neither axis is over ten times as long as the other."""
+    lengths = sorted((panel.x.length, panel.y.length))
+    return 0 < lengths[1] <= 10 * lengths[0]
+
+
 def _has_ends(axis: Axis) -> bool:
     return bool(axis.ticks) or None not in (axis.start, axis.end)
 
@@ -235,6 +254,8 @@ class Chart(Record):
             raise ValueError("across: there is no panel")
         if not self.rows and not all(_has_ends(panel.y) for panel in panels):
             raise ValueError("across: y of a panel has neither ticks nor `from` and `to`")
+        if not self.rows and panels[0].square and not _has_like_lengths(panels[0]):
+            raise ValueError("across: an axis of a square panel has no length, or far more")
         if self.rows * self.row > _MOST_PIXELS:
             raise ValueError(f"rows: they are higher than {_MOST_PIXELS:,} pixels")
         return self

@@ -23,6 +23,8 @@ EDGE = 14
 """Pixels around a chart."""
 _LINE = 15
 _SQUARE = 300
+_REACH = 100
+"""Lengths of an axis, or rows beyond them, beyond which nothing is drawn: dashes have an end."""
 _MOST_NAMES = 30
 _FEW = 16
 """So many marks may all have names that stand further off."""
@@ -143,25 +145,14 @@ def _place_on_scale(axis: Axis, value: float) -> float:
 
 def _pixels(axis: Axis, start: float, end: float) -> Callable[[float], float]:
     """Return the function from a number of an axis to its pixel."""
-    low, high = (_place_on_scale(axis, end) for end in _ends(axis))
+    low, high = (_place_on_scale(axis, end) for end in axis.ends)
 
     def pixel_of(value: float) -> float:
         share = (_place_on_scale(axis, value) - low) / ((high - low) or 1)
+        share = min(max(share, -_REACH), _REACH)
         return start + (end - start) * share
 
     return pixel_of
-
-
-def _ends(axis: Axis) -> Point:
-    """Return an axis's first and last number: those it states, or its outer ticks."""
-    first = axis.ticks[0][0] if axis.start is None else axis.start
-    last = axis.ticks[-1][0] if axis.end is None else axis.end
-    return first, last
-
-
-def _span(axis: Axis) -> float:
-    first, last = _ends(axis)
-    return last - first
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +396,7 @@ class _Body:
         if chart.rows:
             self.tall = chart.rows * (chart.row + self.lead)
         elif first.square:
-            self.tall = self.layout.panel_width * _span(first.y) / _span(first.x)
+            self.tall = self.layout.panel_width * first.y.length / first.x.length
         elif len(self.panels) > 1:
             self.tall = 120
         else:
@@ -465,6 +456,7 @@ class _Body:
         return lines + [(line, False) for line in self.font.lines(part.about, room)]
 
     def _y_of_row(self, value: float, top: float) -> float:
+        value = min(max(value, -_REACH), self.chart.rows + _REACH)
         row = math.floor(value)
         return top + row * (self.chart.row + self.lead) + self.lead + (value - row) * self.chart.row
 

@@ -15,6 +15,8 @@ GRID = "#e6e7ee"
 """The colour of lines behind marks."""
 COLOURS = ("#4f46e5", "#c2410c", "#0f766e", "#be185d", "#0369a1", "#4d7c0f")
 """The colours of series, which also differ in their form (dashes, a panel, a name beside them)."""
+_NOT_IN_XML = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF])
+"""Signs that no XML may have, and data sets' labels do."""
 _FONT = "font-family='Helvetica, Arial, Noto Sans, sans-serif'"
 
 
@@ -110,4 +112,4 @@ def svg_document(
     lines.append(f"<rect {size} rx='6' fill='#ffffff'/>")
     lines += parts
     lines.append("</svg>")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).translate(_NOT_IN_XML) + "\n"

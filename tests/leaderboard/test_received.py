@@ -221,7 +221,7 @@ def common(monkeypatch, had):
     A model is `ACCOUNT/NAME`, or the maintainers' own.
     """
     monkeypatch.setattr(board, "_videos_had", lambda stored: stored.had)
-    monkeypatch.setattr(kept_values, "standing", lambda stored: None)
+    monkeypatch.setattr(kept_values, "standing", lambda _stored: None)
     monkeypatch.setattr(board, "run_entry", lambda stored, _values: stored)
     monkeypatch.setattr(board, "_filing_order", lambda row: row.stored.at)
     group = RankingGroup("kitchen", 1, "test", judge=None)

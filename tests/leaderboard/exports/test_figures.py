@@ -35,6 +35,11 @@ def _board():
     return board.ranked_board(discovery.specs(), rows)
 
 
+def _panel(**parts):
+    axis = {"from": 0, "to": 10}
+    return {"across": [{"x": axis, "y": axis} | parts]}
+
+
 @pytest.mark.parametrize("width", figures.MILLIMETRES)
 def test_a_figure_has_each_interval_and_says_what_it_is_of(tmp_path, width):
     pytest.importorskip("matplotlib")
@@ -71,6 +76,10 @@ def test_the_judge_of_a_table_stands_over_its_figure():
         ({"across": [{"x": {}, "y": {}}]}, "neither ticks"),
         ({"across": [{"x": {"ticks": [[0, "0"]], "scale": "log"}, "y": {}}]}, "no place"),
         ({"rows": 2000, "row": 2000}, "higher than"),
+        (_panel(boxes=[{"x": [0, 1], "y": [0, 1], "kind": "c²"}]), "kind"),
+        (_panel(boxes=[{"x": [0, 1], "y": [0, 1], "kind": "heat", "strength": 7}]), "strength"),
+        ({"rows": 0} | _panel(square=True, x={"from": 1, "to": 1}), "has no length"),
+        ({"rows": 0} | _panel(square=True, y={"from": 0, "to": 1e9}), "far more"),
         ({"colour": "red"}, "colour"),
         ({"title": 3}, "title"),
     ],
