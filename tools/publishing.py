@@ -530,6 +530,12 @@ class World:
         files = self.hub.repo(DATASET).files()
         return state_of(ledger.read_lines(files.get("results/ledger.jsonl", b""), "published"))
 
+    def replaced_keys(self) -> set[str]:
+        """Return the keys of the rows that the published ledger calls replaced."""
+        lines = self.hub.repo(DATASET).files().get("results/ledger.jsonl", b"").splitlines()
+        entries = [json.loads(line)["entry"] or {} for line in lines]
+        return {entry["key"] for entry in entries if entry.get("act") == "replaced"}
+
     def look(self) -> None:
         """Look at every repository: nothing lost, moved, altered, forged or planted."""
         if ("dataset", DATASET) in self.hub.repos:
@@ -565,7 +571,9 @@ class World:
             if now is None:
                 if not state.withdrawn_of(key):
                     self.fall(f"lost: {key}")
-            elif now.answers != row.answers and not (now.earlier or state.withdrawn_of(key)):
+            elif now.answers != row.answers and not (
+                key in self.replaced_keys() or state.withdrawn_of(key)
+            ):
                 self.fall(f"altered: {key}")
             elif now.answers == row.answers and now.account != row.account:
                 self.fall(f"moved: {key} from {row.account} to {now.account}")
