@@ -1,5 +1,6 @@
 """Drawings as files: SVG as text, PNG by Pillow, PDF by matplotlib with its fonts inside."""
 
+import math
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
 from html import escape
@@ -11,7 +12,7 @@ from typing import Any
 from PIL import Image, ImageDraw
 
 from reelbench.base.errors import InputError, installing
-from reelbench.pages.drawing import Disc, Drawing, Line, Words
+from reelbench.pages.drawing import Disc, Drawing, Line, Point, Words
 from reelbench.pages.letters import Letters, font_for
 from reelbench.pages.svg import element, svg_document
 
@@ -24,6 +25,8 @@ _SMOOTHING = 2
 """A picture is drawn so many times as large, and made smaller."""
 _MOST_PIXELS = 60_000_000
 """Of a picture before it is made smaller."""
+_LEAST_LETTERS = 0.5
+"""Pixels below which a font has no letters."""
 _FURTHER_FONTS = ("Noto Sans", "Noto Sans CJK SC", "Arial Unicode MS")
 """Fonts for letters that matplotlib's own lacks, used where the machine has them."""
 
@@ -123,23 +126,45 @@ def _draw_line(shapes: ImageDraw.ImageDraw, line: Line, scale: float) -> None:
     if line.stroke is None:
         return
     width = max(1, round(line.stroke.width * scale))
-    for start, end in _dashed(points, [dash * scale for dash in line.stroke.dashes]):
+    size = (shapes.im.size[0], shapes.im.size[1])
+    for start, end in _dashed(points, [dash * scale for dash in line.stroke.dashes], size):
         shapes.line([start, end], line.stroke.colour, width)
 
 
-def _dashed(
-    points: list[tuple[float, float]], dashes: list[float]
-) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
-    """Yield the strokes of a line: one between two points, or its dashes."""
+def _within(first: Point, last: Point, size: Point) -> tuple[float, float]:
+    """Return the shares of a line's length between which it lies within a picture.
+
+    The first is the larger one where it lies outside (Liang and Barsky 1984).
+    """
+    start = 0.0
+    end = 1.0
+    for x1, x2, most in zip(first, last, size, strict=True):
+        if x1 == x2:
+            if not 0 <= x1 <= most:
+                return 1.0, 0.0
+            continue
+        enters, leaves = sorted((-x1 / (x2 - x1), (most - x1) / (x2 - x1)))
+        start = max(start, enters)
+        end = min(end, leaves)
+    return start, end
+
+
+def _dashed(points: list[Point], dashes: list[float], size: Point) -> Iterator[tuple[Point, Point]]:
+    """Yield the strokes of a line.
+
+    They are one between two points, or its dashes within a picture.
+    """
     for (x1, y1), (x2, y2) in pairwise(points):
         length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
         if not dashes or not length:
             yield (x1, y1), (x2, y2)
             continue
-        done = 0.0
+        first, last = _within((x1, y1), (x2, y2), size)
+        done = first * length
+        length_within = last * length
         number = 0
-        while done < length:
-            end = min(length, done + dashes[number % len(dashes)])
+        while done < length_within:
+            end = min(length_within, done + dashes[number % len(dashes)])
             if number % 2 == 0:
                 first, last = done / length, end / length
                 yield (
@@ -152,6 +177,8 @@ def _dashed(
 
 def _draw_words(image: Image.Image, words: Words, scale: float) -> None:
     size = words.size * scale
+    if size < _LEAST_LETTERS:
+        return
     text = words.text
     font = font_for(size, text)
     if font is font_for(size) and text.translate(_PLAIN_SIGNS) != text:
@@ -169,13 +196,19 @@ def _draw_words(image: Image.Image, words: Words, scale: float) -> None:
 def _draw_turned(image: Image.Image, words: Words, scale: float) -> None:
     """Draw words on a sheet of their own, turn it, and lay it on."""
     font = font_for(words.size * scale, words.text)
-    reach = int(font.getlength(words.text)) + 4
-    sheet = Image.new("L", (2 * reach, 2 * reach))
+    width = int(font.getlength(words.text)) + 4
+    half = int(2 * words.size * scale)
+    start = {"start": 2.0, "middle": width / 2, "end": width - 2.0}[words.anchor]
+    sheet = Image.new("L", (width, 2 * half))
     anchor = {"start": "ls", "middle": "ms", "end": "rs"}[words.anchor]
-    ImageDraw.Draw(sheet).text((reach, reach), words.text, 255, font, anchor)
-    turned = sheet.rotate(words.angle, Image.Resampling.BICUBIC)
-    x, y = words.place
-    image.paste(words.colour, (round(x * scale) - reach, round(y * scale) - reach), turned)
+    ImageDraw.Draw(sheet).text((start, half), words.text, 255, font, anchor)
+    turned = sheet.rotate(words.angle, Image.Resampling.BICUBIC, expand=True)
+    # The words' place on the sheet, from its middle, turns with it.
+    beside = start - width / 2
+    turn = math.radians(words.angle)
+    x = words.place[0] * scale - turned.width / 2 - beside * math.cos(turn)
+    y = words.place[1] * scale - turned.height / 2 + beside * math.sin(turn)
+    image.paste(words.colour, (round(x), round(y)), turned)
 
 
 def to_png(drawing: Drawing, scale: float = 2) -> bytes:

@@ -7,12 +7,26 @@ axes. In a chart with rows a height is a number of rows, so 0.5 is the middle of
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
+from reelbench.base import bounds
 from reelbench.base.base_record import Record
+from reelbench.base.errors import printable
 
 _MOST_PIXELS = 100_000
-"""The height of all rows."""
+"""The height of all rows, and the width of all panels beside one another."""
+_MOST_ROWS = 2000
+_MOST_PARTS = 300
+_MOST_POINTS = 10_000
+_FINEST = 1e-9
+"""The least length of an axis, as a share of its larger end: below it floats have no steps."""
+_Number = Annotated[float, Field(ge=-1e30, le=1e30)]
+"""A number whose products with pixels are numbers, too."""
+_Pair = tuple[_Number, _Number]
+_Line = Annotated[str, Field(max_length=2 * bounds.NAME), AfterValidator(printable)]
+"""A shown line: a name and what is said of it, without characters that are not printed."""
+_Prose = Annotated[str, Field(max_length=bounds.NOTE), AfterValidator(printable)]
+_Series = Annotated[int, Field(ge=0, le=_MOST_POINTS)]
 Anchor = Literal["start", "middle", "end"]
 
 
@@ -30,10 +44,10 @@ class Axis(Record):
         least: The pixels that it takes at least.
     """
 
-    title: str = ""
-    ticks: tuple[tuple[float, str], ...] = ()
-    start: float | None = Field(default=None, alias="from")
-    end: float | None = Field(default=None, alias="to")
+    title: _Line = ""
+    ticks: tuple[tuple[_Number, _Line], ...] = Field(default=(), max_length=_MOST_ROWS)
+    start: _Number | None = Field(default=None, alias="from")
+    end: _Number | None = Field(default=None, alias="to")
     scale: Literal["log", "doubling"] | None = None
     grid: bool = True
     top: bool = False
@@ -52,6 +66,16 @@ class Axis(Record):
         first, last = self.ends
         return last - first
 
+    @model_validator(mode="after")
+    def _has_steps(self) -> Self:
+        """Refuse ends that floats can't tell apart; an axis of one number is drawn."""
+        if not _has_ends(self) or not self.length:
+            return self
+        first, last = map(abs, self.ends)
+        if abs(self.length) < max(_FINEST * max(first, last), 1e-30):
+            raise ValueError(f"its ends, {self.ends[0]:g} and {self.ends[1]:g}, are too close")
+        return self
+
 
 class Mark(Record):
     """A value with its interval.
@@ -67,14 +91,14 @@ class Mark(Record):
         text: The same in words.
     """
 
-    x: float
-    y: float
-    ends: tuple[float, float] | None = None
-    i: int = Field(default=0, ge=0)
+    x: _Number
+    y: _Number
+    ends: _Pair | None = None
+    i: _Series = 0
     open: bool | None = False
-    kind: str | None = ""
-    name: str | None = ""
-    text: str = ""
+    kind: Literal["above", "under", "level", ""] | None = ""
+    name: _Line | None = ""
+    text: _Prose = ""
 
 
 class Box(Record):
@@ -92,47 +116,47 @@ class Box(Record):
         text: The same in words.
     """
 
-    x: tuple[float, float]
-    y: tuple[float, float]
+    x: _Pair
+    y: _Pair
     kind: str = Field(pattern="^(c[0-9]|heat|win|loss|level)$")
     strength: float | None = Field(default=None, ge=0, le=1)
-    show: str = ""
-    note: str = ""
-    ends: tuple[float, float] | None = None
+    show: _Line = ""
+    note: _Line = ""
+    ends: _Pair | None = None
     outlined: bool = False
-    text: str = ""
+    text: _Prose = ""
 
 
 class Path(Record):
     """A line through points: a web, a front, or between runs.
 
     Attributes:
-        points: The places that it goes through.
+        points: The places that it goes through. Of a series with fewer than two nothing is drawn.
         kind: Its look: `gridline`, `joined`, `path`, `frontier`, `area`.
         i: The number of its series.
         closed: It ends where it began.
     """
 
-    points: tuple[tuple[float, float], ...]
+    points: tuple[_Pair, ...] = Field(max_length=_MOST_POINTS)
     kind: Literal["gridline", "joined", "path", "frontier", "area"]
-    i: int | None = None
+    i: _Series | None = None
     closed: bool = False
 
 
 class Rule(Record):
     """A line across a panel at a number of x: a floor, people, zero."""
 
-    at: float
+    at: _Number
     kind: Literal["baseline", "human", "zero"] = "baseline"
-    text: str = ""
+    text: _Line = ""
 
 
 class Word(Record):
     """Words at a place."""
 
-    x: float
-    y: float
-    text: str
+    x: _Number
+    y: _Number
+    text: _Line
     anchor: Anchor = "middle"
     strong: bool = False
 
@@ -149,8 +173,8 @@ class Texts(Record):
         of: They are the numbers of the next panel, whose title stands over both.
     """
 
-    texts: tuple[str, ...]
-    title: str = ""
+    texts: tuple[_Line, ...] = Field(max_length=_MOST_ROWS)
+    title: _Line = ""
     align: Literal["start", "end"] = "start"
     strong: bool = False
     soft: bool = False
@@ -165,8 +189,8 @@ class Panel(Record):
 
     x: Axis
     y: Axis
-    title: str = ""
-    about: str = ""
+    title: _Line = ""
+    about: _Prose = ""
     square: bool = False
     marks: tuple[Mark, ...] = ()
     boxes: tuple[Box, ...] = ()
@@ -186,6 +210,11 @@ class Panel(Record):
         if self.y.scale is not None:
             raise ValueError("y: it has a scale, which is for x alone")
         return self
+
+    @property
+    def highest_box(self) -> float:
+        """The height of its highest box, 0 without one."""
+        return max((abs(box.y[1] - box.y[0]) for box in self.boxes), default=0.0)
 
     def _numbers_of_x(self) -> Iterator[float]:
         yield from (number for number, _ in self.x.ticks)
@@ -236,12 +265,12 @@ class Chart(Record):
         table: The same numbers as rows of cells.
     """
 
-    title: str
-    across: tuple[_Part, ...]
-    about: str = ""
-    source: str = ""
-    key: tuple[str, ...] | None = None
-    rows: int = Field(default=0, ge=0, le=2000)
+    title: _Line
+    across: tuple[_Part, ...] = Field(max_length=_MOST_PARTS)
+    about: _Prose = ""
+    source: _Prose = ""
+    key: tuple[_Line, ...] | None = Field(default=None, max_length=_MOST_PARTS)
+    rows: int = Field(default=0, ge=0, le=_MOST_ROWS)
     row: float = Field(default=22, ge=10, le=2000)
     lined: bool = False
     width: float | None = Field(default=None, ge=100, le=10_000)
@@ -258,4 +287,8 @@ class Chart(Record):
             raise ValueError("across: an axis of a square panel has no length, or far more")
         if self.rows * self.row > _MOST_PIXELS:
             raise ValueError(f"rows: they are higher than {_MOST_PIXELS:,} pixels")
+        if sum(panel.x.least for panel in panels) > _MOST_PIXELS:
+            raise ValueError(f"across: it is wider than {_MOST_PIXELS:,} pixels")
+        if self.rows and any(panel.highest_box > self.rows for panel in panels):
+            raise ValueError("across: a box is higher than all rows")
         return self

@@ -80,10 +80,14 @@ class Letters:
         """Cut words to a width."""
         if self.width(words) <= width:
             return words
-        end = len(words)
-        while end > 1 and self.width(f"{words[:end]}…") > width:
-            end -= 1
-        return f"{words[:end].rstrip()}…"
+        room = width - self.width("…")
+        end = 0
+        for letter in words:
+            room -= self.width(letter)
+            if room < 0:
+                break
+            end += 1
+        return f"{words[: max(end, 1)].rstrip()}…"
 
 
 @cache

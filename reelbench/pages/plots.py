@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from reelbench.base import bounds
+from reelbench.base.errors import cut_in_the_middle
 from reelbench.pages import chart
 from reelbench.pages.canvases import to_svg
 from reelbench.pages.chart import Axis, Box, Chart, Panel, Path, Rule, Texts
@@ -69,10 +71,11 @@ def bars(
             words = f"{value:,.0f}" if counts else f"{value:.1f} %"
             row = len(names)
             is_first = number == 0
-            name = label.replace("_", " ") if is_first else ""
+            shown_label = cut_in_the_middle(label, bounds.NAME)
+            name = shown_label.replace("_", " ") if is_first else ""
             names.append(name)
             shown_values.append(words)
-            tip = f"{label}: {words}"
+            tip = f"{shown_label}: {words}"
             boxes.append(Box(x=(0, value), y=(row, row + 1), kind=f"c{number % 6}", text=tip))
         if len(series) > 1:
             names.append("")

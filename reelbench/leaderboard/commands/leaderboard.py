@@ -824,7 +824,7 @@ def figures(
         raise InputError("name what to draw: either --store, or --chart")
     from reelbench.leaderboard.exports import figures as drawing
 
-    described = [(path.stem, drawing.read_chart(path)) for path in charts or ()]
+    described = drawing.read_charts(charts or ())
     if store is not None:
         described = _described_tables(store, benchmark, width)
     out.mkdir(parents=True, exist_ok=True)

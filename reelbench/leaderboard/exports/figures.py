@@ -4,11 +4,12 @@ A figure is as wide as a column or a page.
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
 
 from reelbench.base.base_record import record_of
-from reelbench.base.errors import number_of
+from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import open_aside, read_json
 from reelbench.leaderboard import columns
 from reelbench.leaderboard.board import Board
@@ -28,10 +29,10 @@ _PANELS: dict[Width, int] = {"column": 1, "page": 3}
 
 
 def write(chart: Chart, width: Width, out: Path, name: str) -> list[Path]:
-    """Write a chart as PDF, SVG and PNG, and return the paths.
+    """Write a chart as PDF, SVG and PNG, all or none, and return the paths.
 
     Raises:
-        InputError: matplotlib is not installed.
+        InputError: matplotlib is not installed, or a path is a folder.
     """
     drawing = draw(chart, canvases.pixels_of(MILLIMETRES[width]), canvases.pdf_letters())
     contents = {
@@ -39,13 +40,29 @@ def write(chart: Chart, width: Width, out: Path, name: str) -> list[Path]:
         "svg": canvases.to_svg(drawing).encode(),
         "png": canvases.to_png(drawing, scale=4),
     }
-    paths: list[Path] = []
-    for kind, content in contents.items():
-        path = out / f"{name}_{width}.{kind}"
-        with open_aside(path, "wb") as file:
-            file.write(content)
-        paths.append(path)
+    paths = [out / f"{name}_{width}.{kind}" for kind in contents]
+    for path in paths:
+        if path.is_dir():
+            raise InputError(f"{path} is a folder, and a figure would have its name")
+    with ExitStack() as files:
+        for path, content in zip(paths, contents.values(), strict=True):
+            files.enter_context(open_aside(path, "wb")).write(content)
     return paths
+
+
+def read_charts(paths: Sequence[Path]) -> list[tuple[str, Chart]]:
+    """Read charts, each with the name that its figures get.
+
+    Raises:
+        InputError: One is no chart, or two have one name.
+    """
+    by_name: dict[str, Path] = {}
+    for path in paths:
+        if path.stem in by_name:
+            first = by_name[path.stem]
+            raise InputError(f"{first} and {path}: both figures would be {path.stem}; rename one")
+        by_name[path.stem] = path
+    return [(name, read_chart(path)) for name, path in by_name.items()]
 
 
 def read_chart(path: Path) -> Chart:
