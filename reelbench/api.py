@@ -91,10 +91,10 @@ class Scored:
         from reelbench.base.text_tables import Table
         from reelbench.scoring import metric_table
 
-        below = list(self.notes)
         without_interval = metric_table.without_interval(self._spec, self.metrics)
-        if without_interval:
-            below.insert(0, without_interval)
+        without_answer = metric_table.without_answer(self._spec, self.counts)
+        below = [line for line in (without_interval, without_answer) if line]
+        below += self.notes
         return Table(
             metric_table.title(self.benchmark, self.split, self.counts),
             metric_table.COLUMNS,

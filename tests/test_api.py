@@ -168,6 +168,12 @@ def test_a_score_prints_as_a_table_and_a_notebook_shows_one_with_nothing_of_othe
     assert "&lt;script&gt;" in shown
 
 
+def test_a_score_of_empty_cells_says_so():
+    ids = reelbench.load("video_holmes", "mini")["id"]
+    scored = reelbench.score("video_holmes_mini", [{"id": n, "prediction": ""} for n in ids])
+    assert str(scored).splitlines()[-1] == "scored as wrong: 0 unreadable, 30 empty"
+
+
 def test_a_plot_has_each_label_s_value_and_is_shown_by_a_notebook():
     scored = reelbench.score("rextime_mini", table("rextime"))
     plot = scored.plot("category", metric="accuracy")

@@ -85,7 +85,7 @@ COMMANDS = {
     ),
     "reelbench leaderboard add out/kitchen --store results": Run(leaves="results/ledger.jsonl"),
     "reelbench leaderboard build --store results --out site": Run(leaves="site/index.html"),
-    "reelbench leaderboard tables --store results --format latex": Run(),
+    "reelbench leaderboard tables kitchen --store results --format latex": Run(),
     "reelbench cards render kitchen --out card": Run(leaves="card/README.md"),
 }
 

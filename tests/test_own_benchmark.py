@@ -64,6 +64,7 @@ def made(reelbench, tmp_path):
         source.write_text("".join(json.dumps(row) + "\n" for row in FILES[kind]), encoding="utf-8")
         done = reelbench("new", "shelves", "--from", source, "--media", videos.parent, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
+        assert f"videos found in {videos.parent}: 2 of 2" in done.stdout.splitlines()
         return tmp_path / "shelves"
 
     return make

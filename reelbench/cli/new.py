@@ -317,6 +317,8 @@ def _show_guess(guess: "Guess") -> None:
         if why:
             line += f"  ({visible(why)})"
         console.write(line)
+    if guess.videos_found:
+        console.write(visible(guess.videos_found))
     if guess.answer_is:
         console.write(f"the answer is {guess.answer_is}")
     if guess.options:
@@ -327,3 +329,7 @@ def _show_guess(guess: "Guess") -> None:
         columns = [f"{name} ({content})" for name, content in guess.unused.items()]
         names = ", ".join(columns)
         console.write(visible(f"unused columns (`kind: {guess.kind}` needs none of them): {names}"))
+        label_columns = [name for name, content in guess.unused.items() if content == "labels"]
+        facets = ", ".join([*guess.facets, *label_columns])
+        if label_columns:
+            console.write(visible(f"`--set 'facets=[{facets}]'` breaks results down by labels"))

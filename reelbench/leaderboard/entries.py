@@ -322,9 +322,17 @@ def _kind(stored: StoredResult) -> Kind:
         return "human"
     if model.about is not None and model.about.setting == "human":
         return "human"
-    if stored.spec.media and column_of(stored.result.settings) == "blind":
+    if _is_about_videos(stored) and column_of(stored.result.settings) == "blind":
         return "blind"
     return "run"
+
+
+def _is_about_videos(stored: StoredResult) -> bool:
+    """Return True where the questions are about videos, and not about text alone."""
+    if stored.spec.package:
+        return bool(stored.spec.media)
+    # A declaration that a result brings has no media, so the questions' own videos decide.
+    return stored.result.media.of > 0
 
 
 def _setting(stored: StoredResult, kind: Kind) -> str:

@@ -17,6 +17,7 @@ from reelbench.data.loading import find_split
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import (
+    UNAVAILABLE,
     UNPARSABLE,
     AskResult,
     Outdated,
@@ -505,6 +506,8 @@ class _Run:
                 line += f" ({reasons})"
             if self.runner.lacking.keys() == {UNPARSABLE}:
                 line += "; then --fresh asks all again"
+            if self.runner.lacking.keys() == {UNAVAILABLE}:
+                line += "; `reelbench score NAME --template` makes a file of answers to fill in"
             raise ReelbenchError(line)
         advice = "rerun the command to continue"
         if self.runner.lacking.keys() == {UNPARSABLE}:

@@ -156,6 +156,26 @@ def no_interval(names: Iterable[str]) -> str:
     return f"no interval for {', '.join(names)}: fewer than 10 videos"
 
 
+def without_answer(spec: BenchmarkSpec, counts: Counts) -> str | None:
+    """Return a line on unreadable and empty answers.
+
+    None where there are none.
+    """
+    if not counts.parse_failed and not counts.empty:
+        return None
+    # Where the answers are hidden nothing is scored here, and the owners will find them wrong.
+    treatment = "read as no answer"
+    if counts.scored:
+        treatment = "scored as wrong"
+        if spec.asks_choice and spec.asks_span:
+            treatment = "scored as wrong in what they lack"
+    share = ""
+    if counts.parse_failed:
+        percent = 100 * counts.parse_failed / counts.items
+        share = f" ({percent:.1f} % of {counts.items})"
+    return f"{treatment}: {counts.parse_failed} unreadable{share}, {counts.empty} empty"
+
+
 def _fewest_items(spec: BenchmarkSpec, metric: Metric, metrics: Metrics) -> int:
     """Return a value's items; of a mean of metrics, those of its smallest part."""
     fewest = 0

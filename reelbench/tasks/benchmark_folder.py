@@ -132,6 +132,7 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
         media = _folder_beside(request.rows.absolute().parent, videos)
     else:
         layouts = folder_of_videos.layouts(videos)
+        result.videos_found = layouts.found
         if layouts.note is not None:
             why = result.why.get("video", "as you say")
             result.why["video"] = f"{why}; {layouts.note}"

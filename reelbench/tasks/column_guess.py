@@ -70,7 +70,8 @@ class Guess:
     `several_windows` is the line on rows with several, where there are such. `unused` has what each
     column that nothing uses holds, in a word or two; `unread` has a line for each unused or
     doubtful column whose content scores would miss; the line says which key reads it. `beside` has
-    such lines on what stands beside the rows in their file.
+    such lines on what stands beside the rows in their file. `videos_found` says how many videos
+    the user's folder has.
     """
 
     kind: FileKind
@@ -85,6 +86,7 @@ class Guess:
     unused: dict[str, str] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
     beside: dict[str, str] = field(default_factory=dict)
+    videos_found: str = ""
 
 
 class _AnswerColumn(NamedTuple):

@@ -276,20 +276,12 @@ def _print_outcome(outcome: "Outcome") -> None:
 
 def _show_unreadable(outcome: "Outcome", spec: "BenchmarkSpec") -> None:
     """Print how many answers can't be read, and some of them."""
-    counts = outcome.result.counts
+    from reelbench.scoring import metric_table
+
+    line = metric_table.without_answer(spec, outcome.result.counts)
+    if line:
+        console.write(line)
     asks_both = spec.asks_choice and spec.asks_span
-    if counts.parse_failed or counts.empty:
-        # Where the answers are hidden nothing is scored here, and the owners will find them wrong.
-        treatment = "read as no answer"
-        if counts.scored:
-            treatment = "scored as wrong"
-            if asks_both:
-                treatment = "scored as wrong in what they lack"
-        share = ""
-        if counts.parse_failed:
-            percent = 100 * counts.parse_failed / counts.items
-            share = f" ({percent:.1f} % of {counts.items})"
-        console.write(f"{treatment}: {counts.parse_failed} unreadable{share}, {counts.empty} empty")
     for sample in outcome.unread:
         has_option = asks_both and (sample.parsed or {}).get("answer")
         is_number = spec.asks_choice and str(sample.prediction).strip().isdecimal()

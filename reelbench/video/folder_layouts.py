@@ -1,7 +1,7 @@
 """The layouts by which the videos of a table lie in a folder, seen from both."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,22 +93,30 @@ class VideoFolder:
                 return "/".join([*outer_steps, last_step])
         return _WHOLE
 
-    def _check_layouts(self, layouts: list[str], videos: Iterable[str]) -> "FolderLayouts":
+    def _check_layouts(self, layouts: list[str], videos: Collection[str]) -> "FolderLayouts":
         """Hold layouts to the rule that finds the videos of a run."""
         match = FileMatch([self._folder], layouts, self._listings)
         files = {video: match.find(video) for video in videos if self.has(video)}
         faults = faults_of_shared_files(files)
         if faults:
             raise InputError(f"{next(iter(faults.values()))}; the rows must say which is which")
-        return FolderLayouts(layouts, files)
+        return FolderLayouts(self._folder, layouts, files, len(videos))
 
 
 @dataclass(frozen=True, slots=True)
 class FolderLayouts:
     """The layouts of a table's videos, and their files by the rows' paths."""
 
+    folder: Path
     layouts: list[str]
     files: Mapping[str, VideoFile | None]
+    videos: int  # of the table
+
+    @property
+    def found(self) -> str:
+        """A line on how many of the table's videos are in the folder."""
+        number_found = sum(file is not None for file in self.files.values())
+        return f"videos found in {self.folder}: {number_found} of {self.videos}"
 
     @property
     def note(self) -> str | None:

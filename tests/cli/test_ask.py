@@ -151,6 +151,7 @@ def test_where_nothing_is_answered_nothing_is_written(answer, line, ask, tmp_pat
     last = done.stderr.splitlines()[-1]
     assert re.search(r"no question of rextime is answered", last)
     assert line in last
+    assert ("`reelbench score NAME --template`" in last) == (line == "sent no whole reply")
     assert not (tmp_path / "out" / MINI / "result.json").exists()
 
 

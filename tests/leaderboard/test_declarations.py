@@ -102,6 +102,24 @@ def tables(path):
     }
 
 
+def test_a_run_without_frames_of_a_declared_benchmark_is_not_ranked(run, tamper, tmp_path):
+    folder = kitchen(tmp_path / "a", rows())
+    frames = {"org/seeing": "uniform:8", "org/blind": "none"}
+    for model in frames:
+        run(model, folder, 1)
+        out = tamper(
+            tmp_path / "runs" / model,
+            result=lambda result: result["settings"].update(frames=frames[result["model"]["id"]]),
+        )
+        store.add(out, tmp_path / "board")
+    made = board.make(tmp_path / "board", published=False)
+    assert made.left_out == {}
+    kinds = {entry.model: entry.kind for entry in made.entries}
+    assert kinds == {"org/seeing": "run", "org/blind": "blind"}
+    ranks = {entry.model: made.ranks.get(entry.key) for entry in made.entries}
+    assert ranks == {"org/seeing": 1, "org/blind": None}
+
+
 @pytest.mark.parametrize(("first", "second"), [("zeta/one", "beta/new"), ("beta/new", "zeta/one")])
 @pytest.mark.parametrize("facet_first", [True, False])
 def test_a_facet_more_or_less_parts_nothing_in_any_order_of_names(

@@ -1,11 +1,13 @@
 """Questions that need no watching: on the board, and left out of a comparison."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 from reelbench.leaderboard import board, columns, site, store
+from reelbench.leaderboard.entries import run_entry
 from tests.program import app
 
 
@@ -69,6 +71,14 @@ def test_a_board_leaves_out_what_needs_no_watching(shown, tamper, tmp_path):
         "blind": {"runs": 1, "v": [25.0]},  # of four videos, so without an interval
         "single frame": {"runs": 1, "v": [33.33333]},
     }
+
+
+def test_a_run_on_text_alone_is_ranked_without_frames(shown, tmp_path):
+    store.add(shown("text", "none", 3), tmp_path / "store")
+    (entry,) = board.make(tmp_path / "store", published=False).entries
+    assert entry.kind == "blind"
+    of_text = replace(entry.stored.spec, media=())
+    assert run_entry(replace(entry.stored, benchmark=of_text)).kind == "run"
 
 
 def test_a_comparison_leaves_them_out_and_a_file_names_them(shown, tmp_path):

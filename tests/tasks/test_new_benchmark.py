@@ -691,3 +691,18 @@ def test_columns_that_the_user_names_are_all_in_the_file(tmp_path):
     misspelt = NewBenchmark("named", tmp_path / "rows.json", columns={"rubrik": "Rule"})
     with pytest.raises(InputError, match=r"unknown key 'columns\.rubrik'"):
         make(misspelt, tmp_path / "c")
+
+
+def test_a_column_of_labels_is_named_with_its_key_and_missing_videos_are_counted(
+    reelbench, tmp_path
+):
+    rows = [{**row, "gt": OPTIONS[n % 3], "scene": "ab"[n % 2]} for n, row in enumerate(SIX)]
+    source = tmp_path / "rows.json"
+    source.write_text(json.dumps(rows), encoding="utf-8")
+    (tmp_path / "videos").mkdir()
+    done = reelbench("new", "shapes", "--from", source, "--media", "videos", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert "`--set 'facets=[scene]'` breaks results down by labels" in lines
+    videos = len({row["film"] for row in rows})
+    assert f"videos found in videos: 0 of {videos}" in lines

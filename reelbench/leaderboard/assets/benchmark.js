@@ -130,7 +130,7 @@
           h(
             "p",
             { class: "card banner" },
-            "A dozen questions written for trying things out. Nothing here says how good a model is.",
+            "A few questions written for trying things out. Nothing here says how good a model is.",
           ),
         group == null &&
           h(

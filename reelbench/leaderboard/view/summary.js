@@ -66,10 +66,10 @@
       const value = signed(one.difference, primary.unit);
       const hollow = one.ci95[0] <= 0 && one.ci95[1] >= 0;
       const tip = `${one.name}: ${value}, 95 % interval ${one.ci95.map((end) => signed(end, primary.unit)).join(" to ")}, ${one.n} questions on ${one.videos} videos`;
-      const name = one.label ? R.link(bdi(one.name), `#${new URLSearchParams({ [one.facet]: one.label })}`, { title: "Show these questions" }) : h("b", {}, `${one.name}: ${hollow ? "not told apart" : `${one.pair[one.difference > 0 ? 0 : 1]} is better`}`);
+      const name = one.label ? R.link(bdi(one.name), `#${new URLSearchParams({ [one.facet]: one.label })}`, { title: "Show these questions" }) : h("b", {}, `${one.name}: ${hollow ? "no clear difference" : `${one.pair[one.difference > 0 ? 0 : 1]} is better`}`);
       return h("li", { class: one.label ? null : "all" }, name, Plots.track({ value: one.difference, ends: one.ci95, steps, rules, hollow, tip }), h("b", {}, value));
     };
-    const said = `${R.short(primary.title)}, paired differences with their own 95 % intervals (not adjusted for each other; hollow: holds 0, so not told apart); the axis goes from ${num(steps[0], primary.unit)} to ${num(steps.at(-1), primary.unit)}, with a line at 0`;
+    const said = `${R.short(primary.title)}, paired differences with their own 95 % intervals (not adjusted for each other; hollow: holds 0, so no clear difference); the axis goes from ${num(steps[0], primary.unit)} to ${num(steps.at(-1), primary.unit)}, with a line at 0`;
     const list = h("ul", { class: "apart", "data-marks": true, "aria-label": said }, lines.map(line));
     list.querySelector("[data-tip]").setAttribute("tabindex", 0);
     return [list, h("p", { class: "note" }, `${said}.`)];
