@@ -5,12 +5,11 @@ benchmark's fetched videos, under the hash of their content, and are then found 
 """
 
 import hashlib
-from io import BytesIO
 from typing import Any
 
 from reelbench.base import bounds
-from reelbench.base.errors import InputError, first_line
 from reelbench.base.files import open_aside
+from reelbench.base.picture_files import suffix_of
 from reelbench.base.tables import as_text
 from reelbench.base.values import is_object
 from reelbench.data.row_cells import as_list
@@ -18,18 +17,18 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.video.media_roots import fetched_root
 
 FOLDER = "pictures"
-_SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp", "BMP": ".bmp"}
-"""Pillow's name of a format -> how its files' names end."""
 
 
 def names(spec: BenchmarkSpec, value: Any, where: str) -> list[str]:  # noqa: ANN401 - a cell
     """Return the paths of a cell's pictures below a folder of videos. Null is none.
 
     Raises:
-        InputError: The cell holds something else.
+        InputError: The cell holds something else, or too many.
     """
     paths: list[str] = []
-    for part in as_list(value):
+    parts = as_list(value)
+    bounds.hold(f"{where}: pictures of a row", len(parts), bounds.PICTURES)
+    for part in parts:
         content = _content(part)
         if content is not None:
             paths.append(_kept(spec, content, where))
@@ -52,20 +51,9 @@ def _content(value: Any) -> bytes | None:  # noqa: ANN401 - a cell
 def _kept(spec: BenchmarkSpec, content: bytes, where: str) -> str:
     """Write a picture once. Return its path below the folder of fetched videos."""
     bounds.hold(f"{where}: bytes of a picture", len(content), bounds.FILE_BYTES)
-    name = f"{FOLDER}/{hashlib.sha256(content).hexdigest()}{_suffix(content, where)}"
+    name = f"{FOLDER}/{hashlib.sha256(content).hexdigest()}{suffix_of(content, where)}"
     path = fetched_root(spec) / name
     if not path.is_file():
         with open_aside(path, "wb") as file:
             file.write(content)
     return name
-
-
-def _suffix(content: bytes, where: str) -> str:
-    """Return the suffix of a picture's file. InputError where it is no picture."""
-    from PIL import Image
-
-    try:
-        with Image.open(BytesIO(content), formats=tuple(_SUFFIXES)) as image:
-            return _SUFFIXES[image.format or ""]
-    except (OSError, ValueError, KeyError, Image.DecompressionBombError) as error:
-        raise InputError(f"{where} is no picture ({first_line(error)})") from None

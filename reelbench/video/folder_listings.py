@@ -117,10 +117,13 @@ def _list_folder(folder: str) -> Listing:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.is_file():
-                    files.append(entry.name)
-                if entry.is_dir():
-                    folders.append(entry.name)
+                try:
+                    if entry.is_file():
+                        files.append(entry.name)
+                    if entry.is_dir():
+                        folders.append(entry.name)
+                except OSError:  # a link to itself, say: who names it is told that it is missing
+                    continue
     except (FileNotFoundError, NotADirectoryError):
         pass
     except OSError as error:

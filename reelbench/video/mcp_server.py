@@ -28,6 +28,7 @@ from reelbench.base.errors import (
     installing,
     printable,
 )
+from reelbench.base.picture_files import opened
 from reelbench.registry.rows import Row
 from reelbench.registry.sampling import FrameSampling
 from reelbench.video import look_log
@@ -125,11 +126,9 @@ class Served:
         return [types.TextContent(text=f"{named.video}: {content}")]
 
     def _describe_pictures(self, name: str) -> str:
-        from PIL import Image
-
         stored = self._stored_frames(name, FrameSampling.parse("all,as=images"))
         fps = stored.given / stored.duration
-        with Image.open(stored.images[0]) as picture:
+        with opened(stored.images[0]) as picture:
             size = f"{picture.width} x {picture.height}"
         return (
             f"pictures, {size}, {stored.duration:.3f} s, {stored.given} frames "

@@ -7,15 +7,12 @@ and so is the rule of who may be read: see `library.Library`.
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from reelbench.base import bounds
-from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.errors import InputError
 from reelbench.base.files import inside
+from reelbench.base.picture_files import FORMAT_BY_SUFFIX, opened
 from reelbench.registry.row_columns import PICTURES
 from reelbench.registry.rows import Row
 from reelbench.video.media_roots import fill
-
-SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
-"""Endings of the names of files that may be shown as pictures."""
 
 FindFile = Callable[[Iterable[str]], Path | None]
 """From paths below a root to the first that exists."""
@@ -33,18 +30,13 @@ def find(name: str, layouts: Iterable[str], find_file: FindFile) -> Path | None:
         InputError: The name leads out of a folder, or is not a picture's.
     """
     inside(Path(), name, "picture ")
-    if not name.lower().endswith(SUFFIXES):
-        raise InputError(f"picture {name[:200]!r} does not end in {', '.join(SUFFIXES)}")
+    if not name.lower().endswith(tuple(FORMAT_BY_SUFFIX)):
+        suffixes = ", ".join(FORMAT_BY_SUFFIX)
+        raise InputError(f"picture {name[:200]!r} does not end in {suffixes}")
     return find_file(fill(layout, name) for layout in layouts)
 
 
 def check(path: Path) -> None:
-    """Raise ReelbenchError where a file is no picture that can be decoded."""
-    from PIL import Image
-
-    bounds.hold(f"{path}: bytes", path.stat().st_size, bounds.FILE_BYTES)
-    try:
-        with Image.open(path) as image:
-            image.load()
-    except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise ReelbenchError(f"{path}: is not a picture that can be read ({error})") from None
+    """Raise InputError where a file is no picture that can be decoded."""
+    with opened(path) as image:
+        image.load()

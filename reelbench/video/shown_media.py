@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from reelbench.base.attachment import Attachment
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.languages import time_tag
+from reelbench.base.picture_files import open_rgb
 from reelbench.registry.row_columns import CLIP, PICTURES, VIDEOS
 from reelbench.registry.rows import Row, videos
 from reelbench.registry.sampling import FrameSampling
@@ -147,13 +148,7 @@ class Shown:
         """Return the visuals of a simple model: a path to a video, or opened pictures."""
         if self.video is not None:
             return [str(self.video)]
-        from PIL import Image
-
-        visuals: list[str | Image.Image] = []
-        for path in (*self.images, *self.beside):
-            with Image.open(path) as image:
-                visuals.append(image.convert("RGB"))
-        return visuals
+        return [open_rgb(path) for path in (*self.images, *self.beside)]
 
 
 def _attachment_of(

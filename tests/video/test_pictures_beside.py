@@ -2,12 +2,14 @@
 
 import base64
 import json
+import struct
+import zlib
 from io import BytesIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from PIL import Image
+from PIL import EpsImagePlugin, Image, ImageFile
 from typer.testing import CliRunner
 
 import reelbench as face
@@ -174,7 +176,7 @@ def test_bytes_that_are_no_picture_are_an_unreadable_row(tmp_path):
         [row(0, image={"bytes": b"no picture", "path": "x.png"})],
         videos=False,
     )
-    with pytest.raises(InputError, match=r"pictures \(image\) is no picture"):
+    with pytest.raises(InputError, match=r"pictures \(image\): is not a picture that can be read"):
         face.load(spec.file)
 
 
@@ -249,3 +251,143 @@ def test_the_pictures_of_a_second_are_a_number(media, line, tmp_path):
     with pytest.raises(InputError) as caught:
         declared(tmp_path / "b", f"{head}}}\n", [row(0, film="a")], videos=False)
     assert line in str(caught.value)
+
+
+EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\nshowpage\n%%EOF\n"
+
+
+def encoded(form, size=(10, 10), mode="RGB"):
+    """Return the bytes of a black picture of a format of Pillow's."""
+    buffer = BytesIO()
+    Image.new(mode, size).save(buffer, form)
+    return buffer.getvalue()
+
+
+def with_broken_chunk():
+    """Return a PNG whose pixels are followed by a chunk without a name, which Pillow calls a SyntaxError."""
+    content = picture()
+    body = b"\x01\x02\x03\x04"
+    chunk = struct.pack(">I", 0) + body + struct.pack(">I", zlib.crc32(body))
+    start = content.index(b"IDAT") - 4
+    size = struct.unpack(">I", content[start : start + 4])[0]
+    pixels = content[start + 8 : start + 8 + size]
+    parts = b""
+    for part in (pixels[:10], pixels[10:]):
+        crc = struct.pack(">I", zlib.crc32(b"IDAT" + part))
+        parts += struct.pack(">I", len(part)) + b"IDAT" + part + crc + chunk
+    return content[:start] + parts + content[start + 12 + size :]
+
+
+@pytest.fixture
+def ghostscript(monkeypatch, tmp_path):
+    """Put a Ghostscript first that notes that it ran. Return its note."""
+    note = tmp_path / "gs_ran.txt"
+    program = tmp_path / "bin" / "gs"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$*" >> {note}\necho 10.0\n', encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    monkeypatch.setattr(EpsImagePlugin, "gs_binary", None)
+    return note
+
+
+FOREIGN = {
+    "EPS": EPS,
+    "TIFF": encoded("TIFF"),
+    "GIF": encoded("GIF"),
+    "TGA": encoded("TGA"),
+    "PPM": encoded("PPM"),
+    "JPEG2000": b"\x00\x00\x00\x0cjP  \x0d\x0a\x87\x0a",
+}
+
+
+@pytest.mark.parametrize("form", FOREIGN)
+def test_no_other_decoder_sees_a_picture_beside_a_video(form, tmp_path, ghostscript):
+    spec = declared(tmp_path / "b", NAMED, [row(0, image="p.png"), row(1, image="ok.png")])
+    (tmp_path / "b" / "p.png").write_bytes(FOREIGN[form])
+    picture(tmp_path / "b" / "ok.png")
+    read, other = face.load(spec.file)
+    library = Library(spec, "test")
+    [missing] = library.missing([read, other])
+    assert missing.id == "q0"
+    assert missing.broken.endswith(
+        "p.png: is not a picture that can be read (none of JPEG, PNG, WEBP, BMP)"
+    )
+    with pytest.raises(ReelbenchError, match="is not a picture that can be read"):
+        show(library, read, UNIFORM)
+    assert not ghostscript.exists()
+
+
+def test_no_other_decoder_sees_a_picture_of_a_folder(tmp_path, ghostscript):
+    spec = framed(tmp_path / "b")
+    for path in (tmp_path / "b" / "videos" / "a").iterdir():
+        path.write_bytes(EPS)
+    (read,) = face.load(spec.file)
+    with pytest.raises(ReelbenchError, match="is not a picture that can be read"):
+        show(Library(spec, "test"), read, FrameSampling.parse("uniform:3,as=images"))
+    assert not ghostscript.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (with_broken_chunk(), "is not a picture that can be read (broken PNG file"),
+        (picture()[:60], "is not a picture that can be read ("),
+        (encoded("JPEG"), "is a JPEG by its content; name it as one"),
+        (encoded("PNG", (10_000, 9_000), "1"), "pixels: 90,000,000, and at most 89,000,000"),
+        (encoded("PNG", (20_000, 9_000), "1"), "is not a picture that can be read (Image size"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+def test_a_faulty_picture_is_one_line_and_ends_nothing_else(content, line, tmp_path):
+    declared(tmp_path / "b", NAMED, [row(0, image="p.png"), row(1, image="absent.png")])
+    (tmp_path / "b" / "p.png").write_bytes(content)
+    done = CliRunner().invoke(app, ["check", str(tmp_path / "b")])
+    assert done.exit_code == 2, done.output
+    said = " ".join(done.stderr.split())
+    assert "Traceback" not in said
+    assert line in said
+    assert "absent.png" in said
+
+
+def test_a_row_shows_a_hundred_pictures_at_most(tmp_path):
+    folder = tmp_path / "b"
+    spec = declared(folder, NAMED, [row(0, image=["p.png"] * 101)], videos=False)
+    with pytest.raises(InputError, match="pictures of a row: 101, and at most 100 are taken"):
+        face.load(spec.file)
+
+
+def test_pictures_are_decoded_when_they_are_used(tmp_path, monkeypatch):
+    spec = declared(tmp_path / "b", NAMED, [row(0, image=["p.png", "grey.png", "cameras.jpg"])])
+    picture(tmp_path / "b" / "p.png")
+    (tmp_path / "b" / "grey.png").write_bytes(encoded("PNG", mode="L"))
+    cameras = BytesIO()  # a JPEG with a second picture behind it
+    first, second = Image.new("RGB", (20, 20)), Image.new("RGB", (20, 20))
+    first.save(cameras, "MPO", save_all=True, append_images=[second])
+    (tmp_path / "b" / "cameras.jpg").write_bytes(cameras.getvalue())
+    (read,) = face.load(spec.file)
+    shown = show(Library(spec, "test"), read, UNIFORM)
+    decoded = []
+    load = ImageFile.ImageFile.load
+
+    def noted_load(image):
+        decoded.append(image.size)
+        return load(image)
+
+    monkeypatch.setattr(ImageFile.ImageFile, "load", noted_load)
+    visuals = shown.visuals()[-3:]
+    assert set(decoded) <= {(10, 10)}  # the grey one is decoded once, to make it RGB
+    assert [(image.mode, image.size) for image in visuals] == [
+        ("RGB", (40, 30)), ("RGB", (10, 10)), ("RGB", (20, 20)),
+    ]  # fmt: skip
+    assert [image.getpixel((0, 0)) for image in visuals] == [(200, 0, 0), (0, 0, 0), (0, 0, 0)]
+
+
+def test_a_link_to_itself_is_missing_and_ends_nothing(tmp_path):
+    declared(tmp_path / "b", NAMED, [row(0, image="l.png"), row(1, image="ok.png")])
+    picture(tmp_path / "b" / "ok.png")
+    (tmp_path / "b" / "l.png").symlink_to("l.png")
+    done = CliRunner().invoke(app, ["check", str(tmp_path / "b")])
+    said = " ".join(done.stderr.split())
+    assert "the picture 'l.png' can't be shown: the picture is missing" in said
+    assert "'ok.png'" not in said

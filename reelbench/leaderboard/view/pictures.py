@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.picture_files import opened
 from reelbench.registry.records import Sample
 from reelbench.registry.sampling import FrameSampling
 from reelbench.video.frame_store import FrameStore
@@ -263,9 +264,7 @@ def _same_times(first: Sequence[float], second: Sequence[float]) -> bool:
 
 def _small_picture(path: Path) -> "Image":
     """Open a picture, no larger than pictures of a strip."""
-    from PIL import Image
-
-    with Image.open(path) as image:
+    with opened(path) as image:
         size = image.size
         scale = SIDE / min(size)
         if scale < 1:

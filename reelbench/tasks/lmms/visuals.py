@@ -17,11 +17,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from reelbench.base import settings
 from reelbench.base.errors import ReelbenchError, failure_in_a_line
 from reelbench.base.files import write_text
+from reelbench.base.picture_files import open_rgb
 from reelbench.registry.reasons import Reason
 from reelbench.registry.row_columns import PICTURES, VIDEOS
 from reelbench.registry.rows import Row
@@ -32,9 +33,6 @@ from reelbench.tasks.lmms.arrivals import StoredPicture
 from reelbench.video.decode_ahead import PAUSE_S, Ahead, Waits
 from reelbench.video.library import Library
 from reelbench.video.shown_media import Shown, show
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 log = logging.getLogger("reelbench")
 
@@ -70,19 +68,12 @@ def content(view: Shown, language: str, *, as_data: bool) -> list[dict[str, Any]
         elif piece.kind == "video_url" and as_data:
             items.append({"type": "video", "url": piece.data_url()})
         elif piece.kind == "image_url" and isinstance(piece.data, Path):
-            url = StoredPicture.of(piece) if sent_on else _open_image(piece.data)
+            url = StoredPicture.of(piece) if sent_on else open_rgb(piece.data)
             items.append({"type": "image", "url": url})
         else:
             kind = piece.kind.removesuffix("_url")
             items.append({"type": kind, "url": str(piece.data)})
     return items
-
-
-def _open_image(path: Path) -> "Image.Image":
-    from PIL import Image
-
-    image = Image.open(path)
-    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 _FIRST_NOTE = (
