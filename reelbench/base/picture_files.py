@@ -63,7 +63,7 @@ def opened_bytes(content: bytes, where: str) -> Generator["Image"]:
 
 
 def suffix_of(content: bytes, where: str) -> str:
-    """Return how the name of a picture's file ends, by its content.
+    """Return the suffix for the file of a picture, by its content.
 
     Raises:
         InputError: As in `opened`.
@@ -77,7 +77,9 @@ def suffix_of(content: bytes, where: str) -> str:
 
 
 def open_rgb(path: Path) -> "Image":
-    """Open a picture in RGB. One is decoded when it is used, so that many are not all at once.
+    """Open a picture in RGB, to be decoded when it is used.
+
+    So of many pictures not all are decoded at once.
 
     Raises:
         InputError: As in `opened`.
