@@ -10,6 +10,7 @@ from mimetypes import guess_type
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
+from reelbench.base import bounds
 from reelbench.base.attachment import Attachment
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.languages import time_tag
@@ -205,6 +206,8 @@ def show(library: "Library", row: Row, sampling: FrameSampling, *, even: bool = 
 def _with_pictures(library: "Library", row: Row, videos_alone: Shown) -> Shown:
     """Add the pictures beside a row's video, each of which is opened first."""
     beside = library.pictures_beside(row)
+    size = sum(path.stat().st_size for path in beside)
+    bounds.hold("bytes of the pictures beside the video", size, bounds.FILE_BYTES)
     for path in beside:
         pictures_beside.check(path)
     return replace(videos_alone, beside=beside)

@@ -13,6 +13,7 @@ from PIL import EpsImagePlugin, Image, ImageFile
 from typer.testing import CliRunner
 
 import reelbench as face
+from reelbench.base import bounds
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.registry import discovery
 from reelbench.registry.sampling import FrameSampling
@@ -355,6 +356,15 @@ def test_a_row_shows_a_hundred_pictures_at_most(tmp_path):
     spec = declared(folder, NAMED, [row(0, image=["p.png"] * 101)], videos=False)
     with pytest.raises(InputError, match="pictures of a row: 101, and at most 100 are taken"):
         face.load(spec.file)
+
+
+def test_the_pictures_of_a_row_are_a_file_s_bytes_together(tmp_path, monkeypatch):
+    spec = declared(tmp_path / "b", NAMED, [row(0, image=["p.png", "p.png"])])
+    size = len(picture(tmp_path / "b" / "p.png"))
+    (read,) = face.load(spec.file)
+    monkeypatch.setattr(bounds, "FILE_BYTES", 2 * size - 1)
+    with pytest.raises(InputError, match=f"beside the video: {2 * size}, and at most"):
+        show(Library(spec, "test"), read, UNIFORM)
 
 
 def test_pictures_are_decoded_when_they_are_used(tmp_path, monkeypatch):
