@@ -8,6 +8,7 @@ import time
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -41,6 +42,9 @@ def two_nodes(tmp_path, monkeypatch):
     of_each = ("--block", "--num-cpus=1", "--node-ip-address=127.0.0.1", "--disable-usage-stats")
     head = ("--head", f"--port={port}", "--include-dashboard=false")
     with ExitStack() as nodes:
+        # In the folder that all share, other tests' Ray would find these nodes and join them.
+        # It isn't `tmp_path`, which is too long for a socket's name.
+        monkeypatch.setenv("RAY_TMPDIR", nodes.enter_context(TemporaryDirectory()))
         for name, place in (("head", head), ("worker", (f"--address={address}",))):
             log = tmp_path / f"{name}.log"
             nodes.enter_context(_node([RAY, "start", *place, *of_each], log))
