@@ -223,39 +223,26 @@ def test_a_terminal_s_table_fits_80_columns_and_breaks_no_interval():
 
 
 @pytest.mark.slow  # matplotlib looks at all fonts of a machine once
-def test_a_figure_is_as_wide_as_a_column_with_its_fonts_inside(tmp_path):
+def test_a_figure_has_its_fonts_inside_and_no_formula(tmp_path):
     pytest.importorskip(
         "matplotlib", reason="matplotlib is not installed (pip install 'reelbench[figures]')"
     )
     from reelbench.leaderboard.exports import figures
 
-    rows = [
-        entry(f"org/модель-{n}", 61.0 - n, kind="run", ci95=(55.0 - n, 66.0 - n)) for n in range(4)
-    ]
-    rows.append(entry("people", 90.0, kind="human"))
-    table = board.ranked_board(discovery.specs(), rows)
-    for width, millimetres in (("column", 84), ("page", 174)):
-        pdf, svg = figures.write(table, REXTIME, width, tmp_path)
-        drawn, data = svg.read_text(), pdf.read_bytes()
-        points = float(re.search(r'width="([\d.]+)pt"', drawn)[1])
-        assert points == pytest.approx(millimetres * 72 / 25.4, abs=0.1)
-        assert "<text" not in drawn  # letters are drawn
-        left, right = re.search(
-            r'id="patch_2">\s*<path d="M ([\d.]+) [\d.]+ \nL ([\d.]+) ', drawn
-        ).groups()
-        if width == "column":  # names stand above the intervals, and take no room from them
-            assert (float(right) - float(left)) / points > 0.9
-        assert float(re.search(rb"/MediaBox \[ 0 0 ([\d.]+)", data)[1]) == pytest.approx(
-            points, abs=0.1
-        )
-        assert b"/FontFile2" in data
-    assert figures.write(table, REXTIME, "page", tmp_path)[0].read_bytes() == data
+    def drawn_pdf(name, *models):
+        rows = [entry(model, 61.0, kind="run", ci95=(55.0, 66.0)) for model in models]
+        table = board.ranked_board(discovery.specs(), rows)
+        chart = figures.described(table, REXTIME, "column")
+        pdf, *_ = figures.write(chart, "column", tmp_path, name)
+        return pdf.read_bytes()
+
+    data = drawn_pdf("once", "org/модель", "people")
+    width = float(re.search(rb"/MediaBox \[ 0 0 ([\d.]+)", data)[1])
+    assert width == pytest.approx(84 * 72 / 25.4, abs=0.5)
+    assert b"/FontFile2" in data
+    assert drawn_pdf("again", "org/модель", "people") == data
     # What stands between two dollars is no formula, and a broken one ends nothing.
-    rows = [
-        entry(name, 61.0, kind="run", ci95=(55.0, 66.0))
-        for name in ("org/a$\\frac{$b", "org/$x^$y")
-    ]
-    assert figures.write(board.ranked_board(discovery.specs(), rows), REXTIME, "column", tmp_path)
+    assert drawn_pdf("dollars", "org/a$\\frac{$b", "org/$x^$y")
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex")
