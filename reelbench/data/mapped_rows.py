@@ -39,7 +39,12 @@ from reelbench.data.row_cells import (
     parts_of,
 )
 from reelbench.data.row_tables import table
-from reelbench.data.video_windows import padded_time, read_windows, seconds
+from reelbench.data.video_windows import (
+    padded_time,
+    read_windows,
+    refuse_stated_seconds,
+    seconds,
+)
 from reelbench.registry import rows
 from reelbench.registry.mapping_words import ANSWERS, is_number_text, plain_word
 from reelbench.registry.row_columns import ALSO, ASKED, DURATION, GROUP, PICTURES
@@ -509,6 +514,8 @@ class _Question:
             if not is_filled(start):
                 value = [0, end]
             elif "duration" in self._mapping.columns:
+                if not factor:
+                    raise InputError(f"{title} has no end, and the video's length is 0")
                 value = [start, self._length() / factor]
             else:
                 raise InputError(f"{title} has no end; columns.duration would say it")
@@ -517,8 +524,12 @@ class _Question:
 
     def _length(self) -> float:
         """Return the video's length in seconds, as the row states it."""
-        factor = self._seconds_per(self._mapping.duration_unit or "seconds")
-        return seconds(self._value("duration"), self._title("duration")) * factor
+        unit = self._mapping.duration_unit or "seconds"
+        value = self._value("duration")
+        title = self._title("duration")
+        if unit != "seconds":
+            refuse_stated_seconds([value], title, unit)
+        return seconds(value, title) * self._seconds_per(unit)
 
     def _seconds_per(self, unit: SpanUnit) -> float:
         if unit in _SECONDS_PER_UNIT:

@@ -90,7 +90,7 @@ def read_windows(
         if len(pair) != _PAIR:
             raise _no_windows(value, where)
         if unit not in ("seconds", "clock"):
-            _refuse_stated_seconds(pair, where, unit)
+            refuse_stated_seconds(pair, where, unit)
         start = seconds(pair[0], where)
         end = seconds(pair[1], where)
         if unit == "clock" and not (_is_clock(pair[0]) and _is_clock(pair[1])):
@@ -168,7 +168,7 @@ def _no_windows(value: Any, where: str) -> InputError:  # noqa: ANN401 - any cel
     return InputError(f"{where} is {value!r}, expected [start, end] in seconds, or a list of such")
 
 
-def _refuse_stated_seconds(pair: Sequence[Any], where: str, unit: SpanUnit) -> None:
+def refuse_stated_seconds(pair: Sequence[Any], where: str, unit: SpanUnit) -> None:
     """Raise InputError where a time states that it is in seconds, not in `unit`."""
     for time in pair:
         if not isinstance(time, str):

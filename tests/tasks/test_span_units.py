@@ -123,6 +123,22 @@ def test_the_part_shown_and_the_length_have_units_too(keys, cells, clip, length,
 
 
 @pytest.mark.parametrize(
+    ("keys", "cells", "said"),
+    [
+        (["duration_unit: minutes"], {"long": "2:30"}, "'2:30' is in seconds, and its unit is m"),
+        (["duration_unit: minutes"], {"long": "90 s"}, "'90 s' is in seconds, and its unit is m"),
+        (["clip_unit: percent"], {"part": [5, None], "long": 0}, "has no end, and the video's"),
+    ],
+)
+def test_a_length_of_another_unit_or_of_nothing_is_refused(keys, cells, said, tmp_path):
+    rows = [{**row, "start": 1, "end": 2, "part": [1, 2], "long": 1, **cells} for row in WHERE]
+    columns = "start: start, end: end, clip: part, duration: long"
+    spec = declared(tmp_path, rows, *keys, columns=columns)
+    with pytest.raises(InputError, match=said):
+        locate(spec.id).read()
+
+
+@pytest.mark.parametrize(
     ("keys", "said"),
     [
         (["clip_unit: frames", "fps: 25"], "clip_unit: there is no columns.clip"),
