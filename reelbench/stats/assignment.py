@@ -49,23 +49,22 @@ class _Assignment:
         before: list[int | None] = [None] * self._columns
         """The column before each on the path. None where the path begins."""
         visited: list[int] = []
+        open_columns = list(range(self._columns))
         last: int | None = None
         row: int | None = new_row
         reached = 0.0
         while row is not None:
-            for column in range(self._columns):
-                if column in visited:
-                    continue
+            for column in open_columns:
                 distance = reached + self._reduced_cost(row, column)
                 if distance < distances[column]:
                     distances[column] = distance
                     before[column] = last
-            open_columns = [column for column in range(self._columns) if column not in visited]
             last = min(open_columns, key=distances.__getitem__)
             reached = distances[last]
             row = self._row_of_column[last]
             if row is not None:
                 visited.append(last)
+                open_columns.remove(last)
         self._change_prices(new_row, visited, distances, reached)
         self._exchange(new_row, last, before)
 

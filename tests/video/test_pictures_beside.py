@@ -403,3 +403,14 @@ def test_a_link_to_itself_is_missing_and_ends_nothing(tmp_path):
     said = " ".join(done.stderr.split())
     assert "the picture 'l.png' can't be shown: the picture is missing" in said
     assert "'ok.png'" not in said
+
+
+def test_a_layout_names_the_folder_by_its_last_part(tmp_path):
+    framed(tmp_path / "b")
+    file = tmp_path / "b" / "benchmark.yaml"
+    media = 'media: {frames: 3, layouts: ["videos/{name}"]}'
+    file.write_text(file.read_text().replace("media: {frames: 3}", media), encoding="utf-8")
+    rows = tmp_path / "b" / "rows.jsonl"
+    rows.write_text(rows.read_text().replace('"film": "a"', '"film": "x/a"'), encoding="utf-8")
+    spec = discovery.open_file(tmp_path / "b")
+    assert Library(spec, "test").missing(face.load(spec.file)) == []
