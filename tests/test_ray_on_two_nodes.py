@@ -33,6 +33,8 @@ def two_nodes(tmp_path, monkeypatch):
     # Ray is never imported here: it changes the environment of its process for good.
     if find_spec("ray") is None:
         pytest.skip("Ray is not installed (pip install 'reelbench[ray]')")
+    if "RAY_NODES" not in os.environ:
+        pytest.skip("RAY_NODES=2 starts two nodes of Ray, which want an idle machine")
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # on loopback alone
     monkeypatch.setenv("RAY_raylet_start_wait_time_s", str(PATIENCE_S))
