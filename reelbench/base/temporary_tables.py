@@ -4,12 +4,11 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.files import valid_text
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 _UNIQUE_IDS = "(id BLOB PRIMARY KEY, number INTEGER, place TEXT, text TEXT) WITHOUT ROWID"
@@ -118,6 +117,8 @@ class SortedKeys:
 
     def places(self) -> "NDArray[np.intc]":
         """Return the places at which the keys were added, in the keys' order."""
+        import numpy as np
+
         rows = self._database.execute("SELECT rowid - 1 FROM entries ORDER BY key, rowid")
         places = (place for (place,) in rows)
         return np.fromiter(places, dtype=np.intc, count=self._number)

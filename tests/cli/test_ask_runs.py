@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from reelbench.video.mini_clips import draw_clip
 from tests.servers.judge import Answer, JudgeServer
 
 MINI = "rextime_mini"
@@ -120,6 +121,8 @@ def kit(tmp_path):
     columns = ", ".join(f"{name}: {name}" for name in rows[0])
     text = f"id: kit\ntitle: Kit\nkind: choice\nsource: {{file: rows.jsonl}}\ncolumns: {{{columns}}}\nanswer_is: letter\n"
     (tmp_path / "kit" / "benchmark.yaml").write_text(text)
+    for n in range(12):
+        draw_clip(tmp_path / "kit" / f"v{n}.mp4", f"v{n}", 0.2)
     return tmp_path / "kit"
 
 
@@ -146,7 +149,8 @@ def test_three_runs_are_one_side_of_a_comparison_and_one_row_of_a_board(kit, ree
                 "--llm-url",
                 server.url,
                 "--frames",
-                "none",
+                "1",
+                "--no-probe",
                 "--output",
                 tmp_path / model,
             )
