@@ -90,7 +90,7 @@ def test_two_locales_in_three_languages(reelbench, here, server, tmp_path):
         "ja-JP": dict(zip(LANGUAGES, (100, 100, 0, 100), strict=True)),
     }
     drawn = ET.parse(out / "languages_curve_mini.svg").getroot()  # noqa: S314 - our own file
-    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}rect"))) == 1 + 3 * 4
+    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}title"))) == 1 + 3 * 4
     results = {
         tag: json.loads(
             next((out / f"language-{tag}").rglob("reelbench/*/result.json")).read_text()
@@ -133,7 +133,7 @@ def test_an_argument_of_generation_shares_the_model_and_one_of_the_adapter_does_
         {"gen_kwargs.max_new_tokens": "8"}, {"gen_kwargs.max_new_tokens": "16"},
     ]  # fmt: skip
     drawn = ET.parse(tmp_path / "sweep_curve_mini_by_locale.svg").getroot()  # noqa: S314 - our own file
-    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}circle"))) == 4
+    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}title"))) == 1 + 4
     other = run(here, server, tmp_path / "b", "--sweep", "max_retries=1,2", limit=1)
     assert re.search(r"^max_retries +all\n1 +100\.00\n2 +100\.00$", other, re.MULTILINE)
     assert "models loaded: 2" in other
