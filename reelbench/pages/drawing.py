@@ -145,7 +145,7 @@ def _place_on_scale(axis: Axis, value: float) -> float:
 
 def _pixels(axis: Axis, start: float, end: float) -> Callable[[float], float]:
     """Return the function from a number of an axis to its pixel."""
-    low, high = (_place_on_scale(axis, end) for end in axis.ends)
+    low, high = (_place_on_scale(axis, value) for value in axis.ends)
 
     def pixel_of(value: float) -> float:
         share = (_place_on_scale(axis, value) - low) / ((high - low) or 1)
@@ -586,8 +586,7 @@ class _Inside:
             parts += self._rule(rule, number, font, covered)
         has_series = any(mark.i for mark in self.panel.marks)
         for mark in self.panel.marks:
-            if mark.ends is not None:
-                parts += self._mark_whiskers(mark, has_series=has_series)
+            parts += self._mark_whiskers(mark, has_series=has_series)
         size = self._mark_size()
         parts += [self._mark(mark, size) for mark in self.panel.marks]
         for word in self.panel.words:
@@ -757,14 +756,12 @@ class _Inside:
         places = [*_BESIDE]
         if may_be_far:
             places += _far_places()
+        in_the_way = [hiding for hiding in covered if hiding is not covered_by_mark]
         for dx, dy, anchor in places:
             start = x + dx - {"start": 0, "middle": width / 2, "end": width}[anchor]
             area = (start, y + dy - 10, start + width, y + dy + 3)
             is_far = abs(dx) > _NEAR
             inside = area[0] > x_start and area[2] < x_end + 14 and area[1] > 0 and area[3] < bottom
-            in_the_way = [
-                covered_area for covered_area in covered if covered_area is not covered_by_mark
-            ]
             if not inside or any(hiding.hides(area, is_far=is_far) for hiding in in_the_way):
                 continue
             covered.append(_Covered(area))
