@@ -5,7 +5,7 @@ import random
 
 import reelbench as bench
 from reelbench.base.bounded import Bounds
-from reelbench.leaderboard import hidden_key, hidden_test, publish, store
+from reelbench.leaderboard import hidden_key, hidden_test, publish, store, webhook
 from reelbench.leaderboard.hidden_test import HiddenTest
 from reelbench.leaderboard.ledger import Ledger
 from reelbench.leaderboard.publish import PublishOptions
@@ -93,6 +93,8 @@ class Hidden:
         self.tmp_path = tmp_path
         self.hub = hub
         self.monkeypatch = monkeypatch
+        # The fork server outlives this test: it would hold a Hub client with the settings of whichever test starts it.
+        monkeypatch.setattr(webhook, "prepare_looks", lambda: None)
         self.repo = hub.add(DATASET)
         self._template = None
 
