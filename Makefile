@@ -184,6 +184,7 @@ release: dist docs
 .PHONY: version
 version: install
 	@test -n "$(VERSION)" || { echo 'which? make version VERSION=1.2.3'; exit 2; }
+	@! grep -qxF '## $(VERSION)' CHANGELOG.md || { echo 'CHANGELOG.md has a part $(VERSION) already: write into it by hand what changes/ says, and remove those files'; exit 2; }
 	sed -i.old 's/^__version__ = "[^"]*"/__version__ = "$(VERSION)"/' reelbench/__init__.py
 	sed -i.old 's/^version: .*/version: $(VERSION)/' CITATION.cff
 	rm reelbench/__init__.py.old CITATION.cff.old
