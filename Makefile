@@ -171,8 +171,13 @@ dist: install
 # All of a release that needs no account: `dist`, the documents' site, the notes, README's commands on the wheel in an empty
 # environment of each Python, and what is still missing. uv fetches a Python that is not here.
 PYTHONS = 3.11 3.12 3.13
-.PHONY: release
-release: dist docs
+.PHONY: release pythons
+pythons: install
+	@for python in $(PYTHONS); do \
+	  $(UV) python find $$python >/dev/null 2>&1 || $(UV) python install $$python >/dev/null 2>&1 \
+	  || { echo "no Python $$python is here, and uv could not fetch it: name a path, as in PYTHONS='3.11 /opt/python3.12/bin/python'"; exit 2; }; done
+
+release: pythons dist docs
 	mkdir -p build
 	awk '/^## /{section++} section == 1' CHANGELOG.md > build/notes.md
 	for python in $(PYTHONS); do \
