@@ -21,6 +21,7 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from reelbench.base.files import open_aside, read_json, write_jsonl
+from tools import setup_browser
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST = 200_000
@@ -38,6 +39,8 @@ MODELS = {
     "RekaAI/reka-flash": "reka-flash",
     "LanguageBind/Video-LLaVA-7B": "video-llava",
 }
+OPEN = "LanguageBind/Video-LLaVA-7B"
+"""The one of them whose weights anybody can have."""
 KINDS = {
     "multi-choice": ("choice", "{in: question}", "letter"),
     "yes_no": ("yes or no", "{are: [yes, no]}", "text"),
@@ -89,16 +92,13 @@ def main(checkout: Path) -> None:
             "REELBENCH_HOME": str(out / "home"),
             "REELBENCH_BENCHMARKS": str(out / "benchmarks"),
         }
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium") or shutil.which("chromium-browser")
-        )
+        browser = playwright.chromium.launch(executable_path=setup_browser.browser())
         page = browser.new_page(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type] - a dictionary of two
         _bunny(out)
         page.goto((out / "view" / "index.html").as_uri())
         viewer = _screenshot(page)
         _board(out, checkout)
         page.goto(f"{(out / 'site' / 'index.html').as_uri()}#/overall")
-        page.locator("tr[data-row]").nth(1).click()
         board = _screenshot(page).crop(BOARD)
         browser.close()
     _save(stacked(viewer, board), ROOT / "docs" / "reelbench.png")
@@ -181,8 +181,9 @@ def _board(out: Path, checkout: Path) -> None:
                 for aspect, answered in aspects.items()
                 for n, row in enumerate(answered)
             ]
-            _score(out, folder, model, answers)
-        _reelbench("leaderboard", "add", out / "runs" / folder.name, "--store", out / "store")
+            run = _score(out, folder, model, answers)
+            weights = "weights=open" if model == OPEN else "weights=closed"
+            _reelbench("leaderboard", "add", run, "--store", out / "store", "--about", weights)
     _reelbench(
         "leaderboard", "build", "--store", out / "store", "--out", out / "site", "--no-published"
     )
@@ -195,11 +196,13 @@ def _declare(folder: Path, rows: list[dict[str, object]], *lines: str) -> None:
     (folder / "benchmark.yaml").write_text("\n".join((*head, *lines)) + "\n", encoding="utf-8")
 
 
-def _score(out: Path, folder: Path, model: str, answers: list[dict[str, str]]) -> None:
+def _score(out: Path, folder: Path, model: str, answers: list[dict[str, str]]) -> Path:
+    """Score a model's answers; return the folder of its result."""
     path = out / "answers.jsonl"
     write_jsonl(path, answers)
-    to = out / "runs" / folder.name / model.rpartition("/")[2]
-    _reelbench("score", folder, "--predictions", path, "--model", model, "--output", to)
+    run = out / "runs" / folder.name / model.rpartition("/")[2]
+    _reelbench("score", folder, "--predictions", path, "--model", model, "--output", run)
+    return run
 
 
 def _reelbench(*arguments: str | Path) -> None:
