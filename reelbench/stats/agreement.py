@@ -6,6 +6,7 @@ leave some items out (Krippendorff, Content Analysis, ch. 11). It is our own cod
 of that name is under the GPL.
 """
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
@@ -19,6 +20,8 @@ Statistic = Callable[[Array], Array]
 """From sums (rows x columns) to values (rows). NaN is undefined."""
 Weights = Literal["none", "quadratic"]
 """How kappa weighs a miss."""
+Level = Literal["ordinal", "nominal"]
+"""Of measurement: ratings on a scale, or mere names."""
 
 _TRUE_ZERO = 1e-12
 """What rounding leaves of a zero."""
@@ -36,15 +39,17 @@ def cohen_kappa(
     """
     x = np.asarray(a, dtype=np.float64)
     y = np.asarray(b, dtype=np.float64)
-    sums = kappa_terms(x, y, weights).sum(axis=0)
-    kappa = float(kappas_of_sums(sums[None, :], weights)[0])
+    terms = kappa_terms(x, y, weights)
+    sums = terms.sum(axis=0, keepdims=True)
+    kappas = kappas_of_sums(sums, weights)
+    kappa = float(kappas[0])
     if np.isnan(kappa):
         return None
     return kappa
 
 
 def krippendorff_alpha(
-    units: Iterable[Sequence[float]], *, level: Literal["ordinal", "nominal"] = "ordinal"
+    units: Iterable[Sequence[float]], *, level: Level = "ordinal"
 ) -> float | None:
     """Return Krippendorff's alpha of any number of raters.
 
@@ -58,25 +63,50 @@ def krippendorff_alpha(
     Returns:
         Alpha, or None where it is undefined: nothing was rated twice, or all ratings are the same.
     """
-    paired_units = [list(unit) for unit in units if len(unit) > 1]
-    values = sorted(set[float]().union(*paired_units))
+    paired_units = [unit for unit in units if len(unit) > 1]
+    ratings = itertools.chain.from_iterable(paired_units)
+    values = sorted(set(ratings))
     if len(values) < 2:  # noqa: PLR2004
         return None
-    # Coincidences (Krippendorff, Content Analysis, ch. 11): each pair of ratings of a unit, weighed
-    # by 1 / (m - 1).
-    observed = np.zeros((len(values), len(values)))
-    for unit in paired_units:
-        counts = np.array([unit.count(value) for value in values], dtype=float)
-        observed += (np.outer(counts, counts) - np.diag(counts)) / (len(unit) - 1)
+    observed = _observed_coincidences(paired_units, values)
     totals = observed.sum(axis=0)
-    expected = (np.outer(totals, totals) - np.diag(totals)) / (totals.sum() - 1)
+    expected = _pairs_of_different_ratings(totals) / (totals.sum() - 1)
+    distance = _distance_of_values(totals, level)
+    observed_miss = (observed * distance).sum()
+    expected_miss = (expected * distance).sum()
+    return float(1 - observed_miss / expected_miss)
+
+
+def _observed_coincidences(units: Iterable[Sequence[float]], values: Sequence[float]) -> Array:
+    """Return the pairs of ratings of one unit, by their values (values x values).
+
+    A pair weighs 1 / (m - 1), where the unit has m ratings (Krippendorff, ch. 11).
+    """
+    observed = np.zeros((len(values), len(values)))
+    for unit in units:
+        unit_counts = [unit.count(value) for value in values]
+        counts = np.array(unit_counts, dtype=float)
+        observed += _pairs_of_different_ratings(counts) / (len(unit) - 1)
+    return observed
+
+
+def _pairs_of_different_ratings(counts: Array) -> Array:
+    """Return the number of ordered pairs of two ratings, by their values."""
+    return np.outer(counts, counts) - np.diag(counts)
+
+
+def _distance_of_values(totals: Array, level: Level) -> Array:
+    """Return the weight of a disagreement, by the two values.
+
+    Args:
+        totals: The ratings of each value.
+        level: Of measurement.
+    """
     if level == "nominal":
-        distance = 1.0 - np.eye(len(values))
-    else:
-        # The number of ratings from one value to the other, squared; the two ends count by half.
-        rank = np.cumsum(totals) - totals / 2
-        distance = (rank[:, None] - rank[None, :]) ** 2
-    return float(1 - (observed * distance).sum() / (expected * distance).sum())
+        return 1.0 - np.eye(len(totals))
+    # The number of ratings from one value to the other, squared; the two ends count by half.
+    rank = np.cumsum(totals) - totals / 2
+    return (rank[:, None] - rank[None, :]) ** 2
 
 
 def kappa_terms(x: Array, y: Array, weights: Weights) -> Array:
@@ -85,30 +115,39 @@ def kappa_terms(x: Array, y: Array, weights: Weights) -> Array:
     The columns are 1, whether both scores are equal, and then the moments of the scores (quadratic)
     or their membership in each step (unweighted).
     """
-    columns = [np.ones_like(x), (x == y).astype(np.float64)]
+    is_equal = x == y
+    columns = [np.ones_like(x), is_equal.astype(np.float64)]
     if weights == "quadratic":
-        columns += [x, y, x * x, y * y, x * y]
+        columns += [
+            x,
+            y,
+            x * x,
+            y * y,
+            x * y,
+        ]
         return np.stack(columns, axis=1)
     steps = np.union1d(x, y)
-    columns += [(x == step).astype(np.float64) for step in steps]
-    columns += [(y == step).astype(np.float64) for step in steps]
+    for scores in (x, y):
+        is_step = scores[:, None] == steps
+        columns.extend(is_step.T.astype(np.float64))
     return np.stack(columns, axis=1)
 
 
 def kappas_of_sums(sums: Array, weights: Weights) -> Array:
     """Return kappa for each row of sums of `kappa_terms`. NaN where it is undefined."""
-    n = sums[:, :1]
-    means = sums[:, 1:] / n
+    items = sums[:, :1]
+    means = sums[:, 1:] / items
     if weights == "quadratic":
         _, x, y, xx, yy, xy = means.T
         observed_miss = xx + yy - 2 * xy
         expected_miss = xx + yy - 2 * x * y
     else:
-        steps = (means.shape[1] - 1) // 2
-        shares_x = means[:, 1 : 1 + steps]
-        shares_y = means[:, 1 + steps :]
-        observed_miss = 1 - means[:, 0]
-        expected_miss = 1 - (shares_x * shares_y).sum(axis=1)
+        equal = means[:, 0]
+        shares = means[:, 1:]
+        shares_x, shares_y = np.split(shares, 2, axis=1)
+        expected_equal = (shares_x * shares_y).sum(axis=1)
+        observed_miss = 1 - equal
+        expected_miss = 1 - expected_equal
     with np.errstate(invalid="ignore", divide="ignore"):
         kappas = 1 - observed_miss / expected_miss
     return np.where(expected_miss > _TRUE_ZERO, kappas, np.nan)
@@ -122,12 +161,12 @@ class RatioSums:
 
         Without clusters there are no intervals.
         """
-        self._total = columns.sum(axis=0)[None, :]
+        self._total = columns.sum(axis=0, keepdims=True)
         self._clusters = 0
         if clusters is not None:
             sums = intervals.cluster_sums(columns, clusters)
             self._clusters = len(sums)
-            self._draws = np.concatenate(list(intervals.resampled_sums(sums)))
+            self._draws = intervals.all_resampled_sums(sums)
 
     def estimates(
         self, statistics: Mapping[str, tuple[Statistic, Bounds]]
@@ -141,7 +180,8 @@ class RatioSums:
     def estimate(self, statistic: Statistic, bounds: Bounds) -> Estimate:
         """Return the value and interval of a statistic within its bounds."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            value = float(statistic(self._total)[0])
+            values = statistic(self._total)
+            value = float(values[0])
             if np.isnan(value):
                 return Estimate(None, None)
             if not self._clusters:

@@ -8,6 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+OptionalPlaces = list[int | None]
+
 
 class Pair(NamedTuple):
     """A row and the column that it is assigned to."""
@@ -24,11 +26,14 @@ def largest_assignment(values: Sequence[Sequence[float]]) -> list[Pair]:
     Args:
         values: Rows of equal length. None may be empty.
     """
-    if len(values) > len(values[0]):
-        columns = [list(column) for column in zip(*values, strict=True)]
-        return sorted(Pair(pair.column, pair.row) for pair in largest_assignment(columns))
+    rows = len(values)
+    columns = len(values[0])
+    if rows > columns:
+        transposed = list(zip(*values, strict=True))
+        swapped_pairs = largest_assignment(transposed)
+        return sorted(Pair(pair.column, pair.row) for pair in swapped_pairs)
     assignment = _Assignment(values)
-    for row in range(len(values)):
+    for row in range(rows):
         assignment.add_row(row)
     return assignment.pairs()
 
@@ -41,12 +46,12 @@ class _Assignment:
         self._columns = len(values[0])
         self._row_prices = [0.0] * len(values)
         self._column_prices = [0.0] * self._columns
-        self._row_of_column: list[int | None] = [None] * self._columns
+        self._row_of_column: OptionalPlaces = [None] * self._columns
 
     def add_row(self, new_row: int) -> None:
         """Assign one more row, along the cheapest path of exchanges to a free column."""
         distances = [math.inf] * self._columns
-        before: list[int | None] = [None] * self._columns
+        before: OptionalPlaces = [None] * self._columns
         """The column before each on the path. None where the path begins."""
         visited: list[int] = []
         open_columns = list(range(self._columns))
@@ -69,7 +74,8 @@ class _Assignment:
         self._exchange(new_row, last, before)
 
     def _reduced_cost(self, row: int, column: int) -> float:
-        return -self._values[row][column] - self._row_prices[row] - self._column_prices[column]
+        value = self._values[row][column]
+        return -value - self._row_prices[row] - self._column_prices[column]
 
     def _change_prices(
         self, new_row: int, visited: Sequence[int], distances: Sequence[float], reached: float
@@ -83,12 +89,14 @@ class _Assignment:
             if row is not None:
                 self._row_prices[row] += change
 
-    def _exchange(self, new_row: int, last: int | None, before: Sequence[int | None]) -> None:
+    def _exchange(self, new_row: int, last: int | None, before: OptionalPlaces) -> None:
         """Move each row on the path by one column, from the free one back."""
         column = last
         while column is not None:
             previous = before[column]
-            row = new_row if previous is None else self._row_of_column[previous]
+            row: int | None = new_row
+            if previous is not None:
+                row = self._row_of_column[previous]
             self._row_of_column[column] = row
             column = previous
 

@@ -20,6 +20,8 @@ from reelbench.stats import intervals
 from reelbench.stats.intervals import Array, Bounds, Estimate
 
 Usefulness = Literal["helps", "no gain", "too few labels"]
+Confusion = dict[float, dict[float, int]]
+"""People's score -> the judge's score -> labelled answers."""
 
 GAIN = 0.95
 """A judge helps where it shortens the interval of people's scores alone to this share or less."""
@@ -44,8 +46,7 @@ class Calibration:
         corrected: The prediction-powered mean.
         weight: How much of the judge goes into it (lambda): 0 nothing, 1 the plain difference
             estimator.
-        confusion: People's score -> the judge's score -> labelled answers. None off a scale of
-            steps.
+        confusion: The labelled answers by both scores. None off a scale of steps.
         shares: People's score -> its share of all answers by the confusion matrix, 0 to 1. None
             where the labelled answers don't determine them.
         confusion_mean: The mean of these shares.
@@ -61,7 +62,7 @@ class Calibration:
     people: Estimate
     corrected: Estimate
     weight: float
-    confusion: dict[float, dict[float, int]] | None
+    confusion: Confusion | None
     shares: dict[float, Estimate] | None
     confusion_mean: Estimate | None
     labels_to_halve: int | None
@@ -79,7 +80,7 @@ class _CorrectedMeans(NamedTuple):
 class _ConfusionEstimates:
     """The fields of a `Calibration` that come from the confusion matrix."""
 
-    confusion: dict[float, dict[float, int]] | None = None
+    confusion: Confusion | None = None
     shares: dict[float, Estimate] | None = None
     confusion_mean: Estimate | None = None
 
@@ -117,26 +118,23 @@ def calibrate(
         raise ValueError("no answer has both the judge's score and people's")
     sums = _video_sums(scores, labels, videos)
     labelled_videos = int(np.count_nonzero(sums[:, 0]))
-    moments = (sums[:, :, None] * sums[:, None, :]).sum(axis=0)
-    point = _prediction_powered_means(sums.sum(axis=0)[None, :], moments[None])
+    totals = sums.sum(axis=0, keepdims=True)
+    moments = _moments(sums).sum(axis=0, keepdims=True)
+    point = _prediction_powered_means(totals, moments)
     weight = float(point.weight[0])
     drawn_totals, drawn_moments = _resampled_moments(sums)
     with np.errstate(invalid="ignore", divide="ignore"):
         people_draws = drawn_totals[:, 1] / drawn_totals[:, 0]
         corrected_draws = _prediction_powered_means(drawn_totals, drawn_moments).mean
 
+    def estimate(mean: float, draws: Array) -> Estimate:
+        ci95 = intervals.confidence_interval(mean, draws, labelled_videos, bounds=bounds)
+        return Estimate(mean, ci95)
+
     people_mean = float(labels[is_labelled].mean())
+    people_estimate = estimate(people_mean, people_draws)
     corrected_mean = float(point.mean[0])
-    people_estimate = Estimate(
-        people_mean,
-        intervals.confidence_interval(people_mean, people_draws, labelled_videos, bounds=bounds),
-    )
-    corrected_estimate = Estimate(
-        corrected_mean,
-        intervals.confidence_interval(
-            corrected_mean, corrected_draws, labelled_videos, bounds=bounds
-        ),
-    )
+    corrected_estimate = estimate(corrected_mean, corrected_draws)
     by_confusion = _by_confusion(scores, labels, videos, steps, labelled_videos)
     return Calibration(
         items=len(scores),
@@ -159,17 +157,30 @@ def _video_sums(scores: Array, labels: Array, videos: Sequence[str]) -> Array:
     is_labelled = ~np.isnan(labels)
     mask = is_labelled.astype(np.float64)
     labels_or_zero = np.where(is_labelled, labels, 0.0)
-    columns = [mask, labels_or_zero, mask * scores, np.ones_like(scores), scores]
+    columns = [
+        mask,
+        labels_or_zero,
+        mask * scores,
+        np.ones_like(scores),
+        scores,
+    ]
     return intervals.cluster_sums(np.stack(columns, axis=1), videos)
+
+
+def _moments(sums: Array) -> Array:
+    """Return the products of each row's columns with each other (rows x columns x columns)."""
+    return sums[:, :, None] * sums[:, None, :]
 
 
 def _resampled_moments(sums: Array) -> tuple[Array, Array]:
     """Return the totals and moments of each resample of the videos."""
-    columns = sums.shape[1]
-    products = (sums[:, :, None] * sums[:, None, :]).reshape(len(sums), -1)
+    videos, columns = sums.shape
+    products = _moments(sums).reshape(videos, -1)
     table = np.concatenate([sums, products], axis=1)
-    draws = np.concatenate(list(intervals.resampled_sums(table)))
-    return draws[:, :columns], draws[:, columns:].reshape(-1, columns, columns)
+    draws = intervals.all_resampled_sums(table)
+    totals = draws[:, :columns]
+    moments = draws[:, columns:].reshape(-1, columns, columns)
+    return totals, moments
 
 
 def _prediction_powered_means(total: Array, moments: Array) -> _CorrectedMeans:
@@ -185,7 +196,13 @@ def _prediction_powered_means(total: Array, moments: Array) -> _CorrectedMeans:
         # A video adds (its sum - mean · its count) / count to a mean's error: rows of factors for
         # the columns.
         zero = np.zeros_like(labels)
-        people_factors = [-people / labels**2, 1 / labels, zero, zero, zero]
+        people_factors = [
+            -people / labels**2,
+            1 / labels,
+            zero,
+            zero,
+            zero,
+        ]
         judge_factors = [
             judge_labelled / labels**2,
             zero,
@@ -198,19 +215,28 @@ def _prediction_powered_means(total: Array, moments: Array) -> _CorrectedMeans:
         covariance = np.einsum("ri,rij,rj->r", in_people, moments, in_judge)
         variance = np.einsum("ri,rij,rj->r", in_judge, moments, in_judge)
         # A judge that goes against people gets no weight; neither does one that is nowhere alone.
-        weight = np.where(variance > _ZERO_VARIANCE, np.maximum(0.0, -covariance / variance), 0.0)
+        best_weight = np.maximum(0.0, -covariance / variance)
+        weight = np.where(variance > _ZERO_VARIANCE, best_weight, 0.0)
+        people_mean = people / labels
         correction = judge / items - judge_labelled / labels
-        return _CorrectedMeans(people / labels + weight * correction, weight)
+        return _CorrectedMeans(
+            mean=people_mean + weight * correction,
+            weight=weight,
+        )
 
 
 def _usefulness_of_correction(
     people: Estimate, corrected: Estimate, labelled_videos: int
 ) -> Usefulness:
     """Say whether the corrected interval is clearly shorter than that of people's scores alone."""
-    if people.ci95 is None or corrected.ci95 is None or labelled_videos < LABELLED_VIDEOS:
+    if labelled_videos < LABELLED_VIDEOS:
         return "too few labels"
-    people_width = people.ci95[1] - people.ci95[0]
-    corrected_width = corrected.ci95[1] - corrected.ci95[0]
+    if people.ci95 is None or corrected.ci95 is None:
+        return "too few labels"
+    people_low, people_high = people.ci95
+    corrected_low, corrected_high = corrected.ci95
+    people_width = people_high - people_low
+    corrected_width = corrected_high - corrected_low
     if corrected_width <= GAIN * people_width:
         return "helps"
     return "no gain"
@@ -219,21 +245,27 @@ def _usefulness_of_correction(
 def _labels_to_halve(sums: Array, weight: float, draws: Array) -> int | None:
     """Return the labels to add until the corrected interval is half as long."""
     draws = draws[~np.isnan(draws)]
-    labels = sums[:, 0].sum()
-    items = sums[:, 3].sum()
-    clusters = int(np.count_nonzero(sums[:, 0]))
+    video_labels, video_people, video_judge, video_items, _ = sums.T
+    labels = video_labels.sum()
+    items = video_items.sum()
+    clusters = int(np.count_nonzero(video_labels))
     if clusters < 2 or len(draws) < 2:  # noqa: PLR2004
         return None
     variance = intervals.standard_error(draws, clusters) ** 2
-    misses = sums[:, 1] - weight * sums[:, 2]
-    residuals = misses - misses.sum() / labels * sums[:, 0]
-    label_variance = (residuals**2).sum() / labels**2 * clusters / (clusters - 1)
+    misses = video_people - weight * video_judge
+    mean_miss = misses.sum() / labels
+    residuals = misses - mean_miss * video_labels
+    squares = (residuals**2).sum()
+    label_variance = squares / labels**2 * clusters / (clusters - 1)
     # Labels on all answers would leave this; the rest falls with 1 / labels - 1 / items.
     floor = max(0.0, variance - label_variance * (1 - labels / items))
-    if variance / 4 <= floor or not label_variance:
+    wanted_variance = variance / 4
+    if wanted_variance <= floor or not label_variance:
         return None
-    labels_needed = 1 / (1 / items + (variance / 4 - floor) / (label_variance * labels))
-    return max(1, int(np.ceil(labels_needed - labels)))
+    excess = (wanted_variance - floor) / (label_variance * labels)
+    labels_needed = 1 / (1 / items + excess)
+    labels_to_add = int(np.ceil(labels_needed - labels))
+    return max(1, labels_to_add)
 
 
 # --- the confusion matrix
@@ -256,11 +288,14 @@ def solve_shares(confusion: Array, judged: Array) -> Array | None:
     used = np.flatnonzero(rows)
     if not len(used) or not judged.sum():
         return None
-    chances = (confusion[used] / rows[used, None]).T
-    if np.linalg.svd(chances, compute_uv=False)[-1] < _TOLD_APART:
+    judge_given_people = confusion[used] / rows[used, None]
+    chances = judge_given_people.T
+    singular_values = np.linalg.svd(chances, compute_uv=False)
+    if singular_values[-1] < _TOLD_APART:
         return None
+    judged_shares = judged / judged.sum()
     shares = np.zeros(len(rows))
-    shares[used] = _least_squares_on_simplex(chances, judged / judged.sum())
+    shares[used] = _least_squares_on_simplex(chances, judged_shares)
     return shares
 
 
@@ -273,7 +308,8 @@ def _least_squares_on_simplex(matrix: Array, target: Array) -> Array:
     linear = matrix.T @ target
     x = np.zeros(len(linear))
     free = np.zeros(len(x), dtype=bool)
-    best = int(np.argmin(gram.diagonal() / 2 - linear))
+    misses = gram.diagonal() / 2 - linear
+    best = int(np.argmin(misses))
     x[best] = 1.0
     free[best] = True
     for _ in range(10 * len(x)):
@@ -285,8 +321,9 @@ def _least_squares_on_simplex(matrix: Array, target: Array) -> Array:
         trial = _with_sum_one(gram, linear, free)
         while (trial < 0).any():
             negative = trial < 0
-            step = (x[negative] / (x[negative] - trial[negative])).min()
-            x += step * (trial - x)
+            change = trial - x
+            step = (-x[negative] / change[negative]).min()
+            x += step * change
             free &= x > _TRUE_ZERO
             x[~free] = 0
             trial = _with_sum_one(gram, linear, free)
@@ -300,10 +337,12 @@ def _with_sum_one(gram: Array, linear: Array, free: NDArray[np.bool_]) -> Array:
     They may have any sign. All other places are 0.
     """
     size = int(free.sum())
+    free_gram = gram[free][:, free]
     system = np.ones((size + 1, size + 1))
-    system[:size, :size] = gram[np.ix_(free, free)]
+    system[:size, :size] = free_gram
     system[size, size] = 0.0
-    solution = np.linalg.solve(system, np.append(linear[free], 1.0))
+    target = np.append(linear[free], 1.0)
+    solution = np.linalg.solve(system, target)
     x = np.zeros(len(linear))
     x[free] = solution[:size]
     return x
@@ -318,39 +357,69 @@ def _by_confusion(
 ) -> _ConfusionEstimates:
     """Return the estimates by the confusion matrix. All None off a scale of steps."""
     labels_present = labels[~np.isnan(labels)]
-    if steps is None or not set(scores) | set(labels_present) <= set(steps):
+    if steps is None:
+        return _ConfusionEstimates()
+    scores_given = set(scores) | set(labels_present)
+    if not scores_given <= set(steps):
         return _ConfusionEstimates()
     grid = np.array(steps, dtype=np.float64)
-    size = len(grid)
-    cells = size * size
-    is_score = scores[:, None] == grid
-    is_label = labels[:, None] == grid
-    judged = is_score.astype(np.float64)
-    pairs = is_label[:, :, None] & is_score[:, None, :]
-    table = np.concatenate([pairs.reshape(len(scores), -1), judged], axis=1)
-    sums = intervals.cluster_sums(table.astype(np.float64), videos)
-    counts = sums.sum(axis=0)[:cells].reshape(size, size)
-    confusion: dict[float, dict[float, int]] = {}
-    for step, row in zip(steps, counts, strict=True):
-        confusion[step] = dict(zip(steps, map(int, row), strict=True))
-    shares = solve_shares(counts, judged.sum(axis=0))
+    sums = _confusion_sums(scores, labels, videos, grid)
+    counts = _counts_of_row(sums.sum(axis=0), len(grid))
+    confusion: Confusion = {}
+    for step, row in zip(steps, counts.confusion.astype(int).tolist(), strict=True):
+        confusion[step] = dict(zip(steps, row, strict=True))
+    shares = solve_shares(counts.confusion, counts.judged)
     if shares is None:
         return _ConfusionEstimates(confusion)
 
     drawn_shares: list[Array] = []
-    for row in np.concatenate(list(intervals.resampled_sums(sums))):
-        solution = solve_shares(row[:cells].reshape(size, size), row[cells:])
+    for row in intervals.all_resampled_sums(sums):
+        drawn_counts = _counts_of_row(row, len(grid))
+        solution = solve_shares(drawn_counts.confusion, drawn_counts.judged)
         if solution is None:
-            solution = np.full(size, np.nan)
+            solution = np.full(len(grid), np.nan)
         drawn_shares.append(solution)
     draws = np.array(drawn_shares)
 
     def estimate(value: float, draws: Array, bounds: Bounds) -> Estimate:
-        ci95 = intervals.confidence_interval(value, draws, clusters, bounds=bounds, method="t")
+        ci95 = intervals.confidence_interval(
+            value,
+            draws,
+            clusters,
+            bounds=bounds,
+            method="t",
+        )
         return Estimate(value, ci95)
 
     share_estimates: dict[float, Estimate] = {}
-    for place, step in enumerate(steps):
-        share_estimates[step] = estimate(float(shares[place]), draws[:, place], (0, 1))
-    mean = estimate(float(shares @ grid), draws @ grid, (min(steps), max(steps)))
+    for step, share, share_draws in zip(steps, shares.tolist(), draws.T, strict=True):
+        share_estimates[step] = estimate(share, share_draws, (0, 1))
+    scale = (min(steps), max(steps))
+    mean = estimate(float(shares @ grid), draws @ grid, scale)
     return _ConfusionEstimates(confusion, share_estimates, mean)
+
+
+class _ConfusionCounts(NamedTuple):
+    """Labelled answers by people's score and the judge's, and all answers by the judge's."""
+
+    confusion: Array
+    judged: Array
+
+
+def _confusion_sums(scores: Array, labels: Array, videos: Sequence[str], grid: Array) -> Array:
+    """Return each video's confusion counts in one row, for `_counts_of_row`."""
+    is_score = scores[:, None] == grid
+    is_label = labels[:, None] == grid
+    is_pair = is_label[:, :, None] & is_score[:, None, :]
+    pairs = is_pair.reshape(len(scores), -1)
+    table = np.concatenate([pairs, is_score], axis=1)
+    return intervals.cluster_sums(table.astype(np.float64), videos)
+
+
+def _counts_of_row(row: Array, steps: int) -> _ConfusionCounts:
+    """Return the counts of a row of `_confusion_sums`, or of such rows' sum."""
+    cells = steps * steps
+    return _ConfusionCounts(
+        confusion=row[:cells].reshape(steps, steps),
+        judged=row[cells:],
+    )

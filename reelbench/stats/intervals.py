@@ -71,12 +71,14 @@ class Clusters:
     def of(cls, names: Sequence[str]) -> "Clusters":
         """Return the clusters of items, by the names of these."""
         place_of = {name: place for place, name in enumerate(sorted(set(names)))}
-        places = np.fromiter(map(place_of.__getitem__, names), dtype=np.intp, count=len(names))
+        item_places = map(place_of.__getitem__, names)
+        places = np.fromiter(item_places, dtype=np.intp, count=len(names))
         return cls(places, len(place_of))
 
     def sums(self, values: Array, items: "Places | slice") -> Array:
         """Sum the values of items, given by their places, by cluster."""
-        return np.asarray(np.bincount(self.places[items], values, self.number), dtype=np.float64)
+        sums = np.bincount(self.places[items], values, self.number)
+        return np.asarray(sums, dtype=np.float64)
 
 
 def cluster_sums(values: Array, clusters: Sequence[str]) -> Array:
@@ -86,7 +88,14 @@ def cluster_sums(values: Array, clusters: Sequence[str]) -> Array:
         Clusters x columns, the clusters in sorted order.
     """
     of_items = Clusters.of(clusters)
-    return np.stack([of_items.sums(column, ALL_ITEMS) for column in values.T], axis=1)
+    columns = [of_items.sums(column, ALL_ITEMS) for column in values.T]
+    return np.stack(columns, axis=1)
+
+
+def all_resampled_sums(sums: Array) -> Array:
+    """Return the blocks of `resampled_sums` as one table (resamples x columns)."""
+    blocks = list(resampled_sums(sums))
+    return np.concatenate(blocks)
 
 
 def resampled_sums(sums: Array, *, resamples: int = RESAMPLES, seed: int = SEED) -> Iterator[Array]:
@@ -109,7 +118,8 @@ def resampled_sums(sums: Array, *, resamples: int = RESAMPLES, seed: int = SEED)
     if cells <= KEPT_SMALL_CELLS:
         counts = _small_cluster_counts(clusters, resamples, seed, block_size)
         for start in range(0, resamples, block_size):
-            yield counts[start : start + block_size].astype(np.float64) @ sums
+            block = counts[start : start + block_size]
+            yield block.astype(np.float64) @ sums
         return
     for counts in _drawn_counts(clusters, resamples, seed, block_size):
         # Converted in place, row by row: numpy would have the whole block in memory twice.
@@ -128,7 +138,8 @@ def _drawn_counts(
     rng = np.random.default_rng(seed)
     uniform = np.full(clusters, 1.0 / clusters)
     for start in range(0, resamples, block_size):
-        yield rng.multinomial(clusters, uniform, size=min(block_size, resamples - start))
+        size = min(block_size, resamples - start)
+        yield rng.multinomial(clusters, uniform, size=size)
 
 
 @lru_cache(maxsize=1)
@@ -153,8 +164,7 @@ def _cluster_counts(clusters: int, resamples: int, seed: int) -> Array:
 
     The draws are the same for every set of so many clusters, so they are cached.
     """
-    uniform = np.full(clusters, 1.0 / clusters)
-    counts = np.random.default_rng(seed).multinomial(clusters, uniform, size=resamples)
+    counts = next(_drawn_counts(clusters, resamples, seed, block_size=resamples))
     return counts.astype(np.float64)
 
 
@@ -164,7 +174,9 @@ def percentiles(draws: Array) -> tuple[float, float] | None:
     if len(draws) == 0:
         return None
     ordered = np.sort(draws)
-    return _interpolated_percentile(ordered, 0.025), _interpolated_percentile(ordered, 0.975)
+    low = _interpolated_percentile(ordered, 0.025)
+    high = _interpolated_percentile(ordered, 0.975)
+    return low, high
 
 
 def _interpolated_percentile(ordered: Array, share: float) -> float:
@@ -172,10 +184,12 @@ def _interpolated_percentile(ordered: Array, share: float) -> float:
 
     A leaderboard asks for many thousands.
     """
-    place = share * (len(ordered) - 1)
+    last = len(ordered) - 1
+    place = share * last
     below = math.floor(place)
+    above = min(below + 1, last)
     low = ordered[below]
-    high = ordered[min(below + 1, len(ordered) - 1)]
+    high = ordered[above]
     return float(low + (high - low) * (place - below))
 
 
@@ -252,38 +266,48 @@ def interval_of_error(
         Its two ends. None where there is no spread and the method needs one.
     """
     t = student_t.quantile(0.975, freedom)
-    if method == "wilson" and all(map(math.isfinite, bounds)):
+    low, high = bounds
+    is_bounded = math.isfinite(low) and math.isfinite(high)
+    if method == "wilson" and is_bounded:
         return _wilson_interval(value, error, t, clusters, bounds)
     if not error:
         return None
-    return cut(value - t * error, value + t * error, bounds)
+    return interval_around(value, t * error, bounds)
 
 
 def _wilson_interval(
     value: float, error: float, t: float, clusters: int, bounds: Bounds
 ) -> tuple[float, float]:
     low, high = bounds
-    share = (value - low) / (high - low)
+    scale = high - low
+    share = (value - low) / scale
     spread = share * (1 - share)
     # A corrected value may lie on the bounds, or beyond them, and still be uncertain.
     if not 0 < share < 1 and error:
-        return cut(value - t * error, value + t * error, bounds)
+        return interval_around(value, t * error, bounds)
     observations = float(clusters)  # without spread, the clusters are all the evidence
     if spread and error:
         # As many independent answers have that standard error.
-        observations = spread * ((high - low) / error) ** 2
+        observations = spread * (scale / error) ** 2
     inverse = t * t / observations
     middle = (share + inverse / 2) / (1 + inverse)
     half = math.sqrt(inverse * spread + inverse**2 / 4) / (1 + inverse)
-    start = low + (high - low) * (middle - half)
-    end = low + (high - low) * (middle + half)
-    return cut(start, end, bounds)
+    start = low + scale * (middle - half)
+    end = low + scale * (middle + half)
+    return within_bounds(start, end, bounds)
 
 
-def cut(start: float, end: float, bounds: Bounds) -> tuple[float, float]:
+def interval_around(middle: float, reach: float, bounds: Bounds) -> tuple[float, float]:
+    """Return the interval that reaches as far to both sides, within the bounds of its scale."""
+    return within_bounds(middle - reach, middle + reach, bounds)
+
+
+def within_bounds(start: float, end: float, bounds: Bounds) -> tuple[float, float]:
     """Return an interval within the bounds of its scale."""
     low, high = bounds
-    return min(max(start, low), high), min(max(end, low), high)
+    inner_start = min(max(start, low), high)
+    inner_end = min(max(end, low), high)
+    return inner_start, inner_end
 
 
 def standard_error(draws: Array, clusters: int) -> float:
@@ -292,14 +316,16 @@ def standard_error(draws: Array, clusters: int) -> float:
     A resample of n clusters varies by (n - 1) / n of what n new ones would. A spread that rounding
     alone explains counts as none.
     """
-    return float(standard_errors(draws[None, :], clusters)[0])
+    errors = standard_errors(draws[None, :], clusters)
+    return float(errors[0])
 
 
 def standard_errors(draws: Array, clusters: int) -> Array:
     """Return the `standard_error` of each row of draws (rows x resamples)."""
     spread: Array = np.std(draws, axis=1, ddof=1)
     rounding = TRUE_ZERO * (1 + np.abs(draws[:, 0]))
-    return np.where(spread <= rounding, 0.0, spread * math.sqrt(clusters / (clusters - 1)))
+    correction = math.sqrt(clusters / (clusters - 1))
+    return np.where(spread <= rounding, 0.0, spread * correction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +347,11 @@ class RunNoise:
         """Return the noise of a mean, by the value in each run."""
         if len(runs) < 2:  # noqa: PLR2004 - one run says nothing of its noise
             return NO_RUNS
-        return cls(float(np.var(runs, ddof=1)) / len(runs), len(runs) - 1.0)
+        variance = float(np.var(runs, ddof=1))
+        return cls(
+            variance=variance / len(runs),
+            freedom=len(runs) - 1.0,
+        )
 
 
 NO_RUNS = RunNoise(0.0, 0.0)
@@ -356,8 +386,9 @@ def with_run_noise(
     variance = error * error
     # The two sides stand together, so that their order changes no bit.
     run_variance = np.asarray(first.variance) + np.asarray(second.variance)
+    run_terms = _run_noise_term(first) + _run_noise_term(second)
     total = variance + run_variance
-    terms = variance * variance / freedom + (_run_noise_term(first) + _run_noise_term(second))
+    terms = variance * variance / freedom + run_terms
     is_noisy = (run_variance > 0) & (total > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         freedoms = np.maximum(1.0, np.floor(total * total / terms))
@@ -394,8 +425,15 @@ def share_over_clusters(values: Array, clusters: Places) -> Estimate:
     if count < MIN_CLUSTERS:
         return Estimate(value, None)
     residuals = np.bincount(clusters, values - value, len(sizes))
-    error = math.sqrt(float((residuals**2).sum()) * count / (count - 1)) / len(values)
-    ci95 = interval_of_error(value, error, count - 1, count, bounds=(0, 1))
+    squares = float((residuals**2).sum())
+    error = math.sqrt(squares * count / (count - 1)) / len(values)
+    ci95 = interval_of_error(
+        value,
+        error,
+        freedom=count - 1,
+        clusters=count,
+        bounds=(0, 1),
+    )
     return Estimate(value, ci95)
 
 
@@ -409,8 +447,9 @@ def mean_over_clusters(
     """
     if not len(values):
         raise ValueError("a mean needs at least one value")
-    sums = cluster_sums(np.stack([values, np.ones(len(values))], axis=1), clusters)
-    draws = np.concatenate(list(resampled_sums(sums)))
+    columns = np.stack([values, np.ones(len(values))], axis=1)
+    sums = cluster_sums(columns, clusters)
+    totals, counts = all_resampled_sums(sums).T
     value = float(np.mean(values))
-    ci95 = confidence_interval(value, draws[:, 0] / draws[:, 1], len(sums), bounds=bounds)
+    ci95 = confidence_interval(value, totals / counts, len(sums), bounds=bounds)
     return Estimate(value, ci95)

@@ -29,8 +29,9 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     A None (not tested) stays None and does not count as a test.
     """
     adjusted = adjusted_by_holm(np.array(p_values, dtype=np.float64))
+    is_untested = np.isnan(adjusted)
     numbers: list[float | None] = adjusted.tolist()
-    for place in np.flatnonzero(np.isnan(adjusted)):
+    for place in np.flatnonzero(is_untested):
         numbers[place] = None
     return numbers
 
@@ -60,17 +61,23 @@ def levels_of_holm(p_values: Array, *, alpha: float = ALPHA) -> Array:
     steps = alpha / tests.to_go
     not_rejected = np.flatnonzero(tests.p > steps)
     if len(not_rejected):
-        stop = not_rejected[0]
-        steps[stop:] = steps[stop]
+        first = not_rejected[0]
+        steps[first:] = steps[first]
     levels[tests.places] = steps
     return levels
 
 
 def _ordered_tests(p_values: Array) -> _OrderedTests:
     """Return the tests that have a p value, the smallest first."""
-    count = int(np.count_nonzero(~np.isnan(p_values)))
-    places = np.argsort(p_values, kind="stable")[:count]  # NaNs stand last
-    return _OrderedTests(places, p_values[places], np.arange(count, 0, -1, dtype=np.float64))
+    has_p = ~np.isnan(p_values)
+    count = int(np.count_nonzero(has_p))
+    all_places = np.argsort(p_values, kind="stable")
+    places = all_places[:count]  # NaNs stand last
+    return _OrderedTests(
+        places=places,
+        p=p_values[places],
+        to_go=np.arange(count, 0, -1, dtype=np.float64),
+    )
 
 
 class Pairs(NamedTuple):
@@ -104,14 +111,13 @@ def rank_ranges(models: int, pairs: Pairs, *, alpha: float = ALPHA) -> list[tupl
         alpha: The probability that one range or more is wrong.
     """
     with np.errstate(invalid="ignore"):
-        is_told_apart = adjusted_by_holm(pairs.p) <= alpha
-    first_wins = is_told_apart & (pairs.difference > 0)
-    second_wins = is_told_apart & (pairs.difference < 0)
-    winners = np.concatenate([pairs.first[first_wins], pairs.second[second_wins]])
-    losers = np.concatenate([pairs.second[first_wins], pairs.first[second_wins]])
-    worse_models = np.bincount(winners, minlength=models)
-    better_models = np.bincount(losers, minlength=models)
-    ranges: list[tuple[int, int]] = []
-    for better, worse in zip(better_models.tolist(), worse_models.tolist(), strict=True):
-        ranges.append((1 + better, models - worse))
-    return ranges
+        is_significant = adjusted_by_holm(pairs.p) <= alpha
+    is_significant &= pairs.difference != 0
+    is_first_better = pairs.difference > 0
+    winners = np.where(is_first_better, pairs.first, pairs.second)
+    losers = np.where(is_first_better, pairs.second, pairs.first)
+    worse_models = np.bincount(winners[is_significant], minlength=models)
+    better_models = np.bincount(losers[is_significant], minlength=models)
+    best_ranks = 1 + better_models
+    worst_ranks = models - worse_models
+    return list(zip(best_ranks.tolist(), worst_ranks.tolist(), strict=True))

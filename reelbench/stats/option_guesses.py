@@ -80,26 +80,31 @@ class RightPlaces:
         """
         if not len(self.places):
             raise ValueError("a test needs at least one question")
+        questions = len(self.places)
         sums = self._sums_by_step(worth)
-        deviations = sums - sums.mean(axis=1, keepdims=True)
+        means = sums.mean(axis=1, keepdims=True)
+        deviations = sums - means
         # The first step moves nothing: it is what was seen.
-        observed = worth[np.arange(len(self.places)), self.places]
+        observed = worth[np.arange(questions), self.places]
         seen = float(deviations[:, 0].sum())
         return GuessTest(
-            share_over_clusters(observed, self._video_numbers),
-            float(sums.mean(axis=1).sum() / len(self.places)),
-            _chernoff_bound(deviations, seen),
-            _chernoff_bound(-deviations, -seen),
+            estimate=share_over_clusters(observed, self._video_numbers),
+            chance=float(means.sum() / questions),
+            p_above=_chernoff_bound(deviations, seen),
+            p_below=_chernoff_bound(-deviations, -seen),
         )
 
     @cached_property
     def _steps(self) -> int:
-        return min(_MOST_STEPS, math.lcm(*map(int, np.unique(self.options))))
+        option_counts = np.unique(self.options).tolist()
+        return min(_MOST_STEPS, math.lcm(*option_counts))
 
     @cached_property
     def _video_numbers(self) -> Places:
-        numbers = {video: number for number, video in enumerate(dict.fromkeys(self.videos))}
-        return np.array([numbers[video] for video in self.videos], dtype=np.intp)
+        distinct = dict.fromkeys(self.videos)
+        number_of = {video: number for number, video in enumerate(distinct)}
+        numbers = [number_of[video] for video in self.videos]
+        return np.array(numbers, dtype=np.intp)
 
     def _sums_by_step(self, worth: Array) -> Array:
         """Return the worth of each video's choices after each step: videos x steps."""
@@ -120,7 +125,8 @@ def _chernoff_bound(deviations: Array, seen: float) -> float:
         deviations: Videos x steps, with a mean of 0 in each video.
         seen: The sum that was seen.
     """
-    variance = float(np.mean(deviations**2, axis=1).sum())
+    variances = np.mean(deviations**2, axis=1)
+    variance = float(variances.sum())
     if seen <= 0 or variance == 0:
         return 1.0
     exponent = seen / variance  # the best where the sum is normal
@@ -132,7 +138,8 @@ def _chernoff_bound(deviations: Array, seen: float) -> float:
         step = longest_step
         if tilted.variance > 0:
             step = (seen - tilted.mean) / tilted.variance
-        exponent += min(longest_step, max(-exponent / 2, step))
+        bounded_below = max(-exponent / 2, step)
+        exponent += min(longest_step, bounded_below)
     return math.exp(lowest)
 
 
@@ -159,5 +166,9 @@ def _exponential_tilt(deviations: Array, exponent: float) -> _TiltedSum:
     means = (weights * deviations).sum(axis=1) / totals
     squares = (weights * deviations**2).sum(axis=1) / totals
     log_means = np.log(totals / deviations.shape[1]) + largest[:, 0]
-    variance = float((squares - means**2).sum())
-    return _TiltedSum(float(log_means.sum()), float(means.sum()), variance)
+    variances = squares - means**2
+    return _TiltedSum(
+        log_mean=float(log_means.sum()),
+        mean=float(means.sum()),
+        variance=float(variances.sum()),
+    )

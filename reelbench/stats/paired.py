@@ -18,8 +18,7 @@ from reelbench.stats.intervals import (
     Array,
     Bounds,
     FloatOrArray,
-    cut,
-    resampled_sums,
+    interval_around,
     standard_error,
 )
 
@@ -53,14 +52,16 @@ class PairedTest:
     def p(self) -> float:
         """Two-sided, of no difference. Never 0."""
         p = two_sided_p(
-            np.array([self.centre]), np.array([self.error]), np.array([float(self.freedom)])
+            centre=np.array([self.centre]),
+            error=np.array([self.error]),
+            freedom=np.array([float(self.freedom)]),
         )
         return float(p[0])
 
     def interval(self, alpha: float = 0.05) -> Bounds:
         """Return the test's own interval: it excludes 0 exactly where p is at most `alpha`."""
         reach = student_t.quantile(1 - alpha / 2, self.freedom) * self.error
-        return cut(self.centre - reach, self.centre + reach, self.bounds)
+        return interval_around(self.centre, reach, self.bounds)
 
 
 def two_sided_p(centre: Array, error: Array, freedom: Array) -> Array:
@@ -74,10 +75,12 @@ def two_sided_p(centre: Array, error: Array, freedom: Array) -> Array:
         freedom: Its degrees of freedom (tests).
     """
     p = np.full(len(centre), np.nan)
-    for number in np.unique(freedom[~np.isnan(centre)]).tolist():
-        is_tested = (freedom == number) & ~np.isnan(centre)
-        t = centre[is_tested] / error[is_tested]
-        p[is_tested] = np.maximum(student_t.two_sided_p(t, int(number)), SMALLEST_P)
+    has_test = ~np.isnan(centre)
+    t = centre / error
+    for number in np.unique(freedom[has_test]).tolist():
+        is_tested = has_test & (freedom == number)
+        tails = student_t.two_sided_p(t[is_tested], int(number))
+        p[is_tested] = np.maximum(tails, SMALLEST_P)
     return p
 
 
@@ -99,9 +102,13 @@ class Parts:
     def minus(self, subtrahend: "Parts") -> "Items":
         """Compare the items with those of another value."""
         deviations = self.deviations - subtrahend.deviations
+        variances = sums_of_squares(deviations[None, :])
         is_other = without_rounding(self.added) != without_rounding(subtrahend.added)
-        variance = float(sums_of_squares(deviations[None, :])[0])
-        return Items(self.n, variance, int(np.count_nonzero(is_other)))
+        return Items(
+            n=self.n,
+            variance=float(variances[0]),
+            differing=int(np.count_nonzero(is_other)),
+        )
 
 
 def parts_of_ratio(numerators: Array, weights: Array) -> Parts:
@@ -109,7 +116,11 @@ def parts_of_ratio(numerators: Array, weights: Array) -> Parts:
     total = weights.sum()
     added = numerators / total
     deviations = added - added.sum() * weights / total
-    return Parts(added, deviations, int(np.count_nonzero(weights)))
+    return Parts(
+        added=added,
+        deviations=deviations,
+        n=int(np.count_nonzero(weights)),
+    )
 
 
 def sums_of_squares(values: Array) -> Array:
@@ -172,7 +183,8 @@ def guarded_errors(
     """
     difference = np.atleast_1d(np.asarray(difference, dtype=np.float64))
     error = np.atleast_1d(np.asarray(error, dtype=np.float64))
-    scale = bounds[1] - bounds[0]
+    low, high = bounds
+    scale = high - low
     step = _typical_difference(difference, items, scale)
     lean = _lean_to_one_side(difference, items, step)
     observations = _independent_items(error, clusters, items)
@@ -185,8 +197,9 @@ def guarded_errors(
         guarded = np.sqrt(variance / total)
     if bounds == UNBOUNDED:
         # Nothing says how far the added pairs lie apart, so a spread that was seen stands alone.
-        centre = np.where(error > 0, difference, centre)
-        guarded = np.where(error > 0, error, guarded)
+        has_spread = error > 0
+        centre = np.where(has_spread, difference, centre)
+        guarded = np.where(has_spread, error, guarded)
         nothing_differs = np.asarray(items.differing) == 0
         centre = np.where(nothing_differs, np.nan, centre)
         guarded = np.where(nothing_differs, np.nan, guarded)
@@ -195,10 +208,12 @@ def guarded_errors(
 
 def _typical_difference(difference: Array, items: Items, scale: float) -> Array:
     """Return the root mean square difference of the items that differ, at most the scale."""
-    sum_of_squares = (items.n * np.asarray(items.variance) + difference**2) * items.n
+    differing = np.asarray(items.differing)
+    spread = items.n * np.asarray(items.variance)
+    sum_of_squares = (spread + difference**2) * items.n
     with np.errstate(divide="ignore", invalid="ignore"):
-        step = np.sqrt(sum_of_squares / items.differing)
-    step = np.where(np.asarray(items.differing) == 0, scale, step)
+        step = np.sqrt(sum_of_squares / differing)
+    step = np.where(differing == 0, scale, step)
     return np.minimum(step, scale)
 
 
@@ -207,9 +222,10 @@ def _lean_to_one_side(difference: Array, items: Items, step: Array) -> Array:
 
     It is 1 where none differs.
     """
+    differing = np.asarray(items.differing)
     with np.errstate(divide="ignore", invalid="ignore"):
-        lean = np.abs(difference) * items.n / (step * items.differing)
-    lean = np.where(np.asarray(items.differing) == 0, 1.0, lean)
+        lean = np.abs(difference) * items.n / (step * differing)
+    lean = np.where(differing == 0, 1.0, lean)
     return np.minimum(lean, 1.0)
 
 
@@ -219,9 +235,10 @@ def _independent_items(error: Array, clusters: int, items: Items) -> Array:
     It is the number of items by the design effect of so many clusters (Kish 1965), and never more
     than that number. Without spread, the clusters are all the evidence.
     """
-    variance = np.asarray(items.variance) * clusters / (clusters - 1)  # as in `standard_error`
+    variance = np.asarray(items.variance)
+    corrected_variance = variance * clusters / (clusters - 1)  # as in `standard_error`
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.minimum(1.0, variance / error**2)
+        share = np.minimum(1.0, corrected_variance / error**2)
     return np.where(error > 0, items.n * share, float(clusters))
 
 
@@ -253,16 +270,24 @@ def paired_test(
     draws = draws[~np.isnan(draws)]
     if clusters < intervals.MIN_CLUSTERS or len(draws) < 2:  # noqa: PLR2004
         return None
-    guarded = guarded_errors(difference, standard_error(draws, clusters), clusters, items, bounds)
+    error = standard_error(draws, clusters)
+    guarded = guarded_errors(difference, error, clusters, items, bounds)
     centre = float(guarded.centre[0])
     if math.isnan(centre):
         return None
-    first_noise = intervals.RunNoise.of(first_runs)
-    second_noise = intervals.RunNoise.of(second_runs)
-    noisy = intervals.with_run_noise(guarded.error, clusters - 1, first_noise, second_noise)
-    scale = bounds[1] - bounds[0]
+    noisy = intervals.with_run_noise(
+        guarded.error,
+        freedom=clusters - 1,
+        first=intervals.RunNoise.of(first_runs),
+        second=intervals.RunNoise.of(second_runs),
+    )
+    low, high = bounds
     return PairedTest(
-        difference, centre, float(noisy.error[0]), int(noisy.freedom[0]), (-scale, scale)
+        difference=difference,
+        centre=centre,
+        error=float(noisy.error[0]),
+        freedom=int(noisy.freedom[0]),
+        bounds=(low - high, high - low),
     )
 
 
@@ -284,13 +309,19 @@ def difference_of_means(sums: Array, *, bounds: Bounds = UNBOUNDED) -> TwoMeans:
     total_a, number_a, total_b, number_b = sums.sum(axis=0)
     mean_a = float(total_a / number_a)
     mean_b = float(total_b / number_b)
-    draws = np.concatenate(list(resampled_sums(sums)))
+    draws_a, draws_number_a, draws_b, draws_number_b = intervals.all_resampled_sums(sums).T
     # A resample may have no value; it is left out.
     with np.errstate(divide="ignore", invalid="ignore"):
-        difference_draws = draws[:, 0] / draws[:, 1] - draws[:, 2] / draws[:, 3]
+        difference_draws = draws_a / draws_number_a - draws_b / draws_number_b
     parts_a = parts_of_ratio(sums[:, 0], sums[:, 1])
     parts_b = parts_of_ratio(sums[:, 2], sums[:, 3])
-    # Each cluster is one observation.
-    parts = replace(parts_a.minus(parts_b), n=len(sums))
-    test = paired_test(mean_a - mean_b, difference_draws, len(sums), parts, bounds=bounds)
+    items = parts_a.minus(parts_b)
+    clusters = len(sums)
+    test = paired_test(
+        difference=mean_a - mean_b,
+        draws=difference_draws,
+        clusters=clusters,
+        items=replace(items, n=clusters),  # each cluster is one observation
+        bounds=bounds,
+    )
     return TwoMeans(mean_a, mean_b, test)

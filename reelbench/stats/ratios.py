@@ -324,7 +324,7 @@ def _ratio_draws(ratios: Sequence[SummedRatio]) -> list[Array | None]:
     for ratio in ratios:
         columns += [ratio.numerators, ratio.weights]
     sums = np.stack(columns, axis=1)
-    resamples = np.concatenate(list(intervals.resampled_sums(sums)))
+    resamples = intervals.all_resampled_sums(sums)
     draws: list[Array | None] = []
     for place, ratio in enumerate(ratios):
         numerator = 2 * place
