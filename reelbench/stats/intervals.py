@@ -298,7 +298,7 @@ def _wilson_interval(
 
 
 def interval_around(middle: float, reach: float, bounds: Bounds) -> tuple[float, float]:
-    """Return the interval that reaches as far to both sides, within the bounds of its scale."""
+    """Return the interval of equal reach to both sides, within its scale's bounds."""
     return within_bounds(middle - reach, middle + reach, bounds)
 
 

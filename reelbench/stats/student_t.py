@@ -169,7 +169,7 @@ def quantiles(shares: Array, dof: int) -> Array:
 
 
 def _t_of_tails(tails: Array, dof: int) -> Array:
-    """Return the positive t above which each share lies, all of them below 1 / 2.
+    """Return the t above which each share lies, for shares below 1 / 2.
 
     Newton's method on the logarithms of the tail and of t: there the tail is concave, so it
     converges from every start.

@@ -30,18 +30,18 @@ from reelbench.tasks.table_columns import (
     Cells,
     Column,
     TableColumns,
+    are_mostly,
     are_windows,
+    column_parts,
     ends_in_options,
     ends_in_question,
     flattened,
     has_usual_name,
-    is_plain,
     is_text,
-    mostly,
-    parts_of,
+    is_text_or_number,
     plain_name,
     rank_of_name,
-    words_of,
+    words_of_name,
 )
 from reelbench.tasks.unused_columns import Settled
 from reelbench.video.folder_layouts import VideoFolder
@@ -148,7 +148,7 @@ class _Table:
         The columns within a template stay free: that of `{id}.mp4` may be the id, too. The times
         of a clip are nothing else.
         """
-        for part in parts_of(column):
+        for part in column_parts(column):
             if PLACE.search(part) and name != "clip":
                 self._in_templates.update(columns_named(part))
             else:
@@ -213,7 +213,7 @@ class _Table:
 
     def _kind_of_answers(self) -> FileKind:
         """Return the kind of questions without options or spans, by the look of their answers."""
-        answer, *_ = parts_of(self._chosen.get("answer", ""))
+        answer, *_ = column_parts(self._chosen.get("answer", ""))
         answers = self._columns.get(answer, [])
         if not answers:
             return "open"
@@ -314,16 +314,16 @@ class _Table:
 
     def _take_mostly_named(self, name: str, fits: Callable[[Any], bool]) -> bool:
         """Take a column that has a usual name, where nearly all its values fit."""
-        return self._take(name, lambda values: mostly(values, fits), "name", usual_name=True)
+        return self._take(name, lambda values: are_mostly(values, fits), "name", usual_name=True)
 
     def _take_by_values(self, name: str, fits: Callable[[Any], bool], why: str) -> bool:
         """Take a column of which nearly all values fit, whatever its name."""
-        return self._take(name, lambda values: mostly(values, fits), why)
+        return self._take(name, lambda values: are_mostly(values, fits), why)
 
     def _choose(self, name: str, column: Column, why: str) -> None:
         self._chosen[name] = column
         self._why[name] = why
-        self._used.update(parts_of(column))
+        self._used.update(column_parts(column))
 
     # --- options and answers ---
 
@@ -336,11 +336,11 @@ class _Table:
 
     def _questions_end_in_options(self) -> bool:
         """Return True where nearly every question ends in its options."""
-        if not any(mostly(values, ends_in_options) for values in self._columns.values()):
+        if not any(are_mostly(values, ends_in_options) for values in self._columns.values()):
             return False
         self._find_question()
         question = self._chosen.get("question")
-        return isinstance(question, str) and mostly(
+        return isinstance(question, str) and are_mostly(
             self._columns.get(question, []), ends_in_options
         )
 
@@ -365,7 +365,7 @@ class _Table:
         for row in self._rows:
             value = row.get(column)
             question_parts = option_texts.options_within(str(row.get(question)))
-            if is_plain(value) and question_parts:
+            if is_text_or_number(value) and question_parts:
                 _, options = question_parts
                 pairs.append((options, as_text(value, "") or ""))
         return pairs
@@ -407,7 +407,7 @@ class _Table:
         is_usual = self._table.has_name_of_options(options)
         candidates: list[_AnswerColumn] = []
         for column in self._able_to_answer():
-            if {column, column.partition(".")[0]} & set(parts_of(options)):
+            if {column, column.partition(".")[0]} & set(column_parts(options)):
                 continue
             # Numbers that are no answers fit too, so a usual name is worth a bad row.
             rank = rank_of_name("answer", column)
@@ -430,7 +430,7 @@ class _Table:
         among = [name for name in self._columns if name not in option_columns]
         self._take(
             "answer",
-            lambda values: all(map(is_plain, values)),
+            lambda values: all(map(is_text_or_number, values)),
             "name",
             usual_name=True,
             among=among,
@@ -604,7 +604,7 @@ class _Table:
         """Take a column of lists of videos."""
         for column, values in self._columns.items():
             names = [str(name) for name in flattened(values)]
-            if not all(map(is_array, values)) or not mostly(names, has_video_suffix):
+            if not all(map(is_array, values)) or not are_mostly(names, has_video_suffix):
                 continue
             if len(names) == len(values):
                 self._choose("video", column, "lists of one video")
@@ -641,7 +641,7 @@ class _Table:
         return self._is_unique(values) and all(map(_is_key, values))
 
     def _is_unique(self, values: list[Any]) -> bool:
-        if not all(map(is_plain, values)):
+        if not all(map(is_text_or_number, values)):
             return False
         distinct_values = set(map(str, values))
         return len(values) == len(self._rows) == len(distinct_values)
@@ -673,9 +673,12 @@ class _Table:
                 continue
             if plain_name(name) in LABELS["wrong"]:
                 continue
-            if mostly(values, _is_wordy) and mostly(values, _has_space):
+            if are_mostly(values, _is_wordy) and are_mostly(values, _has_space):
                 lengths[name] = median([len(str(value)) for value in values])
-        marked = [name for name in lengths if mostly(self._columns[name], ends_in_question, 0.5)]
+        marked: list[str] = []
+        for name in lengths:
+            if are_mostly(self._columns[name], ends_in_question, 0.5):
+                marked.append(name)
         if lengths:
             longest = max(marked or lengths, key=lambda name: lengths[name])
             why = "texts that end in ?" if marked else "the longest texts"
@@ -701,7 +704,7 @@ def _is_time(value: object) -> bool:
 
 def _may_be_times(name: str) -> bool:
     """Return False for a name that says that pairs of numbers are none of times."""
-    return not words_of(name) & LABELS["no_times"]
+    return not words_of_name(name) & LABELS["no_times"]
 
 
 def _is_label(value: object) -> bool:
@@ -719,11 +722,11 @@ def _is_digits(value: object) -> bool:
 
 
 def _is_reasoning(value: object) -> bool:
-    return all(map(is_plain, value)) if is_array(value) else is_plain(value)
+    return all(map(is_text_or_number, value)) if is_array(value) else is_text_or_number(value)
 
 
 def _is_one_line(value: object) -> bool:
-    return is_plain(value) and "\n" not in str(value)
+    return is_text_or_number(value) and "\n" not in str(value)
 
 
 def _is_video_file(value: object) -> bool:

@@ -44,21 +44,26 @@ class SampleFacts:
         self.answers_by_unit: Counter[str] = Counter()
         self.windows: Windows = {}
         self._asks_span = spec.asks_span
-        self._has_overlap = any(isinstance(metric.aggregate, Corpus) for metric in spec.metrics)
-        self._answers = hashlib.sha256(f"{model}\n[".encode("utf-8", "surrogatepass"))
+        aggregates = [metric.aggregate for metric in spec.metrics]
+        self._has_overlap = any(isinstance(aggregate, Corpus) for aggregate in aggregates)
+        beginning = f"{model}\n["
+        self._answers = hashlib.sha256(beginning.encode("utf-8", "surrogatepass"))
         self._separator = ""
 
     def extend(self, samples: Sequence[Sample]) -> None:
         """Look at the next samples."""
-        answers_in_json = _encode([(sample.id, sample.prediction) for sample in samples])
-        answers_in_json = answers_in_json.removeprefix("[").removesuffix("]")
-        self._answers.update(f"{self._separator}{answers_in_json}".encode())
+        answers_of_samples = [(sample.id, sample.prediction) for sample in samples]
+        list_in_json = _encode(answers_of_samples)
+        answers_in_json = list_in_json.removeprefix("[").removesuffix("]")
+        text = self._separator + answers_in_json
+        self._answers.update(text.encode())
         self._separator = ", "
-        self.answered += sum([sample.reason not in NO_ANSWER for sample in samples])
         for sample in samples:
-            self._look_at(sample)
+            self._add_sample(sample)
 
-    def _look_at(self, sample: Sample) -> None:
+    def _add_sample(self, sample: Sample) -> None:
+        if sample.reason not in NO_ANSWER:
+            self.answered += 1
         if sample.state == "scored" and sample.judge_replies:
             self.judged += 1
         if self._has_overlap and aggregation.is_too_long(sample):
@@ -70,25 +75,30 @@ class SampleFacts:
         if "parse_failed" in sample.flags:
             self._add_unread(sample)
         if self._asks_span and sample.parsed:
-            windows = sample.target.get("spans")
-            if sample.parsed.get("span") and windows:
-                self.windows[sample.id] = (sample.parsed["span"], windows[0])
+            answered = sample.parsed.get("span")
+            right = sample.target.get("spans")
+            if answered and right:
+                self.windows[sample.id] = (answered, right[0])
 
     def _add_unread(self, sample: Sample) -> None:
         if len(self.unread) < SHOWN:
             self.unread.append(sample)
-        if not self._asks_span or (sample.parsed or {}).get("span") is not None:
+        if not self._asks_span or not isinstance(sample.prediction, str):
             return
-        if isinstance(sample.prediction, str):
-            unit = answers.unknown_unit(sample.prediction)
-            if unit is not None:
-                self.answers_by_unit[unit] += 1
+        if sample.parsed and sample.parsed.get("span") is not None:
+            return
+        unit = answers.unknown_unit(sample.prediction)
+        if unit is not None:
+            self.answers_by_unit[unit] += 1
 
     def _add_unread_reply(self, sample: Sample) -> None:
         """Add the last of a sample's replies that says nothing readable."""
-        unread = [reply for reply in sample.judge_replies if reply.score is None]
-        if unread and unread[-1].raw:
-            self.unread_replies.append((sample.id, unread[-1].raw))
+        unread = [reply.raw for reply in sample.judge_replies if reply.score is None]
+        if not unread:
+            return
+        last = unread[-1]
+        if last:
+            self.unread_replies.append((sample.id, last))
 
     def digest(self, *further: str) -> str:
         """Return 12 digits of the hash of the model, its answers and further texts."""

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError
 from reelbench.base.tables import as_text
@@ -14,6 +14,8 @@ from reelbench.registry.spec import AnswerForm
 
 Cells = Mapping[str, Any]
 Column = str | tuple[str, ...]
+Options = option_texts.Options
+ValuesByColumn = dict[str, list[Any]]
 
 SHARE = 0.98
 """Part of the rows in which a column must be what it is taken for: a few may be damaged."""
@@ -69,15 +71,15 @@ class TableColumns:
         self.values = _values_by_column(rows)
         for name in without:
             self.values.pop(name, None)
-        self._options: dict[Column, list[option_texts.Options | None]] = {}
+        self._options: dict[Column, list[Options | None]] = {}
 
-    def row_options(self, column: Column) -> list[option_texts.Options | None]:
+    def row_options(self, column: Column) -> list[Options | None]:
         """Return the options that a column, or several, hold in each row. None for none."""
         if column not in self._options:
             self._options[column] = [self._options_of_row(row, column) for row in self.rows]
         return self._options[column]
 
-    def _options_of_row(self, row: Cells, column: Column) -> option_texts.Options | None:
+    def _options_of_row(self, row: Cells, column: Column) -> Options | None:
         try:
             if isinstance(column, str):
                 value = row_cells.cell(row, column, "")
@@ -91,24 +93,28 @@ class TableColumns:
 
     def are_options(self, column: Column, share: float = SHARE) -> bool:
         """Return True where a column, or several, hold options in a share of the rows."""
-        row_options = self.row_options(column)
-        options = [each for each in row_options if each is not None]
-        if not options or len(options) < share * len(row_options):
+        options_of_rows = self.row_options(column)
+        fewest_rows = share * len(options_of_rows)
+        keys: list[str] = []
+        texts: list[str] = []
+        rows_with_options = 0
+        for options in options_of_rows:
+            if options is not None:
+                rows_with_options += 1
+                keys += options.keys
+                texts += options.texts
+        if not rows_with_options or rows_with_options < fewest_rows:
             return False
         if has_usual_name("options", str(column)):
             return True
-        keys: list[str] = []
-        texts: list[str] = []
-        for each in options:
-            keys += each.keys
-            texts += each.texts
         if not all(_OPTION_KEY.fullmatch(key) for key in keys):
             return False
         if not isinstance(column, str):
             return True
-        are_numbers = all(text.replace(".", "", 1).isdigit() for text in texts)
-        are_lines = all(map(_is_line, self.values.get(column, ())))
-        return not (are_numbers or are_lines)
+        if all(_is_number(text) for text in texts):
+            return False
+        values = self.values.get(column, ())
+        return not all(_is_line(value) for value in values)
 
     @staticmethod
     def has_name_of_options(column: Column) -> bool:
@@ -123,16 +129,16 @@ class TableColumns:
 
         They do so in a share of the rows at least. Columns in use belong to none.
         """
-        endings: dict[str, list[tuple[str, str]]] = {}
+        columns_by_stem: dict[str, list[_NumberedColumn]] = {}
         for name in self.values:
             match = _OPTION.fullmatch(name)
             if match and name not in used:
-                beginning, ending = match.groups()
-                endings.setdefault(beginning, []).append((ending, name))
+                stem, ending = match.groups()
+                column = _NumberedColumn(name, ending.upper())
+                columns_by_stem.setdefault(stem, []).append(column)
         groups: list[tuple[str, ...]] = []
-        for members in endings.values():
-            members.sort(key=_order_of_ending)
-            names = _first_run(members)
+        for columns in columns_by_stem.values():
+            names = _names_up_to_gap(columns)
             if len(names) >= _FEWEST_OPTIONS and self.are_options(names, share):
                 groups.append(names)
         return sorted(groups, key=len, reverse=True)
@@ -143,28 +149,32 @@ class TableColumns:
         for name, values in self.values.items():
             match = _OPTION.fullmatch(name)
             if match and name not in used and values:
-                names_by_stem.setdefault(plain_name(match[1]), []).append(name)
+                stem = plain_name(match[1])
+                names_by_stem.setdefault(stem, []).append(name)
         names: list[str] = []
-        for stem, members in names_by_stem.items():
-            fewest = _FEWEST_OPTIONS if stem in _PLAIN_STEMS else _FEWEST_BARE
-            if stem in OPTION_STEMS and len(members) >= fewest:
-                names += members
+        for stem, names_of_stem in names_by_stem.items():
+            fewest = _FEWEST_BARE
+            if stem in _PLAIN_STEMS:
+                fewest = _FEWEST_OPTIONS
+            if stem in OPTION_STEMS and len(names_of_stem) >= fewest:
+                names += names_of_stem
         return names
 
-    def answer_forms(self, options: Column, answer: str, share: float = SHARE) -> list[AnswerForm]:
+    def answer_forms(self, column: Column, answer: str, share: float = SHARE) -> list[AnswerForm]:
         """Return the forms in which a column's values name one of the options.
 
         A share of the rows with options must do so.
         """
-        pairs: list[tuple[option_texts.Options, str]] = []
-        for row, each in zip(self.rows, self.row_options(options), strict=True):
-            if each is None:
+        pairs: list[tuple[Options, str]] = []
+        for row, options in zip(self.rows, self.row_options(column), strict=True):
+            if options is None:
                 continue
             try:
-                text = as_text(row_cells.cell(row, answer, ""), "")
+                cell = row_cells.cell(row, answer, "")
+                text = as_text(cell, "")
             except InputError:
                 return []
-            pairs.append((each, text or ""))
+            pairs.append((options, text or ""))
         if not pairs or not _may_be_named(pairs, share):
             return []
         return option_texts.answer_forms(pairs, share)
@@ -174,29 +184,38 @@ def _may_hold_options(value: object) -> bool:
     """Return False for a cell that plainly holds no options: most cells of most tables."""
     if isinstance(value, str):
         has_signs = any(sign in value for sign in _SIGNS_OF_OPTIONS)
-        return has_signs or value.lstrip()[:1] in _BEGINNINGS_OF_OPTIONS
+        beginning = value.lstrip()[:1]
+        return has_signs or beginning in _BEGINNINGS_OF_OPTIONS
     return is_array(value) or is_object(value)
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdigit()
 
 
 def _is_line(value: object) -> bool:
     """Return True for a text that spells no list, as a cell of CSV may."""
-    return isinstance(value, str) and value.lstrip()[:1] not in {"[", "{", "("}
+    if not isinstance(value, str):
+        return False
+    return not value.lstrip().startswith(("[", "{", "("))
 
 
-def _may_be_named(pairs: Sequence[tuple[option_texts.Options, str]], share: float) -> bool:
+def _may_be_named(pairs: Sequence[tuple[Options, str]], share: float) -> bool:
     """Return False where a sample of all rows names far too few options."""
     step = len(pairs) // _SAMPLE
     if step < _FEWEST_OPTIONS:
         return True
-    return bool(option_texts.answer_forms(pairs[::step], share * _SAMPLE_SHARE))
+    sample = pairs[::step]
+    forms = option_texts.answer_forms(sample, share * _SAMPLE_SHARE)
+    return bool(forms)
 
 
-def _values_by_column(rows: Sequence[Cells]) -> dict[str, list[Any]]:
+def _values_by_column(rows: Sequence[Cells]) -> ValuesByColumn:
     """Return each column's values that are not empty.
 
     What lies within an object is a column `object.name` too, and so is what lies one step deeper.
     """
-    columns: dict[str, list[Any]] = {}
+    columns: ValuesByColumn = {}
     for row in rows:
         for name, value in row.items():
             values = columns.setdefault(name, [])
@@ -210,41 +229,54 @@ def _values_by_column(rows: Sequence[Cells]) -> dict[str, list[Any]]:
     return columns
 
 
-def _columns_within(name: str, values: Iterable[Any]) -> dict[str, list[Any]]:
+def _columns_within(name: str, values: Iterable[Any]) -> ValuesByColumn:
     """Return the columns within a column's objects. None where their keys are no names."""
-    columns: dict[str, list[Any]] = {}
-    keys: set[str] = set()
+    parts_by_key: ValuesByColumn = {}
     for value in values:
         if is_object(value):
             for key, part in value.items():
-                columns.setdefault(f"{name}.{key}", []).append(part)
-                keys.add(str(key))
-    if len(keys) > _MOST_WITHIN or all(map(str.isdigit, keys)):
+                parts_by_key.setdefault(str(key), []).append(part)
+    are_numbers = all(key.isdigit() for key in parts_by_key)
+    if are_numbers or len(parts_by_key) > _MOST_WITHIN:
         return {}
-    return columns
+    return {f"{name}.{key}": parts for key, parts in parts_by_key.items()}
 
 
-def _order_of_ending(member: tuple[str, str]) -> tuple[int, str]:
-    """Return the order of a column among its group: by its ending, 10 after 9."""
-    ending, _ = member
-    return len(ending), ending.upper()
+class _NumberedColumn(NamedTuple):
+    """A column whose name ends in a number or a capital letter."""
+
+    name: str
+    ending: str
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """The order in its group: 10 after 9."""
+        return len(self.ending), self.ending
+
+    @property
+    def number(self) -> int:
+        """The number that the ending stands for."""
+        if self.ending.isdigit():
+            return int(self.ending)
+        return ord(self.ending)
 
 
-def _first_run(members: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+def _names_up_to_gap(columns: Iterable[_NumberedColumn]) -> tuple[str, ...]:
     """Return the names of columns from A, 0 or 1 up to a gap.
 
     A column `n` is none of the options `A` and `B`, and `x` and `y` are none.
     """
     names: list[str] = []
-    place_before: int | None = None
-    for ending, name in members:
-        place = int(ending) if ending.isdigit() else ord(ending.upper())
-        if place_before is None and ending.upper() not in _FIRST_ENDINGS:
+    number_before = 0
+    for column in sorted(columns, key=lambda column: column.order):
+        if names:
+            follows = column.number == number_before + 1
+        else:
+            follows = column.ending in _FIRST_ENDINGS
+        if not follows:
             break
-        if place_before is not None and place != place_before + 1:
-            break
-        names.append(name)
-        place_before = place
+        names.append(column.name)
+        number_before = column.number
     return tuple(names)
 
 
@@ -252,9 +284,11 @@ def _first_run(members: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 # --------------------------------------------------------------------------------------------
 
 
-def parts_of(column: Column) -> tuple[str, ...]:
+def column_parts(column: Column) -> tuple[str, ...]:
     """Return the columns of one, or of several."""
-    return (column,) if isinstance(column, str) else column
+    if isinstance(column, str):
+        return (column,)
+    return column
 
 
 def plain_name(name: str) -> str:
@@ -262,7 +296,7 @@ def plain_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def words_of(name: str) -> set[str]:
+def words_of_name(name: str) -> set[str]:
     """Return the words of a name (`videoPath`, `video_path`), in lower case."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return set(re.findall(r"[a-z]+", spaced.lower()))
@@ -276,14 +310,26 @@ def rank_of_name(name: str, column: str) -> int:
     outer, _, inner = column.rpartition(".")
     if inner.startswith("outer_"):
         outer, _, inner = inner.partition("_")
-    plain = plain_name(inner)
-    if plain in NAMES[name]:
-        rank = NAMES[name].index(plain)
-        return rank + _WITHIN if outer else rank
-    if name in {"start", "end"} and name in re.split(r"[^a-z0-9]", inner.lower()):
-        rank = len(NAMES[name]) + ("frame" in inner.lower())  # raw_start, start_clip
-        return rank + _WITHIN if outer else rank
-    return UNNAMED
+    rank = _rank_of_inner_name(name, inner)
+    if outer and rank < UNNAMED:
+        return rank + _WITHIN
+    return rank
+
+
+def _rank_of_inner_name(name: str, column: str) -> int:
+    """Return the rank of a column's name, whatever it lies within."""
+    usual_names = NAMES[name]
+    plain = plain_name(column)
+    if plain in usual_names:
+        return usual_names.index(plain)
+    if name not in {"start", "end"}:
+        return UNNAMED
+    lower = column.lower()
+    if name not in re.split(r"[^a-z0-9]", lower):  # raw_start, start_clip
+        return UNNAMED
+    if "frame" in lower:
+        return len(usual_names) + 1
+    return len(usual_names)
 
 
 def has_usual_name(name: str, column: str) -> bool:
@@ -293,7 +339,8 @@ def has_usual_name(name: str, column: str) -> bool:
 
 def keys_named(cells: Mapping[Any, Any], name: str) -> set[str]:
     """Return the keys with a usual name for one of ours."""
-    return {str(key) for key in cells if has_usual_name(name, str(key))}
+    keys = map(str, cells)
+    return {key for key in keys if has_usual_name(name, key)}
 
 
 # --- what values look like
@@ -311,14 +358,15 @@ def flattened(values: Iterable[Any]) -> list[Any]:
     return parts
 
 
-def mostly(values: Sequence[Any], fits: Callable[[Any], bool], share: float = SHARE) -> bool:
-    """Return True where a share of the values fit. It ends where too many don't."""
+def are_mostly(values: Sequence[Any], is_kind: Callable[[Any], bool], share: float = SHARE) -> bool:
+    """Return True where a share of the values are of a kind."""
     most_unfit = len(values) - share * len(values)
     unfit = 0
     for value in values:
-        unfit += not fits(value)
-        if unfit > most_unfit:
-            return False
+        if not is_kind(value):
+            unfit += 1
+            if unfit > most_unfit:
+                return False
     return bool(values)
 
 
@@ -327,7 +375,7 @@ def is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def is_plain(value: object) -> bool:
+def is_text_or_number(value: object) -> bool:
     """Return True for a text or a number."""
     return isinstance(value, str) or is_number(value)
 
@@ -342,7 +390,9 @@ def are_windows(values: Iterable[Any]) -> bool:
 
 def ends_in_options(value: object) -> bool:
     """Return True for a text that ends in its options."""
-    return isinstance(value, str) and option_texts.options_within(value) is not None
+    if not isinstance(value, str):
+        return False
+    return option_texts.options_within(value) is not None
 
 
 def ends_in_question(value: object) -> bool:

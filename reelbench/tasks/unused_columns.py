@@ -33,17 +33,17 @@ from reelbench.tasks.table_columns import (
     Cells,
     Column,
     TableColumns,
+    are_mostly,
+    column_parts,
     ends_in_options,
     ends_in_question,
     flattened,
     has_usual_name,
-    is_plain,
     is_text,
+    is_text_or_number,
     keys_named,
-    mostly,
-    parts_of,
     plain_name,
-    words_of,
+    words_of_name,
 )
 from reelbench.video.media_roots import VIDEO_SUFFIXES
 
@@ -289,9 +289,9 @@ class _Accounting:
         return {}
 
     def _line_of_other_questions(self, name: str) -> str:
-        if "question" in self._settled.user_columns or words_of(name) & LABELS["speech"]:
+        if "question" in self._settled.user_columns or words_of_name(name) & LABELS["speech"]:
             return ""
-        if not mostly(self._table.values[name], ends_in_question):
+        if not are_mostly(self._table.values[name], ends_in_question):
             return ""
         question = str(self._settled.columns.get("question")).partition(".")[0]
         return (
@@ -301,7 +301,7 @@ class _Accounting:
 
     def _line_of_turns(self, name: str) -> str:
         values = self._table.values[name]
-        if plain_name(name) not in LABELS["turns"] or not mostly(values, is_array):
+        if plain_name(name) not in LABELS["turns"] or not are_mostly(values, is_array):
             return ""
         if not all(map(is_object, flattened(values))):
             return ""
@@ -371,7 +371,7 @@ class _Accounting:
             lines[group] = self._line_of_group(group)
         if not (lines or self._settled.asks_choice):
             names = self._table.columns_called_options(self._settled.used)
-            texts = [name for name in names if mostly(self._table.values[name], is_text)]
+            texts = [name for name in names if are_mostly(self._table.values[name], is_text)]
             if len(texts) >= _TELLING_ROWS:
                 lines[tuple(texts)] = (
                     f"{', '.join(texts)} are called options, and no row has its options in them "
@@ -412,7 +412,7 @@ class _Accounting:
         lacks_options = list(map(not_, has_options))
         other_kind = self._kind_in_words(lacks_options)
         first_key = ""
-        answers = parts_of(self._settled.columns.get("answer", ""))
+        answers = column_parts(self._settled.columns.get("answer", ""))
         for name in filterfalse(answers.__contains__, self._table.values):
             labels = [row.get(name) for row in self._table.rows]
             if "." in name or not all(map(_is_plain_label, labels)):
@@ -423,7 +423,7 @@ class _Accounting:
             is_told = choice_labels.keys().isdisjoint(other_labels)
             if not is_told or label_count > _FEW_LABELS:
                 continue
-            is_usual = bool(words_of(name) & LABELS["kinds"])
+            is_usual = bool(words_of_name(name) & LABELS["kinds"])
             if not is_usual and 2 * label_count > len(labels):  # ids tell any rows apart
                 continue
             kinds = [f"{_label_in_yaml(label)}: choice" for label in choice_labels]
@@ -436,7 +436,7 @@ class _Accounting:
 
     def _kind_in_words(self, lacks_options: Sequence[bool]) -> FileKind:
         """Return the kind of the rows without options, by the length of their answers."""
-        answer = parts_of(self._settled.columns.get("answer", ""))[0]
+        answer = column_parts(self._settled.columns.get("answer", ""))[0]
         texts = compress(self._texts_of(answer), lacks_options)
         word_counts = [len(text.split()) for text in texts if text]
         if not word_counts:
@@ -444,10 +444,10 @@ class _Accounting:
         return "open" if median(word_counts) >= SENTENCE_WORDS else "exact"
 
     def _line_of_wrong_options(self, name: str) -> str:
-        is_named = bool({plain_name(name), *words_of(name)} & LABELS["wrong"])
+        is_named = bool({plain_name(name), *words_of_name(name)} & LABELS["wrong"])
         if not is_named or self._settled.asks_choice or "." in name:
             return ""
-        if not mostly(flattened(self._table.values[name]), is_text):
+        if not are_mostly(flattened(self._table.values[name]), is_text):
             return ""
         right = self._settled.columns.get("answer", "COLUMN")
         return (
@@ -489,7 +489,7 @@ class _Accounting:
                 f"{name!r} holds options in {count} of {len(self._table.rows)} rows; "
                 f"{key} --column options={name} takes them"
             )
-        if not mostly(values, _is_parted, _NEARLY_ALL):
+        if not are_mostly(values, _is_parted, _NEARLY_ALL):
             return ""
         return (
             f"{name!r} holds texts that are not read as options ({_cut(values[0])!r}): write them "
@@ -500,7 +500,7 @@ class _Accounting:
         """Return a line on options that are lists themselves."""
         if not has_usual_name("options", name) or self._settled.asks_choice:
             return ""
-        if not mostly(self._table.values[name], _holds_lists):
+        if not are_mostly(self._table.values[name], _holds_lists):
             return ""
         return (
             f"{name!r} holds options that are lists themselves, and no key takes them: write each "
@@ -526,7 +526,7 @@ class _Accounting:
         count = self._answers_among(name)
         if count < _TELLING_ROWS:
             return self._line_of_places_within(name)
-        if words_of(name) & LABELS["answers"] and count < len(self._table.rows) / 2:
+        if words_of_name(name) & LABELS["answers"] and count < len(self._table.rows) / 2:
             return self._line_of_further_answers(name)
         return (
             f"{name!r} holds options, and the answer is one of them in {count} of "
@@ -551,7 +551,7 @@ class _Accounting:
             numbers = self._table.values[number_column]
             if "." in number_column or self._is_constant(number_column):
                 continue
-            if not mostly(numbers, is_number):
+            if not are_mostly(numbers, is_number):
                 continue
             if self._table.answer_forms(name, number_column):
                 return (
@@ -612,7 +612,7 @@ class _Accounting:
         if settled.kind != "exact" or settled.is_kind_stated or not isinstance(answer, str):
             return {}
         values = self._table.values.get(answer, [])
-        if not mostly(values, _is_one_letter):
+        if not are_mostly(values, _is_one_letter):
             return {}
         letters = sorted({str(value).strip() for value in values})
         line = (
@@ -624,10 +624,10 @@ class _Accounting:
 
     def _line_of_other_answer(self, name: str) -> str:
         """Return a line on a second column of answers that doesn't say the same."""
-        words = words_of(name)
+        words = words_of_name(name)
         if "." in name or not words & LABELS["answers"] or words & LABELS["no_answers"]:
             return ""
-        if not mostly(self._table.values[name], is_plain):
+        if not are_mostly(self._table.values[name], is_text_or_number):
             return ""
         if self._settled.kind == "span":
             return self._line_of_answers_beside_spans(name)
@@ -755,12 +755,12 @@ class _Accounting:
         outside = 0
         for row in self._table.rows:
             with suppress(InputError):
-                clip_start, clip_end = _window_of_row(row, parts_of(clip))
+                clip_start, clip_end = _window_of_row(row, column_parts(clip))
                 start, end = _window_of_row(row, columns)
                 outside += start < clip_start - _SLACK or end > clip_end + _SLACK
         if outside < _TELLING_ROWS:
             return {}
-        shown_columns = " and ".join(parts_of(clip))
+        shown_columns = " and ".join(column_parts(clip))
         line = (
             f"{columns[0]!r} lies outside of what {shown_columns} show in {outside} of "
             f"{len(self._table.rows)} rows: if it counts from the start of that part, "
@@ -783,14 +783,14 @@ class _Accounting:
         """Return the first unused column of times with a usual name for starts or ends."""
         for column in self._names:
             is_named = has_usual_name(name, column)
-            if is_named and mostly(self._table.values[column], _is_time):
+            if is_named and are_mostly(self._table.values[column], _is_time):
                 return column
         return None
 
     def _line_of_times(self, name: str) -> str:
         """Return a line on times or parts of a video that nothing uses."""
         settled = self._settled
-        words = words_of(name)
+        words = words_of_name(name)
         is_duration = has_usual_name("duration", name)
         if words & LABELS["no_times"] or is_duration or "clip" in settled.user_columns:
             return ""
@@ -800,7 +800,7 @@ class _Accounting:
             return ""
         is_bound = has_usual_name("start", name) or has_usual_name("end", name)
         is_another_bound = is_bound and bool(settled.columns.keys() & {"start", "span"})
-        is_time = mostly(values, _is_clock) or (is_named and mostly(values, _is_time))
+        is_time = are_mostly(values, _is_clock) or (is_named and are_mostly(values, _is_time))
         if is_time and not is_another_bound:
             template = f"{{{name}}}"
             if any(map(is_text, values)):
@@ -835,14 +835,14 @@ class _Accounting:
         video = self._settled.columns.get("video")
         if not isinstance(video, str) or _DIGITS.sub("", name) != _DIGITS.sub("", video):
             return ""
-        if not mostly(self._table.values[name], is_plain):
+        if not are_mostly(self._table.values[name], is_text_or_number):
             return ""
         return f"{name!r} names a further video: --column videos={video},{name} shows both"
 
     def _line_of_media(self, name: str) -> str:
         """Return a line on pictures, sounds or further videos."""
         values = flattened(self._table.values[name])
-        if self._is_constant(name) or words_of(name) & _COVERS:
+        if self._is_constant(name) or words_of_name(name) & _COVERS:
             return ""
         if self._is_video_again(name):
             self._again[name] = "the video's name again"
@@ -880,7 +880,7 @@ class _Accounting:
                 return False
             if text.lower().endswith((*PICTURES, *SOUNDS)):
                 return False
-        return mostly(self._table.values[name], is_text)
+        return are_mostly(self._table.values[name], is_text)
 
     def _line_of_splits(self, name: str) -> str:
         """Return a line on the parts of a data set that one file has together."""

@@ -33,38 +33,59 @@ def _ways_of_part(choices: Choices, numbers: Sequence[int], of_label: str) -> It
     """
     if len(numbers) < FEWEST_ROWS:
         return
-    texts: Counter[str] = Counter()
-    for number in numbers:
-        texts.update(set(choices.plain_options[number]))
-    common = [text for text in sorted(texts) if texts[text] >= _SHARE * len(numbers)]
-    for order, text in enumerate(common, start=1):
+    chosen = np.zeros(len(choices.questions), dtype=np.bool_)
+    chosen[numbers] = True
+    shared = _shared_options(choices, numbers)
+    for order, text in enumerate(shared, start=1):
         worth = choices.no_worth()
-        chosen = np.zeros(len(choices.questions), dtype=np.bool_)
         for number in numbers:
-            chosen[number] = True
             for place, option in enumerate(choices.plain_options[number]):
                 if option == text:
                     worth[number, place] = 1
-        what = f"shared option {order} of {len(common)}{of_label}"
+        what = f"shared option {order} of {len(shared)}{of_label}"
         yield Way(what, chosen, worth, _SMALLEST, least=_SHARE)
+
+
+def _shared_options(choices: Choices, numbers: Sequence[int]) -> list[str]:
+    """Return the options that nearly all of the numbered questions have, sorted."""
+    questions_with: Counter[str] = Counter()
+    for number in numbers:
+        options = set(choices.plain_options[number])
+        questions_with.update(options)
+    fewest = _SHARE * len(numbers)
+    return sorted(option for option, count in questions_with.items() if count >= fewest)
 
 
 def _look(questions: Sequence[Question]) -> Iterator[Fault]:
     questions_of_part: dict[tuple[str, str], list[Question]] = {}
     for question in questions:
         if question.answer:
-            questions_of_part.setdefault((question.split, ""), []).append(question)
-            for label in question.labels:
-                questions_of_part.setdefault((question.split, label), []).append(question)
-    for (_, label), part in questions_of_part.items():
-        answers = Counter(plain(question.answer) for question in part)
-        ((answer, count),) = answers.most_common(1)
-        same = tuple(question for question in part if plain(question.answer) == answer)
-        videos = {question.videos for question in same}
-        if count >= max(FEWEST_ROWS, _SHARE * len(part)) and len(videos) >= _FEWEST_VIDEOS:
-            name = f"of {label}" if label else "of the split"
-            what = f"{count:,} of {number_of(len(part), 'question')} {name} have one answer"
-            yield Fault(same, what)
+            for label in ("", *question.labels):
+                part = (question.split, label)
+                questions_of_part.setdefault(part, []).append(question)
+    for (_, label), of_part in questions_of_part.items():
+        fault = _fault_of_part(label, of_part)
+        if fault is not None:
+            yield fault
+
+
+def _fault_of_part(label: str, questions: Sequence[Question]) -> Fault | None:
+    """Return the fault of a label, or of a split. None where answers differ."""
+    questions_by_answer: dict[str, list[Question]] = {}
+    for question in questions:
+        answer = plain(question.answer)
+        questions_by_answer.setdefault(answer, []).append(question)
+    most = max(questions_by_answer.values(), key=len)
+    videos = {question.videos for question in most}
+    fewest = max(FEWEST_ROWS, _SHARE * len(questions))
+    if len(most) < fewest or len(videos) < _FEWEST_VIDEOS:
+        return None
+    part = "the split"
+    if label:
+        part = label
+    number = number_of(len(questions), "question")
+    what = f"{len(most):,} of {number} of {part} have one answer"
+    return Fault(tuple(most), what)
 
 
 RULE = Rule(

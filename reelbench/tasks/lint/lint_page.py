@@ -9,7 +9,9 @@ from reelbench.base.files import write_text
 from reelbench.pages.shell_page import page_asset, page_head, shell_page
 from reelbench.registry.rows import LETTERS
 from reelbench.stats.option_guesses import GuessTest
+from reelbench.tasks.lint.accepted import Acceptance
 from reelbench.tasks.lint.benchmark_lint import BenchmarkLint
+from reelbench.tasks.lint.findings import Fault
 from reelbench.tasks.lint.linter import Measure, RuleResult
 from reelbench.tasks.lint.questions import Question
 
@@ -22,7 +24,7 @@ def write(report: BenchmarkLint, path: Path) -> None:
     parts = [_head(report)]
     for result in report.results:
         if result.findings:
-            parts.append("".join(_section(report, result)))
+            parts.append("".join(_rule_section(report, result)))
     page = shell_page(
         f"{report.spec.id}: faults in the rows",
         "\n".join(parts),
@@ -34,90 +36,121 @@ def write(report: BenchmarkLint, path: Path) -> None:
 
 
 def _head(report: BenchmarkLint) -> str:
-    lines = [f"<h1>Faults in the rows of <bdi>{escape(report.spec.title)}</bdi></h1>"]
+    title = escape(report.spec.title)
+    lines = [f"<h1>Faults in the rows of <bdi>{title}</bdi></h1>"]
     for linted in report.splits:
+        name = escape(linted.name)
         questions = number_of(linted.rows, "question")
         videos = number_of(linted.videos, "video")
-        lines.append(f"<p>{escape(linted.name)}: {questions} on {videos}</p>")
+        lines.append(f"<p>{name}: {questions} on {videos}</p>")
     findings = number_of(report.findings, "finding")
     lines.append(f'<p class="lead">{findings}, {report.accepted:,} of them accepted.</p>')
     for score in report.words:
-        lines.append(f"<p>Words alone, trained, {escape(score.split)}: {_share(score.test)}.</p>")
+        split = escape(score.split)
+        share = _share_in_words(score.test)
+        lines.append(f"<p>Words alone, trained, {split}: {share}.</p>")
     return "\n".join(lines)
 
 
-def _section(report: BenchmarkLint, result: RuleResult) -> Iterator[str]:
+def _rule_section(report: BenchmarkLint, result: RuleResult) -> Iterator[str]:
     """Yield a rule's section: its threshold, then each finding with its rows."""
     rule = result.rule
+    name = escape(rule.name)
+    title = escape(rule.title)
     yield f'<section id="{rule.name}" aria-labelledby="h-{rule.name}">'
-    yield f'<h2 id="h-{rule.name}">{escape(rule.name)}: {escape(rule.title)}</h2>'
+    yield f'<h2 id="h-{rule.name}">{name}: {title}</h2>'
     yield f"<p>Found where: {escape(rule.threshold)}.</p>"
     for fault in result.faults[:_SHOWN_FAULTS]:
-        acceptance = report.acceptance(result, fault)
-        reason = acceptance.reason if acceptance else ""
-        yield _finding(report, report.words_of(fault), fault.rows, reason)
-    if len(result.faults) > _SHOWN_FAULTS:
-        yield f"<p>And {len(result.faults) - _SHOWN_FAULTS:,} more; --json names them.</p>"
+        yield _fault_article(report, result, fault)
+    further = len(result.faults) - _SHOWN_FAULTS
+    if further > 0:
+        yield f"<p>And {further:,} more; --json names them.</p>"
     for measure in result.measures:
         if measure.is_finding:
-            yield _measure(report, result, measure)
+            yield _measure_article(report, result, measure)
     yield "</section>"
 
 
-def _measure(report: BenchmarkLint, result: RuleResult, measure: Measure) -> str:
-    acceptance = report.acceptance_of_measure(result, measure)
-    reason = acceptance.reason if acceptance else ""
+def _fault_article(report: BenchmarkLint, result: RuleResult, fault: Fault) -> str:
+    return _finding_article(
+        report,
+        report.words_of(fault),
+        fault.rows,
+        report.acceptance(result, fault),
+    )
+
+
+def _measure_article(report: BenchmarkLint, result: RuleResult, measure: Measure) -> str:
     rows: Sequence[Question] = measure.right_rows
     if report.is_secret(measure.split):
         rows = ()
-    what = f"{measure.split}, {measure.way.what}: {_share(measure.test)}"
-    return _finding(report, what, rows, reason)
+    share = _share_in_words(measure.test)
+    return _finding_article(
+        report,
+        f"{measure.split}, {measure.way.what}: {share}",
+        rows,
+        report.acceptance_of_measure(result, measure),
+    )
 
 
-def _share(test: GuessTest) -> str:
+def _share_in_words(test: GuessTest) -> str:
     """Return a share of right choices, its chance and its interval."""
-    words = f"{100 * test.value:.1f} % right (chance {100 * test.chance:.1f}"
+    percentage = 100 * test.value
+    chance = 100 * test.chance
+    words = f"{percentage:.1f} % right (chance {chance:.1f}"
     if test.estimate.ci95 is not None:
         low, high = test.estimate.ci95
         words += f"; interval {100 * low:.1f} to {100 * high:.1f}"
     return words + ")"
 
 
-def _finding(report: BenchmarkLint, what: str, rows: Sequence[Question], reason: str) -> str:
-    """Return a finding with its first rows."""
+def _finding_article(
+    report: BenchmarkLint, what: str, rows: Sequence[Question], acceptance: Acceptance | None
+) -> str:
+    """Return a finding with its first rows, and the reason for which it was accepted."""
     parts = [f'<article class="finding"><h3>{escape(what)}</h3>']
-    if reason:
-        parts.append(f"<p>Accepted: <bdi>{escape(reason)}</bdi></p>")
+    if acceptance is not None and acceptance.reason:
+        reason = escape(acceptance.reason)
+        parts.append(f"<p>Accepted: <bdi>{reason}</bdi></p>")
     for question in rows[:_SHOWN_ROWS]:
-        parts.append(_row(question, secret=report.is_secret(question.split)))
-    if len(rows) > _SHOWN_ROWS:
-        parts.append(f"<p>And {len(rows) - _SHOWN_ROWS:,} more rows.</p>")
+        is_secret = report.is_secret(question.split)
+        parts.append(_question_list(question, is_secret=is_secret))
+    further = len(rows) - _SHOWN_ROWS
+    if further > 0:
+        parts.append(f"<p>And {further:,} more rows.</p>")
     parts.append("</article>")
     return "\n".join(parts)
 
 
-def _row(question: Question, *, secret: bool) -> str:
+def _question_list(question: Question, *, is_secret: bool) -> str:
     """Return a row. Which option is right is marked by a word, too."""
-    name = f"{question.split} {question.id}"
     videos = ", ".join(question.videos)
-    parts = [f"<dl><dt>row</dt><dd><bdi>{escape(name)}</bdi></dd>"]
-    parts.append(f"<dt>video</dt><dd><bdi>{escape(videos)}</bdi>{_times(question)}</dd>")
-    parts.append(f"<dt>question</dt><dd><bdi>{escape(question.text)}</bdi></dd>")
+    parts = [
+        "<dl>" + _term("row", f"{question.split} {question.id}"),
+        _term("video", videos, _times_of_video(question)),
+        _term("question", question.text),
+    ]
     for place, option in enumerate(question.options):
         mark = ""
-        if place in question.right and not secret:
+        if place in question.right and not is_secret:
             mark = ' <span class="right">right</span>'
-        parts.append(f"<dt>{LETTERS[place]}</dt><dd><bdi>{escape(option)}</bdi>{mark}</dd>")
-    if question.answer and not secret:
-        parts.append(f"<dt>answer</dt><dd><bdi>{escape(question.answer)}</bdi></dd>")
-    if question.spans and not secret:
-        windows = ", ".join(f"{start:,.10g} to {end:,.10g} s" for start, end in question.spans)
+        parts.append(_term(LETTERS[place], option, mark))
+    if question.answer and not is_secret:
+        parts.append(_term("answer", question.answer))
+    if question.spans and not is_secret:
+        spans = [f"{start:,.10g} to {end:,.10g} s" for start, end in question.spans]
+        windows = ", ".join(spans)
         parts.append(f"<dt>span</dt><dd>{windows}</dd>")
     parts.append("</dl>")
     return "\n".join(parts)
 
 
-def _times(question: Question) -> str:
+def _term(name: str, text: str, html_behind: str = "") -> str:
+    """Return a line of a definition list."""
+    return f"<dt>{name}</dt><dd><bdi>{escape(text)}</bdi>{html_behind}</dd>"
+
+
+def _times_of_video(question: Question) -> str:
     """Return the length of a question's video, and the part that is shown."""
     times = ""
     if question.duration:

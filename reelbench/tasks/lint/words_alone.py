@@ -84,8 +84,10 @@ class WordsAlone:
     @property
     def is_finding(self) -> bool:
         """True where it is better than chance, and than always naming one letter."""
+        if self.test.p_above > FAMILY_LEVEL:
+            return False
         bar = max(self.test.chance, self.constant)
-        return self.test.p_above <= FAMILY_LEVEL and self.test.value - bar >= _SMALLEST
+        return self.test.value - bar >= _SMALLEST
 
 
 def why_not() -> str | None:
@@ -110,10 +112,7 @@ def words_alone(split: str, choices: Choices) -> WordsAlone | None:
         return None
     import sklearn
 
-    videos = sorted(set(choices.right.videos))
-    order = np.random.default_rng(SEED).permutation(len(videos))
-    fold_of_video = {videos[number]: place % FOLDS for place, number in enumerate(order)}
-    folds = np.array([fold_of_video[video] for video in choices.right.videos])
+    folds = _folds_of_questions(choices.right.videos)
     options = _OptionTable.of(choices)
     worth = choices.no_worth()
     constant_hits = 0
@@ -126,7 +125,7 @@ def words_alone(split: str, choices: Choices) -> WordsAlone | None:
     return WordsAlone(
         split=split,
         rows=len(choices.questions),
-        videos=len(videos),
+        videos=len(set(choices.right.videos)),
         test=choices.right.test(worth),
         constant=constant_hits / len(choices.questions),
         by_label=_by_label(choices, worth),
@@ -134,10 +133,23 @@ def words_alone(split: str, choices: Choices) -> WordsAlone | None:
     )
 
 
+def _folds_of_questions(videos: Sequence[str]) -> Places:
+    """Return each question's fold. All questions on a video are in one."""
+    distinct = sorted(set(videos))
+    order = np.random.default_rng(SEED).permutation(len(distinct))
+    fold_of_video: dict[str, int] = {}
+    for place, number in enumerate(order):
+        fold_of_video[distinct[number]] = place % FOLDS
+    folds = [fold_of_video[video] for video in videos]
+    return np.array(folds)
+
+
 def _hits_of_best_letter(right: RightPlaces, held_out: NDArray[np.bool_]) -> int:
     """Return the held-out questions that the training folds' most frequent letter gets right."""
     counts = np.bincount(right.places[~held_out])
-    return int(np.count_nonzero(right.places[held_out] == counts.argmax()))
+    best = counts.argmax()
+    is_hit = right.places[held_out] == best
+    return int(np.count_nonzero(is_hit))
 
 
 def _by_label(choices: Choices, worth: Array) -> dict[str, LabelScore]:
@@ -146,7 +158,8 @@ def _by_label(choices: Choices, worth: Array) -> dict[str, LabelScore]:
         if len(numbers) >= FEWEST_ROWS:
             chosen = np.zeros(len(choices.questions), dtype=np.bool_)
             chosen[numbers] = True
-            test = choices.right.part(chosen).test(worth[chosen])
+            right = choices.right.part(chosen)
+            test = right.test(worth[chosen])
             scores[label] = LabelScore(len(numbers), test)
     return scores
 
@@ -174,22 +187,29 @@ class _OptionTable:
         questions: list[int] = []
         places: list[int] = []
         for number, question in enumerate(choices.questions):
-            questions += [number] * len(question.options)
-            places += range(len(question.options))
+            for place in range(len(question.options)):
+                questions.append(number)
+                places.append(place)
         hasher = FeatureHasher(_COLUMNS, input_type="pair")
-        right = choices.right.places[questions] == places
         features = hasher.transform(_features(choices)).tocsc()
         # What stands in one option alone says nothing of any other.
-        repeated = np.diff(features.indptr) >= _FEWEST_OPTIONS
-        return cls(features[:, repeated].tocsr(), np.array(questions), np.array(places), right)
+        options_of_feature = np.diff(features.indptr)
+        is_repeated = options_of_feature >= _FEWEST_OPTIONS
+        return cls(
+            features=features[:, is_repeated].tocsr(),
+            questions=np.array(questions),
+            places=np.array(places),
+            is_right=choices.right.places[questions] == places,
+        )
 
     def scores_of(self, held_out: NDArray[np.bool_]) -> Array:
         """Return the scores of the held-out questions' options, from a model of the others'."""
         from sklearn.linear_model import LogisticRegression
 
         is_held_out = held_out[self.questions]
+        is_training = ~is_held_out
         model = LogisticRegression(C=_STRENGTH, solver="liblinear", random_state=SEED)
-        model.fit(self.features[~is_held_out], self.is_right[~is_held_out])
+        model.fit(self.features[is_training], self.is_right[is_training])
         return model.decision_function(self.features[is_held_out])
 
     def best_places(self, scores: Array, held_out: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
@@ -199,9 +219,11 @@ class _OptionTable:
         places = self.places[is_held_out]
         # Of equal scores the first place's is last, so that it stays.
         order = np.lexsort((-places, scores, numbers))
-        last = np.append(numbers[order][1:] != numbers[order][:-1], [True])
-        for row in order[last]:
-            yield int(numbers[row]), int(places[row])
+        best_rows: dict[int, int] = {}
+        for row in order.tolist():
+            best_rows[int(numbers[row])] = row
+        for number, row in best_rows.items():
+            yield number, int(places[row])
 
 
 # --- features
@@ -216,9 +238,12 @@ def _features(choices: Choices) -> Iterator[list[_Feature]]:
         asked_words = _WORD.findall(question.plain_text)
         words_of_options = [_WORD.findall(option) for option in plain_options]
         surfaces = _surfaces(question.options, words_of_options, asked_words)
+        asking_words = asked_words[:_ASKING_WORDS]
         for place, words in enumerate(words_of_options):
-            features: list[_Feature] = [(f"at {place}", 1.0), *surfaces[place]]
-            features += _word_features(words, asked_words[:_ASKING_WORDS])
+            features: list[_Feature] = []
+            features.append((f"at {place}", 1.0))
+            features += surfaces[place]
+            features += _word_features(words, asking_words)
             features.append((f"whole {plain_options[place]}", 1.0))
             yield features
 
@@ -226,9 +251,10 @@ def _features(choices: Choices) -> Iterator[list[_Feature]]:
 def _word_features(words: Sequence[str], asking: Sequence[str]) -> Iterator[_Feature]:
     distinct = list(dict.fromkeys(words))
     weight = 1 / max(1, len(distinct)) ** 0.5
+    beginning = " ".join(asking)
     for word in distinct:
         yield f"word {word}", weight
-        yield f"asked {' '.join(asking)} word {word}", weight
+        yield f"asked {beginning} word {word}", weight
     for first, second in dict.fromkeys(pairwise(words)):
         yield f"pair {first} {second}", weight
 
@@ -237,33 +263,51 @@ def _surfaces(
     options: Sequence[str], words_of_options: Sequence[Sequence[str]], asked_words: Sequence[str]
 ) -> list[list[_Feature]]:
     """Return the measures of each option beside the other options of its question."""
-    in_options: Counter[str] = Counter()
+    options_with_word: Counter[str] = Counter()
     for words in words_of_options:
-        in_options.update(set(words))
+        options_with_word.update(set(words))
     question_words = set(asked_words)
-    columns: dict[str, list[float]] = {"length": [], "words": [], "asked": [], "shared": []}
-    for mark in _MARKS:
-        columns[mark] = [float(mark in option) for option in options]
-    columns["stop"] = [float(option.rstrip().endswith(".")) for option in options]
-    columns["capital"] = [float(option.lstrip()[:1].isupper()) for option in options]
-    columns["digit"] = [float(re.search(r"\d", option) is not None) for option in options]
+    columns: dict[str, list[float]] = {}
     for option, words in zip(options, words_of_options, strict=True):
-        distinct = set(words)
-        number = max(1, len(distinct))
-        columns["length"].append(float(len(option)))
-        columns["words"].append(float(len(words)))
-        columns["asked"].append(len(distinct & question_words) / number)
-        columns["shared"].append(sum(in_options[word] - 1 for word in distinct) / number)
+        measures = _word_measures(option, words, question_words, options_with_word)
+        measures |= _spelling_measures(option)
+        for name, measure in measures.items():
+            columns.setdefault(name, []).append(measure)
     features: list[list[_Feature]] = [[] for _ in options]
     for name, values in columns.items():
         for place, value in enumerate(_standardised(values)):
             if value:
                 features[place].append((f"surface {name}", value))
-    longest = max(columns["length"])
-    for place, length in enumerate(columns["length"]):
+    lengths = columns["length"]
+    longest = max(lengths)
+    for place, length in enumerate(lengths):
         if length == longest:
             features[place].append(("surface longest", 1.0))
     return features
+
+
+def _word_measures(
+    option: str, words: Sequence[str], question_words: set[str], options_with_word: Counter[str]
+) -> dict[str, float]:
+    """Return an option's length, and the shares of its words that stand elsewhere too."""
+    distinct = set(words)
+    number = max(1, len(distinct))
+    elsewhere = sum(options_with_word[word] - 1 for word in distinct)
+    return {
+        "length": float(len(option)),
+        "words": float(len(words)),
+        "asked": len(distinct & question_words) / number,
+        "shared": elsewhere / number,
+    }
+
+
+def _spelling_measures(option: str) -> dict[str, float]:
+    """Return 1 for each mark of an option, its full stop, capital and digit."""
+    measures = {mark: float(mark in option) for mark in _MARKS}
+    measures["stop"] = float(option.rstrip().endswith("."))
+    measures["capital"] = float(option.lstrip()[:1].isupper())
+    measures["digit"] = float(re.search(r"\d", option) is not None)
+    return measures
 
 
 _MARKS = ",;:-'\"("
@@ -271,8 +315,11 @@ _MARKS = ",;:-'\"("
 
 def _standardised(values: Sequence[float]) -> list[float]:
     """Return values less their mean, by their spread. Zeros where they are all the same."""
-    mean = sum(values) / len(values)
-    spread = (sum((value - mean) ** 2 for value in values) / len(values)) ** 0.5
+    number = len(values)
+    mean = sum(values) / number
+    deviations = [value - mean for value in values]
+    variance = sum(deviation**2 for deviation in deviations) / number
+    spread = variance**0.5
     if not spread:
-        return [0.0] * len(values)
-    return [(value - mean) / spread for value in values]
+        return [0.0] * number
+    return [deviation / spread for deviation in deviations]

@@ -22,11 +22,34 @@ _SEPARATOR = ">>>"
 _PAIR = 2
 
 
-class _Name(NamedTuple):
-    """An entry's name: a video's file, a query, and the right span as JSON."""
+class _Query(NamedTuple):
+    """A query about a video, in the form in which two of them are compared."""
 
     video: str
-    query: str
+    text: str
+
+    @classmethod
+    def plain(cls, video: str, text: str) -> "_Query":
+        """Return a query with its video's file name alone, as the owners' loader has it."""
+        file_name = video.replace("\\", "/").rpartition("/")[2]
+        plain_text = " ".join(text.split()).strip(".").strip()
+        return cls(file_name, plain_text)
+
+
+class _QueryRow(NamedTuple):
+    """A row with a query, and its right spans as JSON."""
+
+    id: str
+    spans: str
+
+
+_RowsByQuery = dict[_Query, list[_QueryRow]]
+
+
+class _Name(NamedTuple):
+    """An entry's name: a query, and the right span as JSON."""
+
+    query: _Query
     span: str
 
 
@@ -47,7 +70,7 @@ def read(
 
     One whose query no row has goes by its name in the file.
     """
-    ids_by_query = _ids_by_query(questions.references())
+    rows_by_query = _rows_by_query(questions.references())
     predictions: dict[str, submissions.Prediction] = {}
     places = UniqueIds()
     for part in _objects_of_document(document):
@@ -55,9 +78,9 @@ def read(
             where = f"{path}: {name!r}"
             if not is_object(entry) or entry.keys().isdisjoint(("timestamps", "answers")):
                 raise InputError(f"{where} is {describe(entry)}, expected {EXPECTED}")
-            key = _id_of(name, ids_by_query)
-            places.add(key, where)
-            predictions[key] = _prediction_in_entry(questions, entry, where)
+            row_id = _row_id_or_name(name, rows_by_query)
+            places.add(row_id, where)
+            predictions[row_id] = _prediction_in_entry(questions, entry, where)
     return predictions
 
 
@@ -80,7 +103,9 @@ def _prediction_in_entry(
     """Return the prediction in an entry, by its timestamps where it has any."""
     if entry.get("timestamps") is not None:
         parsed = reread(entry)
-        flags = () if parsed["span"] else ("parse_failed",)
+        flags: tuple[str, ...] = ()
+        if not parsed["span"]:
+            flags = ("parse_failed",)
         fields = {name: entry[name] for name in ("timestamps", "answers") if name in entry}
         return submissions.Prediction(fields, parsed, flags)
     text = entry.get("answers")
@@ -96,39 +121,41 @@ def _first_pair(timestamps: object) -> list[float] | None:
     pair: object = timestamps
     if is_array(timestamps[0]):
         pair = timestamps[0]
-    if not is_array(pair) or len(pair) < _PAIR or not all(map(is_number, pair[:_PAIR])):
+    if not is_array(pair) or len(pair) < _PAIR:
         return None
-    return [float(pair[0]), float(pair[1])]
+    start, end, *_ = pair
+    if not is_number(start) or not is_number(end):
+        return None
+    return [float(start), float(end)]
 
 
-def _ids_by_query(
-    references: Sequence[submissions.Reference],
-) -> dict[tuple[str, str], list[tuple[str, str]]]:
-    """Return the ids of the rows, and their right spans, by video and query."""
-    ids: dict[tuple[str, str], list[tuple[str, str]]] = {}
+def _rows_by_query(references: Sequence[submissions.Reference]) -> _RowsByQuery:
+    rows: _RowsByQuery = {}
     for reference in references:
-        key = (_file_name(reference.video), _plain_query(reference.question))
-        span = json.dumps(reference.target["spans"])
-        ids.setdefault(key, []).append((reference.id, span))
-    return ids
+        query = _Query.plain(reference.video, reference.question)
+        spans = json.dumps(reference.target["spans"])
+        rows.setdefault(query, []).append(_QueryRow(reference.id, spans))
+    return rows
 
 
-def _id_of(name: str, ids_by_query: Mapping[tuple[str, str], list[tuple[str, str]]]) -> str:
+def _row_id_or_name(name: str, rows_by_query: _RowsByQuery) -> str:
     """Return the id of the row that an entry's name means, or the name."""
     parts = _name_parts(name)
-    ids = ids_by_query.get((_file_name(parts.video), _plain_query(parts.query)), [])
-    if len(ids) == 1:
-        return ids[0][0]
-    for row_id, spans in ids:
-        if parts.span in (spans, spans[1:-1]):  # of one span the owners write the pair alone
-            return row_id
+    rows = rows_by_query.get(parts.query, [])
+    if len(rows) == 1:
+        return rows[0].id
+    for row in rows:
+        one_span = row.spans[1:-1]  # the owners write the pair alone
+        if parts.span in (row.spans, one_span):
+            return row.id
     return name
 
 
 def _name_parts(name: str) -> _Name:
     video, _, rest = name.partition(_SEPARATOR)
-    query, _, span = rest.rpartition(_SEPARATOR)
-    return _Name(video, query, _plain_json(span))
+    text, _, span = rest.rpartition(_SEPARATOR)
+    query = _Query.plain(video, text)
+    return _Name(query, _plain_json(span))
 
 
 def _plain_json(text: str) -> str:
@@ -136,12 +163,3 @@ def _plain_json(text: str) -> str:
         return json.dumps(json.loads(text))
     except (ValueError, RecursionError):
         return text
-
-
-def _file_name(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[2]
-
-
-def _plain_query(query: str) -> str:
-    """Return a query without further blanks and full stops, as the owners' loader does."""
-    return " ".join(query.split()).strip(".").strip()
