@@ -1,7 +1,7 @@
 """Tables on disk that end with this process: entries may be more than memory holds."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from reelbench.base.errors import InputError, ReelbenchError
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _UNIQUE_IDS = "(id BLOB PRIMARY KEY, number INTEGER, place TEXT, text TEXT) WITHOUT ROWID"
 _CACHE_KB = 16_000  # of a table in memory; the rest is on disk
+AT_ONCE = 500  # ids that one statement asks for: older SQLite takes 999 values
 _SETTINGS = ("journal_mode=OFF", "synchronous=OFF", f"cache_size=-{_CACHE_KB}")
 
 
@@ -46,6 +47,10 @@ class KnownId(NamedTuple):
     text: str | None
 
 
+PlacedId = tuple[str, str, str | None]
+"""An id, its place in a file, and a text."""
+
+
 class UniqueIds:
     """The ids of a file, with the place of each, and a text.
 
@@ -53,44 +58,91 @@ class UniqueIds:
     """
 
     def __init__(self) -> None:
-        self._run = temporary_table(_UNIQUE_IDS).execute
+        self._database = temporary_table(_UNIQUE_IDS)
         self._number = 0
 
     def __len__(self) -> int:
         return self._number
 
-    def add(self, name: str, where: str, text: str | None = None) -> None:
-        """Note an id's place and text. InputError where it is there already."""
-        first_place = self.first_place(name, where, text)
-        if first_place is not None:
+    def add(self, name: str, where: str) -> None:
+        """Note an id's place. InputError where it is there already."""
+        self.add_each([(name, where, None)])
+
+    def add_each(self, ids: Iterable[PlacedId]) -> None:
+        """Note places and texts of ids. InputError where an id occurs twice."""
+        known_id = self._add_until_known(iter(ids))
+        if known_id is not None:
+            name, where, _ = known_id
             raise InputError(
-                f"{where}: the id {name!r} occurs twice, first at {first_place}; keep one of them"
+                f"{where}: the id {name!r} occurs twice, first at {self._place_of(name)}; "
+                "keep one of them"
             )
 
-    def first_place(self, name: str, where: str, text: str | None = None) -> str | None:
-        """Note an id's place and text. Return the place that it has already, or None."""
-        key = name.encode("utf-8", "surrogatepass")
+    def first_places(self, ids: Sequence[PlacedId]) -> dict[int, str]:
+        """Note the places of ids. Return those of ids that were there already.
+
+        Returns:
+            Index in `ids` -> the place that the id had before.
+        """
+        number_before = self._number
+        first_places: dict[int, str] = {}
+        waiting = iter(ids)
+        known_id = self._add_until_known(waiting)
+        while known_id is not None:
+            index = self._number - number_before + len(first_places)
+            first_places[index] = self._place_of(known_id[0])
+            known_id = self._add_until_known(waiting)
+        return first_places
+
+    def _add_until_known(self, ids: Iterator[PlacedId]) -> PlacedId | None:
+        """Note ids until one is there already. Return that one, None where all are new."""
+        last_id: PlacedId | None = None
+
+        def entries() -> Iterator[tuple[bytes, int, str, str | None]]:
+            nonlocal last_id
+            for last_id in ids:
+                name, where, text = last_id
+                # A file's name may be no text.
+                yield _key(name), self._number + 1, valid_text(where), text
+                self._number += 1
+
         try:
-            entry = (key, self._number + 1, where, text)
-            self._run("INSERT INTO entries VALUES (?, ?, ?, ?)", entry)
+            self._database.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", entries())
         except sqlite3.IntegrityError:
-            return self._run("SELECT place FROM entries WHERE id = ?", (key,)).fetchone()[0]
-        except UnicodeEncodeError:  # a file's name may be no text
-            return self.first_place(name, valid_text(where), text)
+            return last_id
         except sqlite3.OperationalError as error:
             raise no_room(error) from None
-        self._number += 1
         return None
 
-    def find(self, name: str) -> KnownId | None:
-        """Return an id's number and text. None where it is not there."""
-        key = name.encode("utf-8", "surrogatepass")
-        row = self._run("SELECT number, text FROM entries WHERE id = ?", (key,)).fetchone()
-        return None if row is None else KnownId(*row)
+    def _place_of(self, name: str) -> str:
+        """Return the place of an id that is there."""
+        query = "SELECT place FROM entries WHERE id = ?"
+        return self._database.execute(query, (_key(name),)).fetchone()[0]
+
+    def find(self, names: Sequence[str]) -> dict[str, KnownId]:
+        """Return the numbers and texts of ids, as far as they are there.
+
+        Args:
+            names: The ids, at most `AT_ONCE`.
+        """
+        marks = ", ".join("?" * len(names))
+        query = f"SELECT id, number, text FROM entries WHERE id IN ({marks})"  # noqa: S608 - marks alone
+        known_ids: dict[str, KnownId] = {}
+        for key, number, text in self._database.execute(query, [_key(name) for name in names]):
+            known_ids[_name(key)] = KnownId(number, text)
+        return known_ids
 
     def __iter__(self) -> Iterator[str]:
-        for (name,) in self._run("SELECT id FROM entries ORDER BY number"):
-            yield name.decode("utf-8", "surrogatepass")
+        for (key,) in self._database.execute("SELECT id FROM entries ORDER BY number"):
+            yield _name(key)
+
+
+def _key(name: str) -> bytes:
+    return name.encode("utf-8", "surrogatepass")
+
+
+def _name(key: bytes) -> str:
+    return key.decode("utf-8", "surrogatepass")
 
 
 class SortedKeys:

@@ -2,9 +2,11 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, TypeGuard, TypeVar
+
+from reelbench.base.errors import ReelbenchError
 
 EntryT = TypeVar("EntryT")
 
@@ -57,6 +59,26 @@ def drained(entries: list[EntryT]) -> Iterator[EntryT]:
     entries.reverse()
     while entries:
         yield entries.pop()
+
+
+def batches(entries: Iterable[EntryT], most: int) -> Iterator[list[EntryT]]:
+    """Yield entries in lists of `most`, the last one shorter.
+
+    Those before an error are yielded before it is raised.
+    """
+    batch: list[EntryT] = []
+    try:
+        for entry in entries:
+            batch.append(entry)
+            if len(batch) == most:
+                yield batch
+                batch = []
+    except ReelbenchError:
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch
 
 
 def describe(value: object) -> str:

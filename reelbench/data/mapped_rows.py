@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError, first_of
 from reelbench.base.tables import as_text
-from reelbench.base.temporary_tables import UniqueIds
-from reelbench.base.values import is_array
+from reelbench.base.temporary_tables import PlacedId, UniqueIds
+from reelbench.base.values import batches, is_array
 from reelbench.data import row_pictures
 from reelbench.data.option_texts import (
     SEVERAL_LETTERS,
@@ -60,6 +60,8 @@ from reelbench.registry.spec import (
 
 _PAIR = 2
 _SECONDS_PER_UNIT: Mapping[SpanUnit, float] = {"milliseconds": 0.001, "minutes": 60.0}
+_UNANSWERED = ("id", "video", "videos", "question", "language", "options")
+_TOGETHER = 1_000  # rows that are told apart by one statement
 _RULES_WITH_LEVELS = ("chain", "gate")
 
 
@@ -108,7 +110,51 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> It
     form = mapping.answer_is
     if form is None and (spec.asks_choice or spec.row_kind == "mixed"):
         form = _form_of_answers(_questions(spec, mapping, paths, split))
-    places = UniqueIds()
+    ids = UniqueIds()
+    for entries in batches(_read_questions(spec, mapping, paths, split, form), _TOGETHER):
+        yield from _told_apart(entries, ids)
+
+
+def _told_apart(entries: list[ReadRow], ids: UniqueIds) -> list[ReadRow]:
+    """Return rows in which one whose id occurred before is at fault.
+
+    Args:
+        entries: The next rows.
+        ids: The ids so far, to which these rows' are added.
+    """
+    indices: list[int] = []
+    placed_ids: list[PlacedId] = []
+    for index, entry in enumerate(entries):
+        if not isinstance(entry.row, InputError):
+            indices.append(index)
+            placed_ids.append((entry.row["id"], entry.where, None))
+    told_apart = list(entries)
+    for place, first_place in ids.first_places(placed_ids).items():
+        index = indices[place]
+        told_apart[index] = _repeated(entries[index], first_place)
+    return told_apart
+
+
+def _repeated(entry: ReadRow, first_place: str) -> ReadRow:
+    """Return a row whose id occurred before as one at fault."""
+    where, row, *_ = entry
+    if isinstance(row, InputError):
+        return entry
+    fault = InputError(f"{where}: the id {row['id']!r} occurs twice, first at {first_place}")
+    if not row.get("options"):
+        return ReadRow(where, fault)
+    unanswered = {name: row[name] for name in _UNANSWERED if name in row}
+    return ReadRow(where, fault, unanswered={**unanswered, "answer": ""})
+
+
+def _read_questions(
+    spec: BenchmarkSpec,
+    mapping: RowMapping,
+    paths: Sequence[Path],
+    split: str,
+    form: AnswerForm | None,
+) -> Iterator[ReadRow]:
+    """Yield each row or its fault, whether or not its id occurred before."""
     absent_columns: list[str] = []
     if not isinstance(mapping.columns.get("answer", ""), str):
         absent_columns += mapping.columns["answer"]
@@ -120,7 +166,7 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> It
         has_rows = True
         absent_columns = list(filterfalse(question.has, absent_columns))
         try:
-            row = question.row(form, places)
+            row = question.row(form)
         except InputError as error:
             yield ReadRow(where, error, unanswered=question.unanswered())
         else:
@@ -363,15 +409,11 @@ class _Question:
 
     # --- the row
 
-    def row(self, form: AnswerForm | None, places: UniqueIds) -> rows.Row:
-        """Return the normalised row.
+    def row(self, form: AnswerForm | None) -> rows.Row:
+        """Return the normalised row. InputError where a cell can't be read.
 
         Args:
             form: How the right option is named.
-            places: The place of each id so far, to which this row's is added.
-
-        Raises:
-            InputError: A cell can't be read, or the id occurred before.
         """
         row: rows.Row = {"id": self._text("id")}
         self._add_videos(row)
@@ -388,11 +430,6 @@ class _Question:
         for column in self._spec.columns:
             if column.name not in row:
                 row[column.name] = self._extra_value(column.name, column.dtype)
-        first_place = places.first_place(row["id"], self.where)
-        if first_place is not None:
-            raise InputError(
-                f"{self.where}: the id {row['id']!r} occurs twice, first at {first_place}"
-            )
         return row
 
     def unanswered(self) -> rows.Row | None:

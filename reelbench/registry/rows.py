@@ -14,7 +14,7 @@ from reelbench.base import tables
 from reelbench.base.errors import InputError
 from reelbench.base.files import read_json_or_jsonl
 from reelbench.base.temporary_tables import UniqueIds
-from reelbench.base.values import describe, is_array, is_id, is_number, is_object
+from reelbench.base.values import batches, describe, is_array, is_id, is_number, is_object
 from reelbench.registry.row_columns import (
     ALSO,
     DURATION,
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from datasets import Features
 
 Row = dict[str, Any]
+
+_TOGETHER = 1_000  # rows whose ids are told apart by one statement
 
 
 def videos(row: Mapping[str, Any]) -> list[str]:
@@ -89,11 +91,11 @@ def _element_type(dtype: str) -> str | None:
 
 
 def _fits(value: object, dtype: str) -> bool:
+    types = _TYPES.get(dtype)
+    if types is not None:
+        return isinstance(value, types) and not isinstance(value, bool)
     element = _element_type(dtype)
-    if element is None:
-        is_truth_value = isinstance(value, bool)
-        return isinstance(value, _TYPES[dtype]) and not is_truth_value
-    if not is_array(value):
+    if element is None or not is_array(value):
         return False
     return all(_fits(part, element) for part in value)
 
@@ -104,21 +106,41 @@ def check_rows(spec: BenchmarkSpec, split: str, rows: Iterable[Row], where: str)
     Raises:
         InputError: A row is wrong. It is named.
     """
+    labelled_rows = _checked_rows(spec, rows, where)
+    if spec.mapping is None:  # ids of a mapping are told apart where they are read
+        labelled_rows = _with_unique_ids(labelled_rows)
+    has_rows = False
+    for _, row in labelled_rows:
+        has_rows = True
+        yield {**row, "split": split}
+    if not has_rows:
+        raise InputError(f"{where}: no rows; expected at least one question")
+
+
+_LabelledRow = tuple[str, Row]
+"""What errors call a row, and the row."""
+
+
+def _checked_rows(spec: BenchmarkSpec, rows: Iterable[Row], where: str) -> Iterator[_LabelledRow]:
+    """Yield a reader's rows, each checked by the schema."""
     reader_columns = {column.name: column for column in columns(spec) if column is not SPLIT}
     several = several_right(spec)
-    seen_ids = UniqueIds()
-    number = 0
     for number, row in enumerate(rows, start=1):
         label = f"{where}: row {number} (id {row.get('id')!r})"
         _check_row(label, row, reader_columns)
         options = row.get("options", ())
         check_answer(label, row, options, several=several)
-        is_mapped = spec.mapping is not None  # then its ids are told apart where they are read
-        if not is_mapped and seen_ids.first_place(row["id"], "") is not None:
+        yield label, row
+
+
+def _with_unique_ids(labelled_rows: Iterable[_LabelledRow]) -> Iterator[_LabelledRow]:
+    """Yield rows. InputError where an id occurs twice."""
+    seen_ids = UniqueIds()
+    for batch in batches(labelled_rows, _TOGETHER):
+        for place in seen_ids.first_places([(row["id"], "", None) for _, row in batch]):
+            label, _ = batch[place]
             raise InputError(f"{label}: the id occurs twice; the file must have each question once")
-        yield {**row, "split": split}
-    if not number:
-        raise InputError(f"{where}: no rows; expected at least one question")
+        yield from batch
 
 
 def _check_row(label: str, row: Row, reader_columns: Mapping[str, Column]) -> None:

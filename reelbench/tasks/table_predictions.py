@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from reelbench.base.errors import InputError
 from reelbench.base.tables import as_text
-from reelbench.base.temporary_tables import UniqueIds
+from reelbench.base.temporary_tables import AT_ONCE, KnownId, PlacedId, UniqueIds
+from reelbench.base.values import batches
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample
 from reelbench.scoring import aggregation, answers
@@ -53,7 +54,8 @@ class TablePredictions:
 
     def gathered(self) -> PredictionSet:
         """Return all items at once."""
-        self.set.items.extend(self.items())
+        # Of many held at once, each takes half the memory.
+        self.set.items.extend(Item.from_checked(vars(item)) for item in self.items())
         return self.set
 
     def items(self, samples_before: Iterable[Sample] = ()) -> Iterator[Item]:
@@ -71,8 +73,7 @@ class TablePredictions:
         videos: dict[str, str] = {}  # a name that many questions share is held once
         for reference, prediction in joined.answered(samples_before):
             video = videos.setdefault(reference.video, reference.video)
-            item = reference.item(prediction, video=video, reason=prediction.reason or hidden)
-            yield Item.from_checked(vars(item))
+            yield reference.item(prediction, video=video, reason=prediction.reason or hidden)
         joined.check(self._path)
         self.set.extra.extend(joined.extra())
         self.set.absent.extend(joined.absent)
@@ -116,27 +117,31 @@ class _Join:
             yield reference, prediction
 
     def _pairs(self, samples_before: Iterator[Sample]) -> Iterator[_Pair]:
-        for reference in self._questions.each_reference():
-            self._references += 1
-            self._first_reference = self._first_reference or reference.id
-            self._has_options = self._has_options or any(reference.options)
-            known_id = self._texts.find(reference.id)
-            if known_id is None:
-                self.absent.append(reference.id)
-            else:
-                self._is_taken[known_id.number] = True
-            sample = next(samples_before, None)
-            if known_id is None or known_id.text is None:
-                yield _Pair(reference, _NO_PREDICTION)
-            elif sample is None:
-                answer = answers.Given(
-                    known_id.text, reference.options, reference.timing, reference.question
-                )
-                yield _Pair(reference, None, answer)
-            else:
-                reason = aggregation.reason_in_text(known_id.text)
-                known_prediction = Prediction(known_id.text, sample.parsed, sample.flags, reason)
-                yield _Pair(reference, known_prediction)
+        for references in batches(self._questions.each_reference(), AT_ONCE):
+            known_ids = self._texts.find([reference.id for reference in references])
+            for reference in references:
+                known_id = known_ids.get(reference.id)
+                yield self._pair(reference, known_id, next(samples_before, None))
+
+    def _pair(self, reference: Reference, known_id: KnownId | None, sample: Sample | None) -> _Pair:
+        """Return a reference with its text, or the answer that a sample has of it."""
+        self._references += 1
+        self._first_reference = self._first_reference or reference.id
+        self._has_options = self._has_options or any(reference.options)
+        if known_id is None:
+            self.absent.append(reference.id)
+            return _Pair(reference, _NO_PREDICTION)
+        self._is_taken[known_id.number] = True
+        if known_id.text is None:
+            return _Pair(reference, _NO_PREDICTION)
+        if sample is not None:
+            reason = aggregation.reason_in_text(known_id.text)
+            known_prediction = Prediction(known_id.text, sample.parsed, sample.flags, reason)
+            return _Pair(reference, known_prediction)
+        answer = answers.Given(
+            known_id.text, reference.options, reference.timing, reference.question
+        )
+        return _Pair(reference, None, answer)
 
     def check(self, path: Path) -> None:
         """Raise InputError where no text is of a reference."""
@@ -176,16 +181,21 @@ class _Join:
 def _texts_by_id(path: Path, cells: Iterable[Cells]) -> UniqueIds:
     """Return the texts of a table. InputError where there are none."""
     texts = UniqueIds()
-    for where, id_cell, text_cell in cells:
-        name = as_text(id_cell, f"{where}: the id")
-        text = as_text(text_cell, f"{where}: the prediction")
-        if name:
-            texts.add(name, where, text)
-        elif text:
-            raise InputError(f"{where}: the id is empty")
-        # A row without both is what a spreadsheet leaves below its table.
+    texts.add_each(_texts_of(cells))
     if not len(texts):
         raise InputError(
             f"{path}: no predictions in it; expected a row per question with an id and a text"
         )
     return texts
+
+
+def _texts_of(cells: Iterable[Cells]) -> Iterator[PlacedId]:
+    """Yield the id and the text of each row of a table."""
+    for where, id_cell, text_cell in cells:
+        name = as_text(id_cell, f"{where}: the id")
+        text = as_text(text_cell, f"{where}: the prediction")
+        if name:
+            yield name, where, text
+        elif text:
+            raise InputError(f"{where}: the id is empty")
+        # A row without both is what a spreadsheet leaves below its table.
