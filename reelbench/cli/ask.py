@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from reelbench.llm.ask_options import AskOptions
     from reelbench.llm.budget import Budget
     from reelbench.methods.questions import QuestionSet
+    from reelbench.registry.records import PresetRecord
     from reelbench.registry.strata import Strata
     from reelbench.tasks.score import Evaluation, Options, Outcome
 
@@ -31,19 +32,8 @@ _FRAMES = "uniform:32"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskCommandOptions:
-    """The options of `ask`, as they were typed."""
+    """The options of `ask` but for its frames, as they were typed."""
 
-    frames: Annotated[
-        str | None,
-        typer.Option(
-            "--frames",
-            metavar="SPEC",
-            help="Frames that the model is shown: as images, or with as=clip as one "
-            "video of exactly these; native sends the whole video; 0,8,32 asks once "
-            "with each. Default: REELBENCH_FRAMES, else uniform:32.",
-        ),
-        shared.Kind.FRAMES,
-    ] = None
     split: shared.Split = None
     data: shared.Data = None
     limit: Annotated[
@@ -84,7 +74,23 @@ class AskCommandOptions:
 
 
 @shared.reports_status
-def ask(context: typer.Context, names: shared.Names, *, options: AskCommandOptions) -> None:
+def ask(
+    context: typer.Context,
+    names: shared.Names,
+    *,
+    frames: Annotated[
+        str | None,
+        typer.Option(
+            "--frames",
+            metavar="SPEC",
+            help="Frames that the model is shown: as images, or with as=clip as one "
+            "video of exactly these; native sends the whole video; 0,8,32 asks once "
+            "with each. Default: REELBENCH_FRAMES, else uniform:32.",
+        ),
+        shared.Kind.FRAMES,
+    ] = None,
+    options: AskCommandOptions,
+) -> None:
     """Ask a model behind an OpenAI-compatible server, and score its answers.
 
     Prompts, frames and settings are those of `run` with lmms-eval's adapter `openai`. Answers are
@@ -93,21 +99,27 @@ def ask(context: typer.Context, names: shared.Names, *, options: AskCommandOptio
     reelbench ask rextime_mini --llm qwen3-vl --llm-url http://127.0.0.1:8000/v1 --frames uniform:16
     """
     same_command = ["reelbench", "ask", *shared.options_given(context)]
-    ask_model(names, options, same_command=same_command)
+    ask_model(names, frames, options, same_command=same_command)
 
 
 def ask_model(
-    names: Sequence[str], options: AskCommandOptions, *, same_command: Sequence[str]
+    names: Sequence[str],
+    frames: str | None,
+    options: AskCommandOptions,
+    *,
+    same_command: Sequence[str],
 ) -> None:
     """Ask one model the questions of benchmarks, write the results, and print them.
 
+    `frames` are those that the model is shown, as typed, or several numbers to ask with each.
     `same_command` asks the same once more: where something is not judged yet, it is said with it.
     """
-    counts = several_counts(options.frames or "")
+    counts = several_counts(frames or "")
     if counts is not None:
-        _FramesSweep(names, options, counts).start(same_command)
+        _check_asked_once(f"--frames {frames}", options)
+        _FramesSweep(names, counts, options).start(same_command)
         return
-    asking = _Asking(names, options)
+    asking = _Asking(names, frames, options)
     if options.plan:
         asking.print_plan()
         return
@@ -122,6 +134,22 @@ def ask_model(
     check_judged(outcomes)
 
 
+def _check_asked_once(typed_frames: str, options: AskCommandOptions) -> None:
+    """Raise InputError where several runs, or questions of an earlier result, are asked for too."""
+    if options.repeats.number > 1 or options.chosen_questions.earlier is not None:
+        raise InputError(
+            f"{typed_frames}: asks once with each number; leave out --runs and --from, or give "
+            "one number"
+        )
+
+
+def _asked_frames(frames: str | None, preset: "PresetRecord | None") -> str:
+    """Return the frames that are typed, the preset's, the environment's or the default ones."""
+    if preset is not None and frames is None:
+        frames = preset.get("frames")
+    return frames or settings.FRAMES.get() or _FRAMES
+
+
 class _Asked(NamedTuple):
     """The results of benchmarks, and a line on each benchmark that has none."""
 
@@ -133,23 +161,16 @@ class _FramesSweep:
     """The questions asked once with each of several numbers of frames."""
 
     def __init__(
-        self, names: Sequence[str], options: AskCommandOptions, counts: FrameCounts
+        self, names: Sequence[str], counts: FrameCounts, options: AskCommandOptions
     ) -> None:
         """Check the options for each number: nothing is asked before all of them hold."""
-        if options.repeats.number > 1 or options.chosen_questions.earlier is not None:
-            raise InputError(
-                f"--frames {options.frames}: asks once with each number; leave out --runs and "
-                "--from, or give one number"
-            )
         self.options = options
         self.folder = options.output or _new_folder()
         self.asking_of_count: dict[int, _Asking] = {}
         budget = None
         for count in counts.counts:
-            of_count = replace(
-                options, frames=counts.spec(count), output=self.folder / f"frames-{count}"
-            )
-            asking = _Asking(names, of_count, budget)
+            of_count = replace(options, output=self.folder / f"frames-{count}")
+            asking = _Asking(names, counts.spec(count), of_count, budget)
             budget = asking.budget
             self.asking_of_count[count] = asking
 
@@ -205,7 +226,11 @@ class _Asking:
     """The options of `ask` read and checked: nothing is asked before all of them hold."""
 
     def __init__(
-        self, names: Sequence[str], options: AskCommandOptions, budget: "Budget | None" = None
+        self,
+        names: Sequence[str],
+        frames: str | None,
+        options: AskCommandOptions,
+        budget: "Budget | None" = None,
     ) -> None:
         """Check the options. `budget` is the one of runs that share it."""
         from reelbench.data.loading import find_split
@@ -226,7 +251,8 @@ class _Asking:
         self.candidates: Candidates | None = shared.choice(
             options.candidates, settings.CANDIDATES, Candidates.parse
         )
-        self.frames = self._asked_frames()
+        self._typed_frames = frames
+        self.frames = _asked_frames(frames, options.output_limit.preset)
         check_frames(options.about, self.frames)
         self.folder = options.output or _new_folder()
         self._check_places()
@@ -236,14 +262,6 @@ class _Asking:
     def budget(self) -> "Budget":
         """The one budget of all benchmarks, which needs a model."""
         return self._shared_budget or asking_options.shared_budget(self.options.llm)
-
-    def _asked_frames(self) -> str:
-        """Return the frames that are typed, the preset's, the environment's or the default ones."""
-        frames = self.options.frames
-        preset = self.options.output_limit.preset
-        if preset is not None and frames is None:
-            frames = preset.get("frames")
-        return frames or settings.FRAMES.get() or _FRAMES
 
     def _check_places(self) -> None:
         """Raise InputError where a result's folder can't be written to."""
@@ -325,7 +343,9 @@ class _Asking:
         if self.earlier is not None and self.earlier.only == OTHER_JUDGE:
             return asking.judged_again(questions, scoring, self.earlier)
         options = self.options
-        model, preset = options.output_limit.of_model(options.llm, options.frames, self.candidates)
+        model, preset = options.output_limit.of_model(
+            options.llm, self._typed_frames, self.candidates
+        )
         return options.repeats.ask(
             questions,
             replace(scoring, preset=preset),
@@ -338,7 +358,7 @@ class _Asking:
     def print_plan(self) -> None:
         """Print what would be asked of each benchmark, and what it may cost."""
         options = self.options
-        model, _ = options.output_limit.of_model(options.llm, options.frames, self.candidates)
+        model, _ = options.output_limit.of_model(options.llm, self._typed_frames, self.candidates)
         for plan in self._planned_requests(model):
             if options.as_json:
                 console.write(json.dumps(plan, ensure_ascii=False))

@@ -62,8 +62,8 @@ _ADAPTERS = {
 }
 """Pattern of a checkpoint's name, or of the `model_type` in its config -> lmms-eval's adapter."""
 
-_ASK_OPTIONS = frozenset(options_of(AskCommandOptions))
-_RUN_OPTIONS = frozenset(options_of(RunCommandOptions))
+_ASK_OPTIONS = frozenset(("frames", *options_of(AskCommandOptions)))
+_RUN_OPTIONS = frozenset(("frames", *options_of(RunCommandOptions)))
 
 _OF_CHECKPOINTS = (_RUN_OPTIONS - _ASK_OPTIONS) | {"llm"}
 """Options that a served model doesn't take: `--model` names it."""
@@ -150,8 +150,7 @@ def evaluate(
     if name is not None and len(checkpoints.models) > 1:
         raise InputError("--name: names one model; run several apart")
     folders = _output_folders(checkpoints.models, asking.output)
-    asking = replace(asking, frames=frames)
-    running = replace(running, frames=frames, name=name)
+    running = replace(running, name=name)
     same_command = ["reelbench", "eval", *options_given(context)]
     failures: list[str] = []
     for typed_model in checkpoints.models:
@@ -163,16 +162,17 @@ def evaluate(
                 _check_options(context, typed_model, "a served model", _OF_CHECKPOINTS)
                 served = served_model(typed_model, name, base_url, requests)
                 of_model = replace(asking, llm=served, output=folders[typed_model])
-                ask_model(names, of_model, same_command=same_command)
+                ask_model(names, frames, of_model, same_command=same_command)
             else:
                 tasks = ",".join(map(_lmms_eval_task, names))
                 lmms_eval_arguments = ["--tasks", tasks, "--model", found_adapter]
                 lmms_eval_arguments += _model_arguments(
                     typed_model, checkpoints, asking, requests, folders[typed_model]
                 )
-                _run_checkpoint(
-                    context, typed_model, lmms_eval_arguments, running, is_plan=asking.plan
-                )
+                _print_run_line(context, typed_model, lmms_eval_arguments, quiet=running.quiet)
+                if not asking.plan:
+                    judging = options_given(context, only="judge", for_people=False)
+                    run_checkpoint(lmms_eval_arguments, frames, running, judging=judging)
         except InputError:
             raise
         except (ReelbenchError, typer.Exit) as error:
@@ -276,15 +276,14 @@ def _model_arguments(
     return arguments
 
 
-def _run_checkpoint(
-    context: typer.Context,
-    model: str,
-    lmms_eval_arguments: list[str],
-    running: RunCommandOptions,
-    *,
-    is_plan: bool,
+def _print_run_line(
+    context: typer.Context, model: str, lmms_eval_arguments: list[str], *, quiet: bool
 ) -> None:
-    """Print the `reelbench run` of a checkpoint, and run it unless it is a plan."""
+    """Print the `reelbench run` of a checkpoint, whose options are checked.
+
+    Raises:
+        InputError: An option was typed that a checkpoint doesn't take.
+    """
     only_asked = _ASK_OPTIONS - _RUN_OPTIONS - _OF_LMMS_EVAL
     _check_options(context, model, "a checkpoint", only_asked)
     not_of_run = {parameter.name or "" for parameter in context.command.params} - _RUN_OPTIONS
@@ -292,11 +291,8 @@ def _run_checkpoint(
     run_options = options_given(
         context, leave_out=not_of_run | {"llm_extra"}, for_people=False, from_files=True
     )
-    note = console.note_unless(quiet=running.quiet)
+    note = console.note_unless(quiet=quiet)
     note(shell_line(["reelbench", "run", *run_options, "--", *lmms_eval_arguments]))
-    if not is_plan:
-        judging = options_given(context, only="judge", for_people=False)
-        run_checkpoint(lmms_eval_arguments, running, judging=judging)
 
 
 def _failure_line(model: str, error: Exception, *, of_several: bool) -> str:

@@ -104,9 +104,8 @@ class SweepChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCommandOptions:
-    """The options of `run`, as they were typed."""
+    """The options of `run` but for its frames, as they were typed."""
 
-    frames: Frames = None
     label: Label = None
     candidates: Annotated[
         str | None,
@@ -161,7 +160,7 @@ class RunCommandOptions:
 
 
 @reports_status
-def run(context: typer.Context, *, options: RunCommandOptions) -> None:
+def run(context: typer.Context, *, frames: Frames = None, options: RunCommandOptions) -> None:
     """Run lmms-eval with the arguments after `--`, then score its log.
 
     The scores lie beside lmms-eval's own files, in <output_path>/<model>/reelbench/<task>/. A sweep
@@ -170,48 +169,50 @@ def run(context: typer.Context, *, options: RunCommandOptions) -> None:
     runs or sweep, and stderr lmms-eval's table.
     """
     judging = options_given(context, only="judge")
-    run_checkpoint(context.args, options, judging=judging)
+    run_checkpoint(context.args, frames, options, judging=judging)
 
 
 def run_checkpoint(
-    arguments: list[str], options: RunCommandOptions, *, judging: Sequence[str]
+    arguments: list[str],
+    frames: str | None,
+    options: RunCommandOptions,
+    *,
+    judging: Sequence[str],
 ) -> None:
     """Run lmms-eval with its arguments, score its log, and print the results.
 
+    `frames` are those that the model is shown, as typed, or several numbers to run with each.
     `judging` are the options that say who judges, as words: a command that judges the rest is said
     with them.
     """
-    _Run(arguments, _with_counts(options), judging).start()
-
-
-def _with_counts(options: RunCommandOptions) -> RunCommandOptions:
-    """Return the options with several numbers in `--frames` as a sweep over them."""
-    counts = several_counts(options.frames or "")
-    if counts is None:
-        return options
-    if options.several.frames_sweep is not None:
-        raise InputError(f"--frames {options.frames} and --frames-sweep: give one of them")
-    numbers = ",".join(map(str, counts.counts))
-    return replace(
-        options,
-        frames=counts.pattern,
-        several=replace(options.several, frames_sweep=numbers),
-    )
+    sweep_choice = options.several
+    counts = several_counts(frames or "")
+    if counts is not None:
+        if sweep_choice.frames_sweep is not None:
+            raise InputError(f"--frames {frames} and --frames-sweep: give one of them")
+        sweep_choice = replace(sweep_choice, frames_sweep=",".join(map(str, counts.counts)))
+        frames = counts.pattern
+    _Run(arguments, frames, sweep_choice, options, judging).start()
 
 
 class _Run:
     """A run by the options of `run`: once, several times, or a sweep."""
 
     def __init__(
-        self, arguments: list[str], options: RunCommandOptions, judging: Sequence[str]
+        self,
+        arguments: list[str],
+        frames: str | None,
+        sweep_choice: SweepChoice,
+        options: RunCommandOptions,
+        judging: Sequence[str],
     ) -> None:
         from reelbench.cli.sweep import Printed
         from reelbench.tasks.lmms import accelerator
         from reelbench.tasks.score import Options
 
         self.options = options
-        self.sweep_choice = options.several
-        self.frames = options.frames
+        self.sweep_choice = sweep_choice
+        self.frames = frames
         self.scoring = Options(
             judge=options.judge,
             reader=options.reader,
@@ -225,7 +226,7 @@ class _Run:
         )
         self.arguments = self._with_limit_and_preset(arguments)
         self.printed = Printed(judging, as_json=options.as_json, quiet=options.quiet)
-        _check_options_together(options)
+        _check_options_together(sweep_choice, options)
         loggers.check_arguments(self.arguments)
         accelerator.check(self.arguments)
         self.environ = self._lmms_eval_environment()
@@ -354,9 +355,8 @@ class _Run:
         check_judged(outcomes, strict=self.options.strict)
 
 
-def _check_options_together(options: RunCommandOptions) -> None:
+def _check_options_together(several: SweepChoice, options: RunCommandOptions) -> None:
     """Raise InputError where options don't go together."""
-    several = options.several
     questions = options.chosen_questions
     repeats = options.repeats
     is_swept = several != SweepChoice()
