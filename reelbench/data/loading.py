@@ -243,7 +243,7 @@ def find_split(name: str, split: str | None = None) -> NamedSplit:
     is not on `split`.
 
     Raises:
-        InputError: There is nothing of that name.
+        InputError: There is nothing of that name, or it is mini data and `split` isn't.
     """
     named_task = discovery.find_task(name)
     if named_task is not None:
@@ -252,12 +252,24 @@ def find_split(name: str, split: str | None = None) -> NamedSplit:
             return NamedSplit(spec, task.split, task)
         if name in discovery.specs():
             spec = discovery.find(name)
+        elif is_mini(task.split):
+            _refuse_whole_split(name, spec, split)
         return NamedSplit(spec, split or spec.default_split, None)
     spec = discovery.specs().get(name.removesuffix(f"_{MINI}"))
     if spec is not None and name != spec.id:
+        _refuse_whole_split(name, spec, split)
         return NamedSplit(spec, split or MINI, None)
     spec = discovery.find(name)
     return NamedSplit(spec, split or spec.default_split, None)
+
+
+def _refuse_whole_split(mini_name: str, spec: BenchmarkSpec, split: str | None) -> None:
+    """Refuse a whole split of a name that says mini: a model would be asked all of it."""
+    if split is not None and not is_mini(split):
+        splits = ", ".join(spec.splits)
+        raise InputError(
+            f"{mini_name} is mini data, without a split {split}; {spec.id} has {splits}"
+        )
 
 
 def load(name: str, split: str | None = None, *, data: Path | str | None = None) -> "Dataset":

@@ -58,6 +58,12 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 _TASKS = "the tasks are arguments, as in `reelbench eval rextime_mini curve_mini --model MODEL`"
 _FOLDER = "--output DIR says where the results are written"
 _AGAIN = "the same `reelbench eval` again goes on where a run stopped"
+_ADDRESS = "--base-url URL is a server's whole address, as http://localhost:8000/v1"
+_PROMPT = (
+    "the prompt is the benchmark's: `reelbench new NAME --like ID` copies one, with `prompt:` in"
+    " its file"
+)
+_ANEW = "no option overwrites: name another --output, or --fresh to ask a model again"
 
 ANSWERS = {
     "--task": _TASKS,
@@ -87,6 +93,16 @@ ANSWERS = {
     "-T": "a task has no arguments of its own; --frames, --limit and the others are options",
     "--epochs": "--runs N asks every question N times",
     "--reuse": "replies are kept, and the same command goes on from them; leave it out",
+    "--resume": _AGAIN,
+    "--overwrite": _ANEW,
+    "--force": _ANEW,
+    "--host": _ADDRESS,
+    "--port": _ADDRESS,
+    "--temperature": """--llm-extra '{"temperature": 0.7}' sets it; it is 0""",
+    "--workers": "--llm-concurrency N sends N questions at once",
+    "--cache-dir": "REELBENCH_HOME names the folder of replies, frames and data",
+    "--prompt": _PROMPT,
+    "--system-prompt": _PROMPT,
     "available-tasks": "`reelbench list` shows all tasks",
     "log": "`reelbench view OUT` shows a run's answers, and OUT/NAME/samples.jsonl has them",
     "eval-retry": _AGAIN,
@@ -122,6 +138,11 @@ GUESSES = {
     "serve": _PAGE,
     "leaderboard serve": _PAGE,
     "report": _PAGE_OF_RUN,
+    "summary": f"{_PAGE_OF_RUN}; {_TABLES}",
+    "describe": "`reelbench info NAME` describes a benchmark",
+    "cache clear": "`reelbench cache prune` removes kept replies",
+    "update": "a newer version is installed by pip; `reelbench --version` shows yours",
+    "examples": "README and docs/recipes have them, and so has each command's --help",
     "ui": f"{_PAGE_OF_RUN}; {_PAGE}",
     "leaderboard --store": _PAGE,
     "benchmark": "`reelbench list` shows every benchmark and its tasks",
