@@ -264,7 +264,7 @@ def find_split(name: str, split: str | None = None) -> NamedSplit:
 
 
 def _refuse_whole_split(mini_name: str, spec: BenchmarkSpec, split: str | None) -> None:
-    """Refuse a whole split of a name that says mini: a model would be asked all of it."""
+    """Refuse a whole split of a name that says mini."""
     if split is not None and not is_mini(split):
         splits = ", ".join(spec.splits)
         raise InputError(
