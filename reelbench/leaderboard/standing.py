@@ -12,15 +12,14 @@ from reelbench.base.files import read_text, sha256_of_names
 from reelbench.judges.identity import judges_under_several_ids
 from reelbench.leaderboard import rereading, sample_columns
 from reelbench.leaderboard.identity import models_that_answered
-from reelbench.leaderboard.sample_columns import Usage
+from reelbench.leaderboard.sample_columns import ItemFacts, Usage
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Metric
 from reelbench.scoring import aggregation, result_files, runs
 from reelbench.scoring.score_columns import ScoreColumns
-from reelbench.scoring.value_bounds import is_few, is_left_out, value_bounds
-from reelbench.scoring.videos import videos_asked, videos_had
+from reelbench.scoring.value_bounds import is_few, value_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,29 +190,56 @@ def standing(stored: StoredResult) -> Standing:
     )
     if rereading.is_current(result) and not counts.unscored and stored.videos is None:
         return shown_values
+    values_on_videos = _values_on_videos(stored)
+    if values_on_videos is not None:
+        return replace(values_on_videos, unranked=shown_values.unranked)
     read = _read(stored)
     samples = read.samples
+    facts = ItemFacts.of(samples)
     if stored.videos is not None or read.are_changed:
-        shown_values = _values_of(stored, samples)
+        numbers = aggregation.aggregate(
+            stored.spec, samples, overlap=False, interval=result.interval
+        )
+        shown_values = _values_of(stored, numbers, facts)
     if not read.are_current:
         reasons.append(
             f"answers as version {result.answers} of the rules read them: the benchmark's data "
             "is not here to read them again"
         )
-    left_out = sum(is_left_out(sample) for sample in samples)
-    if left_out and not stored.filed_row.partial and shown_values.metrics:
+    if facts.left_out and not stored.filed_row.partial and shown_values.metrics:
         items = sum(sample.reason not in EXCUSED for sample in samples)
-        if is_few(left_out, items):
+        if is_few(facts.left_out, items):
             shown_values = _bounded(stored.spec, shown_values, samples)
-            shown_values = replace(shown_values, unscored=left_out)
+            shown_values = replace(shown_values, unscored=facts.left_out)
         else:
-            reasons.append(f"{left_out} of {items} items unscored")
+            reasons.append(f"{facts.left_out} of {items} items unscored")
     return replace(
         shown_values,
-        media=_media_text(samples),
-        videos=_videos_text(samples),
+        media=_media_text(facts),
+        videos=_videos_text(facts),
         unranked="; ".join(reasons) or None,
     )
+
+
+def _values_on_videos(stored: StoredResult) -> Standing | None:
+    """Return a result's values on some videos, from its columns.
+
+    None where these don't have them: of all videos, of several runs, or where items lack a score.
+    """
+    if stored.videos is None or stored.columns is None or stored.runs:
+        return None
+    data = stored.columns.read()
+    if data is None:
+        return None
+    items = sample_columns.items_on(data, stored.videos)
+    facts = items.facts
+    if facts.left_out:
+        return None
+    numbers = aggregation.aggregate_columns(
+        stored.spec, items.columns, interval=stored.result.interval
+    )
+    values = _values_of(stored, numbers, facts)
+    return replace(values, media=_media_text(facts), videos=_videos_text(facts))
 
 
 def _faults(stored: StoredResult) -> list[str]:
@@ -242,21 +268,18 @@ def _faults(stored: StoredResult) -> list[str]:
     return faults
 
 
-def _values_of(stored: StoredResult, samples: Sequence[Sample]) -> Standing:
-    """Return the values of samples that are not as filed, or not all."""
-    result = stored.result
-    metrics, breakdowns = aggregation.aggregate(
-        stored.spec, samples, overlap=False, interval=result.interval
-    )
+def _values_of(stored: StoredResult, numbers: aggregation.Numbers, facts: ItemFacts) -> Standing:
+    """Return the values of items that are not as filed, or not all."""
+    metrics = numbers.metrics
     if stored.videos is None:
         # Text overlap, which is of words alone, stays.
-        metrics = result.metrics | metrics
+        metrics = stored.result.metrics | metrics
     return Standing(
         metrics=metrics,
-        breakdowns=breakdowns,
-        items=len(samples),
-        scored=sum(sample.state == "scored" for sample in samples),
-        unread=sum("parse_failed" in sample.flags for sample in samples),
+        breakdowns=numbers.breakdowns,
+        items=facts.items,
+        scored=facts.scored,
+        unread=facts.unread,
     )
 
 
@@ -279,21 +302,20 @@ def _bounded(spec: BenchmarkSpec, values: Standing, samples: Sequence[Sample]) -
     return replace(values, metrics=metrics, lowest=lowest)
 
 
-def _media_text(samples: Sequence[Sample]) -> str | None:
+def _media_text(facts: ItemFacts) -> str | None:
     """Return the part of the items that had their media. None where all had."""
-    missing = sorted(sample.id for sample in samples if sample.reason == Reason.MEDIA_MISSING)
-    if not missing:
+    if not facts.without_media:
         return None
     # Two runs that lack the same items share a table.
-    digest = sha256_of_names(missing)[:8]
-    present = len(samples) - len(missing)
-    return f"media of {present} of {len(samples)} items @{digest}"
+    digest = sha256_of_names(facts.without_media)[:8]
+    present = facts.items - len(facts.without_media)
+    return f"media of {present} of {facts.items} items @{digest}"
 
 
-def _videos_text(samples: Sequence[Sample]) -> str | None:
-    present = len(videos_had(samples))
-    needed = len(videos_asked(samples))
-    return f"{present} of {needed}" if present < needed else None
+def _videos_text(facts: ItemFacts) -> str | None:
+    if facts.videos_had < facts.videos_asked:
+        return f"{facts.videos_had} of {facts.videos_asked}"
+    return None
 
 
 def bound_in_words(metric: Metric, stored: StoredResult, values: Standing) -> str | None:

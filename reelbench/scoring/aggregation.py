@@ -643,6 +643,13 @@ def aggregate(
     return _numbers_of(spec, _Columns.of(samples), overlaps, interval, before_intervals)
 
 
+def aggregate_columns(
+    spec: BenchmarkSpec, columns: ItemColumns, *, interval: intervals.Method = intervals.METHOD
+) -> Numbers:
+    """Compute what `aggregate` does without text overlap, from columns in the order of ids."""
+    return _numbers_of(spec, _Columns(columns, ()), dict, interval)
+
+
 def _corpus_values(
     spec: BenchmarkSpec, samples: Iterable[Sample], *, overlap: bool, bar: Bar
 ) -> Callable[[], Metrics]:

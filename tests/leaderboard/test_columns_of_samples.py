@@ -13,7 +13,9 @@ import reelbench
 from reelbench.base.workers import Workers
 from reelbench.leaderboard import board, rereading, site, store
 from reelbench.leaderboard.sample_columns import (
+    ItemFacts,
     as_parquet,
+    items_on,
     samples_of,
     scores_of,
     usage_in,
@@ -134,6 +136,31 @@ def test_a_run_is_compared_by_its_columns_as_by_its_samples_to_the_bit(name):
     ids = {sample.id for sample in samples[20:90]}
     of_columns = columns_at_both_ends(spec, columns, ids)
     _same_to_the_bit(of_columns, comparison.at_both_ends(spec, samples, ids))
+
+
+@pytest.mark.parametrize("name", ["rextime", "moviecore", "curve", *MADE])
+def test_values_on_some_videos_are_those_of_the_samples_to_the_bit(name):
+    spec = MADE[name]() if name in MADE else discovery.get(name)
+    samples = _some_samples(spec, random.Random(name))
+    facets = [{"category": ["x"]}, {"category": ["y"], "level": ["2"]}, {}]
+    for place, sample in enumerate(samples):
+        samples[place] = sample.model_copy(
+            update={
+                "facets": facets[place % 3],
+                "flags": ("parse_failed",) if place % 7 == 0 else (),
+            }
+        )
+    for videos in (
+        frozenset(f"v{number}" for number in range(12)),
+        frozenset({"v3", "no such"}),
+        frozenset({""}),
+    ):
+        on_videos = [sample for sample in samples if sample.video in videos]
+        items = items_on(as_parquet(samples), videos)
+        assert items.facts == ItemFacts.of(on_videos)
+        of_columns = aggregation.aggregate_columns(spec, items.columns)
+        of_samples = aggregation.aggregate(spec, on_videos, overlap=False)
+        assert repr(of_columns) == repr(of_samples)
 
 
 def test_a_metric_that_is_no_plain_mean_is_not_made_of_columns():
