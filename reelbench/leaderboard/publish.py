@@ -177,8 +177,6 @@ def publish(
             uploads.append(upload)
         # All of them are looked at before anything is sent.
         heads = [upload.look() for upload in uploads]
-        if not options.dry_run:
-            _append(new_entries, path)
         outcomes = _send_all(uploads, heads, webhook, note)
     if dataset and options.create_pr:
         outcomes += hand_in.offer_all(path, repositories["results"], dry_run=options.dry_run)
@@ -200,8 +198,12 @@ def _repositories(
     return repositories
 
 
-def _append(entries: Sequence[ledger.Published], place: Path) -> None:
-    """Append entries to a store's ledger."""
+def _append(entries: Sequence[ledger.Entry], place: Path) -> None:
+    """Append the entries on tables that were sent to a store's ledger.
+
+    A command may be ended between the two. Then the next one brings them from the dataset, and
+    without a dataset it dates them anew.
+    """
     if entries:
         board_ledger = board_state.BoardLedger(place)
         with board_ledger.locked():
@@ -263,6 +265,8 @@ def _send_all(
                 note(f"{outcome.done}: {outcome.url}; the same command goes on from here")
             raise
         outcomes.append(outcome)
+        if upload is uploads[0] and not upload.options.dry_run:
+            _append(upload.new_entries, upload.store)
         if upload.read_head is not None:
             published = [upload.folder / _RESULTS / name for name in maintainers_files.FILES]
             maintainers_files.remember(published, upload.store)

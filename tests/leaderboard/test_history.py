@@ -2,9 +2,12 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from unittest.mock import Mock
 
 import pytest
 
+from reelbench.base.errors import ReelbenchError
+from reelbench.data import hub_write
 from reelbench.leaderboard import (
     board,
     board_state,
@@ -128,6 +131,76 @@ def test_a_dry_run_records_nothing(rextime_run, tmp_path):
     store.add(rextime_run(), place)
     publish.publish(place, dataset=DATASET, options=publish.PublishOptions(dry_run=True))
     assert not published_entries(place)
+
+
+def places_in_history(place):
+    [table] = board.make(place, published=False).history.values()
+    return [(past.at, {key[0]: at.rank for key, at in past.places.items()}) for past in table.past]
+
+
+TARGETS = [{"dataset": DATASET}, {"space": "museum/site"}]
+
+
+@pytest.mark.usefixtures("hub")
+@pytest.mark.parametrize("targets", TARGETS, ids=["dataset", "space"])
+def test_nothing_is_recorded_of_an_upload_that_failed(
+    rextime_run, tmp_path, day, monkeypatch, targets
+):
+    place = tmp_path / "store"
+    store.add(rextime_run("a", model="org/a", right=6), place)
+    with monkeypatch.context() as patch:
+        broken = ReelbenchError("the Hub broke off")
+        patch.setattr(hub_write.Repository, "commit", Mock(side_effect=broken))
+        with pytest.raises(ReelbenchError, match="broke off"):
+            publish.publish(place, **targets)
+    assert not published_entries(place)
+    day(3)
+    store.add(rextime_run("b", model="org/b", right=9), place)
+    publish.publish(place, **targets)
+    first_day = START + timedelta(days=3)
+    assert places_in_history(place) == [(first_day, {"org/b": 1, "org/a": 2})]
+
+
+@pytest.mark.usefixtures("hub")
+@pytest.mark.parametrize(
+    ("targets", "recorded_on"), [*zip(TARGETS, (0, 3), strict=True)], ids=["dataset", "space"]
+)
+def test_a_command_that_is_ended_after_sending_records_it_the_next_time(
+    rextime_run, tmp_path, day, monkeypatch, targets, recorded_on
+):
+    place = tmp_path / "store"
+    store.add(rextime_run("a", model="org/a", right=6), place)
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger.Ledger, "append", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            publish.publish(place, **targets)
+    assert not published_entries(place)
+    day(3)
+    publish.publish(place, **targets)
+    assert places_in_history(place) == [(START + timedelta(days=recorded_on), {"org/a": 1})]
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_page_that_failed_after_its_dataset_has_the_dataset_s_history(
+    rextime_run, tmp_path, day, monkeypatch
+):
+    place = tmp_path / "store"
+    store.add(rextime_run("a", model="org/a", right=6), place)
+    commit = hub_write.Repository.commit
+
+    def refuse_pages(repository, *args, **options):
+        if repository.kind == "space":
+            raise ReelbenchError("the Hub broke off")
+        return commit(repository, *args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(hub_write.Repository, "commit", refuse_pages)
+        with pytest.raises(ReelbenchError, match="broke off"):
+            publish.publish(place, dataset=DATASET, space="museum/site")
+    day(3)
+    publish.publish(place, dataset=DATASET, space="museum/site")
+    assert places_in_history(place) == [(START, {"org/a": 1})]
+    assert len(published_entries(place)) == 1
 
 
 def entry_of(number, rows, table="rextime/v1/val"):
