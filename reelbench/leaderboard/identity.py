@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from reelbench.base.values import texts_in
 from reelbench.data import ownership
@@ -25,6 +25,7 @@ from reelbench.registry.records import (
     ModelRecord,
     Provenance,
     Result,
+    Setting,
 )
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks import about as abouts
@@ -175,6 +176,8 @@ def key_of(result: Result) -> str:
     its arguments, settings, the judge that answered, whose data, what was asked and how it is
     scored. What a run merely came to is no part of it (frames given, sound, which is asked for with
     the frames, replies, cost).
+
+    A setting that people state, as an agent's, makes another thing of the same model.
     """
     benchmark = result.benchmark
     model = result.model
@@ -202,6 +205,8 @@ def key_of(result: Result) -> str:
         shape["errata"] = _errata_shape(result, benchmark.errata)
     if benchmark.scoring_sha256 is not None:
         shape["scoring"] = benchmark.scoring_sha256
+    if model.setting_beyond is not None:
+        shape["setting"] = model.setting_beyond
     shape_text = json.dumps(shape, sort_keys=True)
     digest = hashlib.sha256(shape_text.encode()).hexdigest()[:12]
     revision = model.revision or "unknown"
@@ -251,6 +256,18 @@ def _ids_other_than_asked(judge: JudgeRecord) -> dict[str, list[str]]:
         if ids and ids != [member.requested]:
             other_ids[member.requested] = ids
     return other_ids
+
+
+def keys_in_other_settings(result: Result) -> list[str]:
+    """Return the keys that a result would have if another setting were stated, or none."""
+    model = result.model
+    keys: list[str] = []
+    for setting in (None, *get_args(Setting)):
+        about = (model.about or About()).model_copy(update={"setting": setting})
+        stated = model.model_copy(update={"about": about})
+        keys.append(key_of(result.model_copy(update={"model": stated})))
+    own_key = key_of(result)
+    return [key for key in dict.fromkeys(keys) if key != own_key]
 
 
 def model_folder(model: str) -> str:

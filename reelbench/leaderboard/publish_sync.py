@@ -19,7 +19,6 @@ from reelbench.leaderboard import (
     ledger_merge,
     maintainers_files,
     results_dataset,
-    row_life,
     store,
 )
 from reelbench.leaderboard.board_state import BoardLedger, BoardState, FiledRow, state_of
@@ -73,7 +72,7 @@ def sync(place: Path, repository: Repository, head: Head, folder: Path, note: No
         for key, _ in state.withdrawn:
             if key not in state.rows and (place / key).is_dir():
                 store.keep_earlier(place / key, store.REMOVED_FOLDER)
-                row_life.delete_files(key, place)
+                store.delete_files(key, place)
         if is_moved:
             with written_aside(place / ledger.FILE) as aside:
                 aside.write_bytes(ledger.as_bytes(merged))

@@ -25,8 +25,6 @@ from reelbench.leaderboard.ledger_merge import in_words
 from reelbench.registry import name_faults
 from reelbench.scoring import result_files
 
-_EMPTY_PARENTS = 4
-
 
 def remove(keys: Sequence[str], place: Path, reason: str) -> list[str]:
     """Withdraw rows by their keys: their answers are not taken again until they are restored.
@@ -57,7 +55,7 @@ def remove(keys: Sequence[str], place: Path, reason: str) -> list[str]:
         ]
         board.append(*entries)
         for row in rows:
-            delete_files(row.key, place)
+            store.delete_files(row.key, place)
     return removed
 
 
@@ -67,19 +65,6 @@ def _row(state: BoardState, key: str, place: Path) -> FiledRow:
             f"{place}: has no result {key!r}; `reelbench leaderboard list --store {place}` has all"
         )
     return state.rows[key]
-
-
-def delete_files(key: str, place: Path) -> None:
-    """Delete the files of a row that was withdrawn, the replaced ones too."""
-    folders = [place / key, place / store.REPLACED_FOLDER / key]
-    for folder in folders:
-        if not folder.is_dir():
-            continue
-        shutil.rmtree(folder)
-        for parent in list(folder.parents)[:_EMPTY_PARENTS]:
-            if parent == place or any(parent.iterdir()):
-                break
-            parent.rmdir()
 
 
 def restore(key: str, place: Path) -> bool:

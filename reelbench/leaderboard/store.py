@@ -47,8 +47,8 @@ from reelbench.leaderboard.board_state import (
     FiledRow,
 )
 from reelbench.leaderboard.checked_files import CheckedFiles
-from reelbench.leaderboard.identity import answers_key, key_of
-from reelbench.leaderboard.ledger import Checked, Verification
+from reelbench.leaderboard.identity import answers_key, key_of, keys_in_other_settings
+from reelbench.leaderboard.ledger import Checked, Removed, Verification
 from reelbench.leaderboard.marks import known_spec
 from reelbench.leaderboard.mismatches import MismatchError
 from reelbench.leaderboard.recompute import AHEAD, date_of, verify
@@ -620,7 +620,7 @@ def _refuse_links(path: Path, store: Path) -> None:
 
 def same_bytes(folder: Path, result: Result, store: Path, state: BoardState) -> Path | None:
     """Return the folder of the store with these very bytes. None without one."""
-    row = row_of(result, state)
+    row = row_of(result, store, state)
     if row is None:
         return None
     place = place_of(row.key, store)
@@ -641,13 +641,43 @@ def same_bytes(folder: Path, result: Result, store: Path, state: BoardState) -> 
     return place
 
 
-def row_of(result: Result, state: BoardState) -> FiledRow | None:
+def row_of(result: Result, store: Path, state: BoardState) -> FiledRow | None:
     """Return the row of a result's model and setting, whatever the model was called then."""
+    for named in _under_each_name(result, state):
+        unstated = named.model_copy(
+            update={"model": named.model.model_copy(update={"about": None})}
+        )
+        # Rows were once filed under the key without a setting, whatever they state.
+        for key in dict.fromkeys((key_of(named), key_of(unstated))):
+            row = state.rows.get(key)
+            if row is not None and _has_setting_of(result, place_of(key, store)):
+                return row
+    return None
+
+
+def _under_each_name(result: Result, state: BoardState) -> Iterator[Result]:
+    """Yield a result with each name that its model has or had."""
     for name in [result.model.id, *state.names_of(result.model.id)]:
         model = result.model.model_copy(update={"id": name})
-        row = state.rows.get(key_of(result.model_copy(update={"model": model})))
-        if row is not None:
-            return row
+        yield result.model_copy(update={"model": model})
+
+
+def _has_setting_of(result: Result, place: Path) -> bool:
+    """Return True where a filed result states a setting like another, or can't be read."""
+    try:
+        filed_model = result_files.read(place).model
+    except InputError:  # filed anew
+        return True
+    return filed_model.setting_beyond == result.model.setting_beyond
+
+
+def _row_of_same_answers(result: Result, answers: str, state: BoardState) -> FiledRow | None:
+    """Return the row of the same run with another setting, or none, stated of it."""
+    for named in _under_each_name(result, state):
+        for key in keys_in_other_settings(named):
+            row = state.rows.get(key)
+            if row is not None and row.answers == answers:
+                return row
     return None
 
 
@@ -670,8 +700,19 @@ def _file(
     state = board.state
     result = candidate.result
     discovery.spec_of(result.benchmark)  # before its name is part of a path
-    row = row_of(result, state)
+    row = row_of(result, store, state)
+    row_elsewhere: FiledRow | None = None
+    if row is None or row.answers != candidate.answers:
+        row_elsewhere = _row_of_same_answers(result, candidate.answers, state)
+    if row_elsewhere is not None and result.model.setting_stated is None:
+        row, row_elsewhere = row_elsewhere, None  # what was said once stays said
     key = key_of(result) if row is None else row.key
+    if row is None and key in state.rows:
+        raise InputError(
+            f"{folder}: {key} is {result.model.id} in another setting, filed before a row's key "
+            f"had one; `reelbench leaderboard remove {key} --store {store}`, add that run anew, "
+            "then this one"
+        )
     place = place_of(key, store)
     removed = state.tombstone(key, result.model.id, candidate.answers, board.names)
     if removed is not None:
@@ -695,6 +736,8 @@ def _file(
         if kept_outcome is not None:
             return kept_outcome
         outcome = work.outcome
+    if row_elsewhere is not None:
+        outcome = "replaced"
     files = _contents(folder, place, row, candidate, result)
     if row is not None or not _has_samples(place, candidate):
         _keep_replaced(place, files)
@@ -722,7 +765,13 @@ def _file(
         judged=judged,
         rejudged=candidate.rejudged,
     )
-    board.append(entry)
+    new_entries: list[ledger.Entry] = [entry]
+    if row_elsewhere is not None:
+        new_entries.append(_removed_for(row_elsewhere, result, key, filing))
+        keep_earlier(place_of(row_elsewhere.key, store), REMOVED_FOLDER)
+    board.append(*new_entries)
+    if row_elsewhere is not None:
+        delete_files(row_elsewhere.key, store)
     filed_row = state.rows[key]
     notes = [
         marks.summary(filed_row.verified, result, filed_row.rejudged),
@@ -730,6 +779,32 @@ def _file(
     ]
     why = "; ".join(filter(None, notes))
     return Added(folder, outcome, place, why, check=filed_row.verified, result=result)
+
+
+def _removed_for(row: FiledRow, result: Result, key: str, filing: Filing) -> Removed:
+    """Return the withdrawal of a run's row under the setting that was stated of it before."""
+    setting = result.model.setting_stated
+    return Removed(
+        at=filing.at,
+        who=ledger.who_is(filing.account),
+        act="removed",
+        key=row.key,
+        model=row.model,
+        answers=row.answers,
+        reason=f"its setting is {setting} now: filed as {key}",
+    )
+
+
+def delete_files(key: str, store: Path) -> None:
+    """Delete the files of a row that was withdrawn, the replaced ones too."""
+    for folder in (store / key, store / REPLACED_FOLDER / key):
+        if not folder.is_dir():
+            continue
+        shutil.rmtree(folder)
+        for parent in list(folder.parents)[:_DEPTH]:
+            if parent == store or any(parent.iterdir()):
+                break
+            parent.rmdir()
 
 
 def _refuse_second_total(

@@ -160,6 +160,16 @@ class ModelRecord(Record):
     args: Free = Field(default_factory=dict)
     about: Omittable[About | None] = absent("What people say of it; absent where they say nothing.")
 
+    @property
+    def setting_stated(self) -> Setting | None:
+        """The stated setting."""
+        return None if self.about is None else self.about.setting
+
+    @property
+    def setting_beyond(self) -> Setting | None:
+        """The stated setting. None of a model that was asked as it is."""
+        return None if self.setting_stated == "zero-shot" else self.setting_stated
+
 
 class RankerRecord(Record):
     """The model that chose each answer among several candidates."""

@@ -63,6 +63,8 @@ def _shared_by_runs(result: Result) -> str:
             "model": {"about"},
         },
     )
+    # Of what people state the setting alone makes it another thing.
+    shared["model"]["setting"] = result.model.setting_beyond
     return json.dumps(shared, sort_keys=True)
 
 

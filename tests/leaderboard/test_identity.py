@@ -15,9 +15,11 @@ from reelbench.leaderboard import (
     hidden_key,
     identity,
     ledger,
+    row_life,
     site,
     store,
 )
+from reelbench.registry.records import ModelRecord
 from tests.leaderboard.ledgers import refiled
 
 
@@ -390,3 +392,70 @@ def test_no_model_takes_the_place_of_a_file_of_the_store(run, tamper, tmp_path, 
     assert folders == {".columns", identity.model_folder(name)}
     assert re.fullmatch(rf"_{re.escape(name)}-[0-9a-f]{{8}}", identity.model_folder(name))
     assert (tmp_path / "store" / ledger.FILE).is_file()
+
+
+def stating(tamper, run, setting, folder=None):
+    """The run, or a copy of it, of a model whose people state a setting."""
+    if folder is not None:
+        run = shutil.copytree(run, folder)
+    return tamper(run, result=lambda found: found["model"].update(about={"setting": setting}))
+
+
+@pytest.mark.parametrize("setting", ["agent", "ensemble", "tools", "fine-tuned", "reasoning"])
+def test_a_run_in_another_setting_never_takes_a_run_s_place(rextime_run, tamper, tmp_path, setting):
+    place = tmp_path / "store"
+    plain = rextime_run("plain", right=6)
+    more = stating(tamper, rextime_run("more", right=9), setting)
+    [first] = store.add(plain, place)
+    [second] = store.add(more, place, filing=store.Filing(replaces=True))
+    assert (second.outcome, second.place == first.place) == ("added", False), second.why
+    for run, added in ((plain, first), (more, second)):
+        [again] = store.add(run, place)
+        assert (again.outcome, again.place) == ("same", added.place), again.why
+    settings = {one.result.model.setting_stated for one in store.read(place)}
+    assert settings == {None, setting}
+
+
+def test_runs_of_two_settings_are_never_one_row_s_repeats(rextime_run, tamper, tmp_path):
+    runs = ((1, None, 3), (2, None, 4), (1, "agent", 5), (2, "agent", 6))
+    for number, setting, right in runs:
+        run = rextime_run(f"run{right}", right=right)
+        tamper(run, result=lambda found, run=number: found["settings"].update(run=run))
+        if setting is not None:
+            stating(tamper, run, setting)
+        [added] = store.add(run, tmp_path / "store")
+        assert added.outcome == "added", added.why
+    rows = board.make(tmp_path / "store", published=False).entries
+    assert {(row.setting, row.facts["runs"]) for row in rows} == {("run", 2), ("agent", 2)}
+
+
+def test_a_setting_that_is_stated_later_moves_the_run(rextime_run, tamper, tmp_path):
+    place = tmp_path / "store"
+    run = rextime_run("plain", right=6)
+    [before] = store.add(run, place)
+    [after] = store.add(stating(tamper, run, "agent", tmp_path / "copy"), place)
+    assert after.outcome == "replaced", after.why
+    assert after.place != before.place
+    assert not before.place.exists()
+    [row] = board.make(place, published=False).entries
+    assert row.setting == "agent"
+    # What was said once stays said.
+    [again] = store.add(run, place)
+    assert (again.outcome, again.place) == ("same", after.place), again.why
+    key = before.place.relative_to(place).as_posix()
+    assert "its setting is agent now: filed as" in list(row_life.log(place, key))[-1]
+
+
+def test_a_row_that_was_filed_before_its_key_had_a_setting_is_not_replaced(
+    rextime_run, tamper, tmp_path, monkeypatch
+):
+    place = tmp_path / "store"
+    agent = stating(tamper, rextime_run("agent", right=9), "agent")
+    with monkeypatch.context() as patch:
+        patch.setattr(ModelRecord, "setting_beyond", None)
+        [old] = store.add(agent, place)
+    [again] = store.add(agent, place)
+    assert (again.outcome, again.place) == ("same", old.place), again.why
+    [refused] = store.add(rextime_run("plain", right=6), place, filing=store.Filing(replaces=True))
+    assert refused.outcome == "refused"
+    assert "in another setting, filed before a row's key had one" in refused.why
