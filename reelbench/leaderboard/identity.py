@@ -264,8 +264,8 @@ def keys_in_other_settings(result: Result) -> list[str]:
     keys: list[str] = []
     for setting in (None, *get_args(Setting)):
         about = (model.about or About()).model_copy(update={"setting": setting})
-        stated = model.model_copy(update={"about": about})
-        keys.append(key_of(result.model_copy(update={"model": stated})))
+        model_there = model.model_copy(update={"about": about})
+        keys.append(key_of(result.model_copy(update={"model": model_there})))
     own_key = key_of(result)
     return [key for key in dict.fromkeys(keys) if key != own_key]
 

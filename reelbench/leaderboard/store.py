@@ -700,12 +700,8 @@ def _file(
     state = board.state
     result = candidate.result
     discovery.spec_of(result.benchmark)  # before its name is part of a path
-    row = row_of(result, store, state)
-    row_elsewhere: FiledRow | None = None
-    if row is None or row.answers != candidate.answers:
-        row_elsewhere = _row_of_same_answers(result, candidate.answers, state)
-    if row_elsewhere is not None and result.model.setting_stated is None:
-        row, row_elsewhere = row_elsewhere, None  # what was said once stays said
+    found_rows = _rows_of_run(result, candidate.answers, store, state)
+    row = found_rows.row
     key = key_of(result) if row is None else row.key
     if row is None and key in state.rows:
         raise InputError(
@@ -722,10 +718,7 @@ def _file(
         )
     if is_secret(result):
         _refuse_second_total(folder, store, state, candidate)
-    old_result: Result | None = None
-    if row is not None:
-        with suppress(InputError):  # a row whose files are not whole is filed anew
-            old_result = result_files.read(place)
+    old_result = _result_of_row(row, place)
     if old_result is not None and result.model.about is None and old_result.model.about is not None:
         result = abouts.with_about(result, old_result.model.about)  # what was said once stays said
     result = public(result)
@@ -736,42 +729,17 @@ def _file(
         if kept_outcome is not None:
             return kept_outcome
         outcome = work.outcome
-    if row_elsewhere is not None:
+    if found_rows.moved_from is not None:
         outcome = "replaced"
     files = _contents(folder, place, row, candidate, result)
     if row is not None or not _has_samples(place, candidate):
         _keep_replaced(place, files)
     _write_place(folder, place, files, candidate, result)
-    hashes: dict[str, str] = {}
-    if not is_secret(result):
-        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    account = filing.account
-    judged = filing.judged
-    if row is not None and row.answers == candidate.answers and not filing.judged:
-        account = row.account
-        judged = row.judged
-    act: Literal["filed", "replaced"] = "replaced"
-    if row is None:
-        act = "filed"
-    entry = ledger.Filed(
-        at=filing.at,
-        who=ledger.who_is(account),
-        act=act,
-        key=key,
-        model=result.model.id,
-        files=hashes,
-        answers=candidate.answers,
-        verified=_known_of(row, candidate),
-        judged=judged,
-        rejudged=candidate.rejudged,
-    )
-    new_entries: list[ledger.Entry] = [entry]
-    if row_elsewhere is not None:
-        new_entries.append(_removed_for(row_elsewhere, result, key, filing))
-        keep_earlier(place_of(row_elsewhere.key, store), REMOVED_FOLDER)
-    board.append(*new_entries)
-    if row_elsewhere is not None:
-        delete_files(row_elsewhere.key, store)
+    entry = _filed_entry(key, files, found_rows, candidate, filing)
+    if found_rows.moved_from is None:
+        board.append(entry)
+    else:
+        _append_moved(entry, found_rows.moved_from, result, store, board)
     filed_row = state.rows[key]
     notes = [
         marks.summary(filed_row.verified, result, filed_row.rejudged),
@@ -781,18 +749,94 @@ def _file(
     return Added(folder, outcome, place, why, check=filed_row.verified, result=result)
 
 
-def _removed_for(row: FiledRow, result: Result, key: str, filing: Filing) -> Removed:
-    """Return the withdrawal of a run's row under the setting that was stated of it before."""
-    setting = result.model.setting_stated
-    return Removed(
+@dataclass(frozen=True, slots=True)
+class _RowsOfRun:
+    """The rows that a run has before it is filed.
+
+    Attributes:
+        row: Its row.
+        moved_from: The row of these answers as long as another setting, or none, was stated.
+    """
+
+    row: FiledRow | None
+    moved_from: FiledRow | None = None
+
+
+def _rows_of_run(result: Result, answers: str, store: Path, state: BoardState) -> _RowsOfRun:
+    """Return the rows that a run has before it is filed."""
+    row = row_of(result, store, state)
+    if row is not None and row.answers == answers:
+        return _RowsOfRun(row)
+    row_elsewhere = _row_of_same_answers(result, answers, state)
+    if row_elsewhere is not None and result.model.setting_stated is None:
+        return _RowsOfRun(row_elsewhere)  # what was said once stays said
+    if row is not None:
+        return _RowsOfRun(row)
+    return _RowsOfRun(None, row_elsewhere)
+
+
+def _result_of_row(row: FiledRow | None, place: Path) -> Result | None:
+    """Return a row's result. None where its files are not whole: it is filed anew."""
+    if row is not None:
+        with suppress(InputError):
+            return result_files.read(place)
+    return None
+
+
+def _filed_entry(
+    key: str,
+    files: Mapping[str, bytes],
+    found_rows: _RowsOfRun,
+    candidate: _Candidate,
+    filing: Filing,
+) -> ledger.Filed:
+    """Return the ledger's entry on a result that is filed."""
+    result = candidate.result
+    row = found_rows.row
+    hashes: dict[str, str] = {}
+    if not is_secret(result):
+        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    account = filing.account
+    judged = filing.judged
+    row_of_answers = row or found_rows.moved_from
+    has_answers = row_of_answers is not None and row_of_answers.answers == candidate.answers
+    if row_of_answers is not None and has_answers and not filing.judged:
+        account = row_of_answers.account
+        judged = row_of_answers.judged
+    act: Literal["filed", "replaced"] = "replaced"
+    if row is None:
+        act = "filed"
+    return ledger.Filed(
         at=filing.at,
-        who=ledger.who_is(filing.account),
+        who=ledger.who_is(account),
+        act=act,
+        key=key,
+        model=result.model.id,
+        files=hashes,
+        answers=candidate.answers,
+        verified=_known_of(row_of_answers, candidate),
+        judged=judged,
+        rejudged=candidate.rejudged,
+    )
+
+
+def _append_moved(
+    entry: ledger.Filed, row: FiledRow, result: Result, store: Path, board: BoardLedger
+) -> None:
+    """File a run whose setting changed, and withdraw its row of before."""
+    setting = result.model.setting_stated
+    removed = Removed(
+        at=entry.at,
+        who=ledger.MAINTAINER,
         act="removed",
         key=row.key,
         model=row.model,
         answers=row.answers,
-        reason=f"its setting is {setting} now: filed as {key}",
+        reason=f"its setting is {setting} now: filed as {entry.key}",
     )
+    keep_earlier(place_of(row.key, store), REMOVED_FOLDER)
+    board.append(entry, removed)
+    delete_files(row.key, store)
 
 
 def delete_files(key: str, store: Path) -> None:

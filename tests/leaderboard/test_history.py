@@ -162,12 +162,12 @@ def test_nothing_is_recorded_of_an_upload_that_failed(
 
 
 @pytest.mark.usefixtures("hub")
-@pytest.mark.parametrize(
-    ("targets", "recorded_on"), [*zip(TARGETS, (0, 3), strict=True)], ids=["dataset", "space"]
-)
+@pytest.mark.parametrize("targets", TARGETS, ids=["dataset", "space"])
 def test_a_command_that_is_ended_after_sending_records_it_the_next_time(
-    rextime_run, tmp_path, day, monkeypatch, targets, recorded_on
+    rextime_run, tmp_path, day, monkeypatch, targets
 ):
+    # The dataset has the entry; of a page alone the next command dates it.
+    recorded_on = 0 if "dataset" in targets else 3
     place = tmp_path / "store"
     store.add(rextime_run("a", model="org/a", right=6), place)
     with monkeypatch.context() as patch:
