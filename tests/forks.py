@@ -4,29 +4,39 @@ A server process imports what most commands need, once, and forks for every call
 caller's arguments, environment and folder, runs `reelbench.cli.main` and ends as any process does.
 What is decided while Python starts (PYTHONPATH, the locale, the time zone) can't be given to a
 child; such a call starts a process of its own.
+
+What each child would make anew, and alike, the server keeps for all of them: the command line of
+a command, the versions of installed packages, and the mini clips.
 """
 
 import atexit
 import contextlib
+import functools
 import gc
+import hashlib
 import importlib
 import json
 import os
 import pkgutil
 import resource
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 from tests.rooms import ROOMS, ROOT
 
 _AT_START = ("PYTHON", "LC_", "LANG", "TZ")
-_LIBRARIES = ("aiohttp", "numpy", "pandas", "rich.console", "rich.table", "yaml")
+_LIBRARIES = (
+    *("PIL.Image", "aiohttp", "av", "filelock", "numpy", "pandas", "rich._emoji_codes"),
+    *("rich.console", "rich.table", "typer._adapters", "typer._click.decorators", "yaml"),
+)
 _LEFT_OUT = (".lmms", ".hf_metrics", ".baseline")
 """What imports the libraries below."""
 KILL_AT = "KILL_AT_CHANGE"
@@ -146,6 +156,9 @@ def serve(address: str) -> None:
         sys.exit(
             f"tests/forks.py: {', '.join(early)} is imported; name what imports it in _LEFT_OUT"
         )
+    _keep_versions()
+    _keep_clips(Path(address).with_name("clips"))
+    build = _keep_command_lines()
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen(64)
@@ -156,14 +169,17 @@ def serve(address: str) -> None:
         )  # nobody waits for those that look after a call
         while True:
             connection, _ = listener.accept()
+            head, fds, _, _ = socket.recv_fds(connection, 4, 3)
+            request = json.loads(connection.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL))
+            build(next((word for word in request["argv"][1:] if not word.startswith("-")), None))
             if os.fork():
                 connection.close()
+                for fd in fds:
+                    os.close(fd)
                 continue
             listener.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             break
-    head, fds, _, _ = socket.recv_fds(connection, 4, 3)
-    request = json.loads(connection.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL))
     pid = os.fork()
     if pid:
         connection.sendall(pid.to_bytes(8, "big", signed=True))
@@ -173,6 +189,63 @@ def serve(address: str) -> None:
         os._exit(0)
     connection.close()
     _become(request, fds)
+
+
+def _keep_versions() -> None:
+    """Read the versions of installed packages once: each result records eight of them."""
+    from reelbench.scoring import result_files
+
+    result_files.version = functools.cache(result_files.version)
+    result_files.software()
+
+
+def _keep_clips(folder: Path) -> None:
+    """Draw each mini clip once, and copy it from then on.
+
+    Where changes of the disk are counted, or it is full, it is drawn as ever.
+    """
+    from reelbench.video import mini_clips
+
+    folder.mkdir()
+    draw = mini_clips.draw_clip
+
+    def draw_once(path: Path, key: str, seconds: float) -> None:
+        if {KILL_AT, FULL_AT} & os.environ.keys():
+            draw(path, key, seconds)
+            return
+        kept = folder / hashlib.sha256(f"{seconds} {key}".encode()).hexdigest()
+        if not kept.is_file():
+            aside = kept.with_suffix(f".{os.getpid()}")
+            draw(aside, key, seconds)
+            aside.replace(kept)
+        shutil.copyfile(kept, path)
+
+    mini_clips.draw_clip = draw_once
+
+
+def _keep_command_lines() -> Callable[[str | None], None]:
+    """Make the command line of each command once; returns what makes it before a call."""
+    import typer
+
+    from reelbench.cli.program import FIRST_WORDS
+    from reelbench.terminal.app import commands_of
+
+    entry = importlib.import_module("reelbench.cli.main")
+    entry.assembled = functools.cache(entry.assembled)
+    typer.main.get_command = functools.cache(typer.main.get_command)
+
+    @functools.cache
+    def build(first_word: str | None) -> None:
+        if first_word not in FIRST_WORDS or first_word == "help":
+            return
+        for _, command in commands_of(
+            typer.main.get_command(entry.assembled(first_word, outline=False))
+        ):
+            for parameter in command.params:
+                parameter.get_runtime_param()
+        gc.freeze()
+
+    return build
 
 
 def _kill_at(change: str, counted: str) -> None:
