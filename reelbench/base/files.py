@@ -14,9 +14,9 @@ import secrets
 import shutil
 import stat
 import sys
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 from urllib.parse import quote
@@ -415,7 +415,19 @@ class Decoder:
             line = match[1]
             if line.strip():
                 bounds.hold(f"{self.path}, line {number}: characters", len(line), bounds.LINE)
-                yield number, self.read(line, number)
+                yield number, self.line(line, number)
+
+    def line(self, text: str, number: int) -> Any:  # noqa: ANN401 - any JSON value
+        """Return the value of a line of JSON Lines, as `read` does."""
+        value = self._quick_value(text)
+        return self.read(text, number) if value is None else value
+
+    @cached_property
+    def _quick_value(self) -> Callable[[str], Any]:
+        # Loaded for lines alone: most files are one small document.
+        from reelbench.base.quick_json import quick_value
+
+        return quick_value
 
     def _object_of(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if self._has_surrogates:
@@ -518,7 +530,7 @@ def json_lines(path: Path | str, *, most: int, unique: bool = False) -> Iterator
             bounds.hold(f"{name}: bytes", size, most)
             if text.strip():
                 bounds.hold(f"{name}, line {number}: characters", len(text), bounds.LINE)
-                yield number, decoder.read(text.removesuffix("\n"), number)
+                yield number, decoder.line(text.removesuffix("\n"), number)
 
 
 def _lines_of(file: IO[bytes]) -> Iterator[bytes]:
