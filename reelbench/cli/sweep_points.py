@@ -78,8 +78,14 @@ class Drawing:
                 series[label] = [_mark_of_point(point, value) for point, value in line]
         if series:
             unit = task_points.metric.in_unit
-            step = (unit.high - unit.low) / 10
-            svg = plots.lines(task_points.title, task_points.unit, series, self.axis, step)
+            svg = plots.lines(
+                task_points.title,
+                task_points.unit,
+                series,
+                self.axis,
+                least=(unit.high - unit.low) / 10,
+                greatest=unit.high,
+            )
             write_text(path, svg)
 
     def tables(self, points: Sequence[Point]) -> "Iterator[Table]":

@@ -284,7 +284,13 @@ def frames_mark(frames: int, value: float, ci95: Sequence[float] | None, n: int)
 
 
 def lines(
-    title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: str, least: float
+    title: str,
+    metric: str,
+    series: Mapping[str, Sequence[Mark]],
+    axis: str,
+    *,
+    least: float,
+    greatest: float = math.inf,
 ) -> str:
     """Draw a score against a setting, one line for each series.
 
@@ -296,6 +302,7 @@ def lines(
         series: At least one mark each, from left to right, by the series' name.
         axis: The setting's name.
         least: The span that the y axis has at least.
+        greatest: The greatest value that there can be.
     """
     marks = marks_of(series)
     low, high = value_span(marks)
@@ -321,7 +328,7 @@ def lines(
         drawn += line_marks
         points = tuple((mark.x, mark.y) for mark in line_marks)
         paths.append(Path(kind="path", i=number, points=points))
-    y = Axis(ticks=labelled(ticks(low, high, least)))
+    y = Axis(ticks=labelled(ticks(low, high, least, greatest)))
     panel = Panel(x=x, y=y, marks=tuple(drawn), paths=tuple(paths))
     key = tuple(series) if len(series) > 1 else None
     return svg_of(Chart(title=title, about=metric + interval_note(marks), key=key, across=(panel,)))
@@ -408,13 +415,17 @@ def _numbers(mark: Mark, digits: int) -> str:
     return f"{words}, n = {mark.n}"
 
 
-def ticks(low: float, high: float, least: float) -> list[float]:
-    """Return even ticks that enclose both ends, at most five steps of them between."""
-    span = max(high - low, least)
+def ticks(low: float, high: float, least: float, greatest: float = math.inf) -> list[float]:
+    """Return even ticks that enclose both ends, at most five steps of them between.
+
+    The ticks span at least `least`. What is added for that lies below where it would pass
+    `greatest`, which no value does.
+    """
+    span = max(high - low, least) or 1.0
+    start = min(low, greatest - span)
     step = _round_step(span / 5, whole=False)
-    first = math.floor(low / step)
-    end = low + span
-    last = max(math.ceil(end / step), first + 1)
+    first = math.floor(start / step)
+    last = max(math.ceil((start + span) / step), first + 1)
     return [round(number * step, 10) for number in range(first, last + 1)]
 
 

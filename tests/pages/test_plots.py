@@ -137,6 +137,21 @@ def test_a_curve_has_each_run_at_its_frames_and_its_score():
     )
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "least", "numbers"),
+    [
+        (100, 100, 10, [90, 92, 94, 96, 98, 100]),
+        (98, 100, 10, [90, 92, 94, 96, 98, 100]),
+        (95, 99, 10, [90, 92, 94, 96, 98, 100]),
+        (20, 100, 10, [20, 40, 60, 80, 100]),
+        (0, 0, 10, [0, 2, 4, 6, 8, 10]),
+        (50, 50, 0, [50, 50.2, 50.4, 50.6, 50.8, 51]),
+    ],
+)
+def test_ticks_enclose_the_values_and_pass_no_greatest_one(low, high, least, numbers):
+    assert plots.ticks(low, high, least, greatest=100) == numbers
+
+
 def test_several_lines_have_a_key_and_stand_beside_each_other():
     series = {
         name: [

@@ -164,7 +164,13 @@ def _panel(
     ends += [rule.at for rule in rules]
     unit = metric.in_unit
     unit_text = "%" if unit.label == "%" else f"of {unit.high:g}"
-    steps = ticks(min(ends, default=unit.low), max(ends, default=unit.high), 0)
+    lowest = min(ends, default=unit.low)
+    highest = max(ends, default=unit.high)
+    # Equal values without an interval, as of one model on few videos, have a tenth of the scale.
+    least = 0.0
+    if lowest == highest:
+        least = (unit.high - unit.low) / 10
+    steps = ticks(lowest, highest, least, unit.high)
     return Panel(
         title=f"{metric.short}, {unit_text}",
         x=Axis(ticks=labelled(steps)),

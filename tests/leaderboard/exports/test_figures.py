@@ -83,6 +83,14 @@ def test_a_figure_has_each_interval_and_says_what_it_is_of(tmp_path, width):
         assert said in words
 
 
+@pytest.mark.parametrize(("value", "first", "last"), [(60.0, "60", "70"), (100.0, "90", "100")])
+def test_one_model_without_an_interval_has_a_tenth_of_the_scale(value, first, last):
+    rows = [entry("lab/only", value, kind="run", date="2026-11-20")]
+    chart = figures.described(board.ranked_board(discovery.specs(), rows), REXTIME, "column")
+    words = [label for _, label in chart.across[1].x.ticks]
+    assert (words[0], words[-1]) == (first, last)
+
+
 def test_the_judge_of_a_table_stands_over_its_figure():
     chart = figures.described(_board(), MOVIECORE, "column")
     assert "gpt-4o-mini-2024-07-18" in chart.title
