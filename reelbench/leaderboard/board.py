@@ -91,7 +91,7 @@ class Board:
         withheld_bridges: Benchmark -> how such tables of the same answers relate, as
             `bridge.as_json` has it.
         renamed: A model's earlier name, in small letters -> its name today.
-        claims: Key of a run -> the row of what others state of its model on the same questions.
+        claims: Key of a run -> the rows of what others state of its model on the same questions.
         history: RankingGroup, of the main ones -> what it was when it was published.
     """
 
@@ -116,7 +116,7 @@ class Board:
     withheld: Mapping[RankingGroup, Table] = field(default_factory=dict)
     withheld_bridges: Mapping[str, _Documents] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
-    claims: Mapping[str, BoardEntry] = field(default_factory=dict)
+    claims: Mapping[str, Sequence[BoardEntry]] = field(default_factory=dict)
     history: Mapping[RankingGroup, TableHistory] = field(default_factory=dict)
 
     def spec(self, group: RankingGroup) -> BenchmarkSpec:
@@ -611,21 +611,40 @@ def _blind(
     return scores
 
 
-def _claims(rows: Sequence[BoardEntry], names: Mapping[str, str]) -> dict[str, BoardEntry]:
-    """Return key of a run -> what a paper states of its model.
+def _claims(rows: Sequence[BoardEntry], names: Mapping[str, str]) -> dict[str, list[BoardEntry]]:
+    """Return key of a run -> all that papers state of its model in the run's table.
 
     Where no paper does, it is what the Hub's own board states.
     """
-    claims_of: dict[Any, BoardEntry] = {}
-    for kind in ("published", "community"):
-        for row in rows:
-            if row.kind == kind:
-                claims_of.setdefault(_what_is_claimed(row, names), row)
-    claims: dict[str, BoardEntry] = {}
+    of_papers: dict[Any, list[BoardEntry]] = {}
+    of_hub: dict[Any, list[BoardEntry]] = {}
     for row in rows:
-        claim = claims_of.get(_what_is_claimed(row, names))
-        if row.kind == "run" and claim is not None:
-            claims[row.key] = claim
+        if row.kind == "published":
+            of_papers.setdefault(_what_is_claimed(row, names), []).append(row)
+        elif row.kind == "community":
+            of_hub.setdefault(_what_is_claimed(row, names), []).append(row)
+    claims: dict[str, list[BoardEntry]] = {}
+    for row in rows:
+        if row.kind != "run":
+            continue
+        what = _what_is_claimed(row, names)
+        claimed_rows = of_papers.get(what) or of_hub.get(what)
+        if claimed_rows:
+            claims[row.key] = _like_the_run(claimed_rows, row)
+    return claims
+
+
+def _like_the_run(claimed_rows: Sequence[BoardEntry], run: BoardEntry) -> list[BoardEntry]:
+    """Return the claims in a run's setting, and of those the ones with its number of frames.
+
+    A step that would leave none is left out.
+    """
+    in_setting = [row for row in claimed_rows if row.setting == run.setting]
+    claims = in_setting or list(claimed_rows)
+    frames = entries.frame_count(run.frames)
+    if frames is not None:
+        with_frames = [row for row in claims if entries.frame_count(row.frames) == frames]
+        claims = with_frames or claims
     return claims
 
 

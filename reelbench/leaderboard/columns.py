@@ -80,16 +80,39 @@ def _rank_before(board: Board, row: BoardEntry) -> int | None:
 
 
 def _claimed_score(board: Board, row: BoardEntry) -> float | None:
-    """Return the main score that others state of a run's model."""
-    claim = board.claims.get(row.key)
-    if claim is None:
-        return None
-    return metric_value(claim.metrics, board.spec(row.group).primary.name)
+    """Return the main score that others state of a run's model. None where several are stated."""
+    scores = {_main_score(board, claim) for claim in board.claims.get(row.key, ())}
+    return scores.pop() if len(scores) == 1 else None
 
 
 def _claimed_in(board: Board, row: BoardEntry) -> str | None:
-    claim = board.claims.get(row.key)
-    return None if claim is None else claim.cite
+    """Return where the main score is stated. Of several scores it has each, and its frames."""
+    claims = board.claims.get(row.key, ())
+    scores = {_main_score(board, claim) for claim in claims}
+    texts: dict[str, None] = {}
+    for claim in claims:
+        text = claim.cite
+        if len(scores) > 1:
+            text = _claim_in_words(board, claim)
+        texts[text] = None
+    return "; ".join(texts) or None
+
+
+def _claim_in_words(board: Board, claim: BoardEntry) -> str:
+    """Return a claimed score with what tells it from others of the model, and its source."""
+    score = _main_score(board, claim)
+    text = "no main score"
+    if score is not None:
+        text = f"{score:.{board.spec(claim.group).primary.in_unit.digits}f}"
+    if claim.setting != "zero-shot":
+        text += f", {claim.setting}"
+    if claim.frames != "unknown":
+        text += f", frames {claim.frames}"
+    return f"{text} ({claim.cite})"
+
+
+def _main_score(board: Board, row: BoardEntry) -> float | None:
+    return metric_value(row.metrics, board.spec(row.group).primary.name)
 
 
 _COMPUTED: Mapping[str, _Getter] = {

@@ -714,6 +714,9 @@ def _usage_and_cost(stored: StoredResult) -> dict[str, Any]:
     facts["cost"] = dollars / 1e6
     day = stored.result.provenance.date[:10]
     facts["price"] = f"{price.prompt:g} in, {price.completion:g} out, {day}"
+    account = stored.filed_row.account
+    if account is not None:
+        facts["price"] += f", as stated by {account}"
     return facts
 
 

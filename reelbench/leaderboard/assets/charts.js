@@ -211,6 +211,7 @@
   /** Score against what a model is or takes, with the line that no lesser row lies above. */
   function against({ b, rows }, [id, title, axis, more, get, steps]) {
     const metric = b.metrics[0];
+    const asStated = (row) => (["price", "cost"].includes(id) ? row.stated_by : null);
     const dots = rows
       .filter((row) => get(row) > 0 && row.v[0])
       .slice(0, 400)
@@ -220,8 +221,9 @@
         ends: row.v[0].slice(1),
         ranked: row.rank != null,
         open: R.unranked(row),
-        name: dotName(row),
-        text: `${name(row)}: ${R.shown(row, 0, metric)}`,
+        name: asStated(row) ? `${dotName(row)}*` : dotName(row),
+        text: `${name(row)}: ${R.shown(row, 0, metric)}${asStated(row) ? `, ${title.split(" ").pop()} as stated by ${asStated(row)}` : ""}`,
+        stated: Boolean(asStated(row)),
       }))
       .sort((p, q) => p.x - q.x || q.y - p.y);
     if (new Set(dots.map((dot) => dot.x)).size < 2) return null;
@@ -235,7 +237,7 @@
     return {
       id: `against-${id}`,
       title,
-      about: `The steps are the best score of what is not ${more} (Pareto).${hollow(dots)}${left ? ` ${left} that don’t say are left out.` : ""}`,
+      about: `The steps are the best score of what is not ${more} (Pareto).${hollow(dots)}${dots.some((dot) => dot.stated) ? " * As stated by the account that handed the run in." : ""}${left ? ` ${left} that don’t say are left out.` : ""}`,
       draw: () =>
         points(
           named,

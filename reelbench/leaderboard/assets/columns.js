@@ -130,6 +130,7 @@
   // --- what is declared ---
   const SPECIAL = new Set(["rank", "model", "revision", "benchmark", "url", "note"]); // in other cells, or the page itself
   const SCORE = "More about the score";
+  const TOOK = "What an item took";
   const ROOM = new Set(["licence", "cost", "seconds", "tokens_in", "tokens_out", "judge_cost"]); // shown where recorded and there is room
   /** Declared columns; what tells groups apart is shown where all of them (`group` null) are listed. */
   function declared(group, groups, rows) {
@@ -140,6 +141,9 @@
       .map((column) => {
         const value = (row) => R.field(row, column);
         const text = !R.numeric(column);
+        const asStated = column.part === TOOK && rows.some((row) => row.stated_by);
+        const mark = (row) =>
+          asStated && row.stated_by && value(row) != null && h("span", { title: `As stated by ${row.stated_by}, who handed the run in`, text: "*" });
         const digits = (row) => column.digits ?? data.units[R.benchmarkOf(row).metrics[0].unit].digits;
         return {
           id: column.id,
@@ -150,15 +154,17 @@
           cls: text ? (column.id === "date" ? "nowrap" : "") : "num",
           up: column.part !== SCORE,
           get: text ? (row) => R.asText(column, value(row)) : value,
+          beside: asStated && ((row) => [["stated_by", value(row) == null ? null : row.stated_by]]),
           node:
             column.type === "number"
-              ? (row) => (value(row) == null ? R.none("Not known") : value(row).toFixed(digits(row)))
+              ? (row) => (value(row) == null ? R.none("Not known") : h("span", {}, value(row).toFixed(digits(row)), mark(row)))
               : text && column.filter
                 ? (row) => (value(row) === "unknown" ? R.none("Not stated") : R.asText(column, value(row)) || R.none())
                 : null,
           show:
             !R.narrow.matches &&
-            ((column.part === SCORE && !["rank_range", "stated_score", "claimed_in"].includes(column.id) ? rows.some((row) => value(row) != null) : column.shown || (ROOM.has(column.id) && rows.some((row) => value(row) != null))) ||
+            ((column.id === "claimed_in" && rows.some((row) => row.claimed_in && row.claimed == null)) ||
+              (column.part === SCORE && !["rank_range", "stated_score", "claimed_in"].includes(column.id) ? rows.some((row) => value(row) != null) : column.shown || (ROOM.has(column.id) && rows.some((row) => value(row) != null))) ||
               (group == null && column.filter && groups.some((one) => one[column.id] != null))),
         };
       });

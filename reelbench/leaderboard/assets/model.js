@@ -188,7 +188,7 @@
     const said = ["setting", "frames", "times", "asked", "parameters", "organisation", "released", "licence", "trained_on"];
     const beside = ["unscored", "stated_score", "calibrated", "calibration", "blind", "unreadable", "stated", "stated_by", "rejudged"];
     const rests = ["readers", "judge_asked", "data"];
-    const cost = ["tokens_in", "tokens_out", "seconds", "judge_cost"];
+    const cost = ["tokens_in", "tokens_out", "seconds", "cost", "price", "judge_cost"];
     const pairs = [...said, ...beside, ...rests, ...cost]
       .map((id) => [R.columns.get(id), id])
       .map(([column, id]) => (column ? [column.title, R.asText(column, R.field(row, column))] : [id, row[id]]));
