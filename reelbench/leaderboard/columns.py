@@ -86,7 +86,7 @@ def _claimed_score(board: Board, row: BoardEntry) -> float | None:
 
 
 def _claimed_in(board: Board, row: BoardEntry) -> str | None:
-    """Return where the main score is stated. Of several scores it has each, and its frames."""
+    """Return the sources of what is claimed. Of several scores each stands there."""
     claims = board.claims.get(row.key, ())
     scores = {_main_score(board, claim) for claim in claims}
     texts: dict[str, None] = {}
@@ -99,7 +99,7 @@ def _claimed_in(board: Board, row: BoardEntry) -> str | None:
 
 
 def _claim_in_words(board: Board, claim: BoardEntry) -> str:
-    """Return a claimed score with what tells it from others of the model, and its source."""
+    """Return a claimed score with its setting, frames and source."""
     score = _main_score(board, claim)
     text = "no main score"
     if score is not None:
