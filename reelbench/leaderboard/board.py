@@ -612,7 +612,7 @@ def _blind(
 
 
 def _claims(rows: Sequence[BoardEntry], names: Mapping[str, str]) -> dict[str, list[BoardEntry]]:
-    """Return key of a run -> all that papers state of its model in the run's table.
+    """Return all that papers state of each run's model, by the run's key.
 
     Where no paper does, it is what the Hub's own board states.
     """
@@ -635,7 +635,7 @@ def _claims(rows: Sequence[BoardEntry], names: Mapping[str, str]) -> dict[str, l
 
 
 def _like_the_run(claimed_rows: Sequence[BoardEntry], run: BoardEntry) -> list[BoardEntry]:
-    """Return the claims in a run's setting, and of those the ones with its number of frames.
+    """Return the claims in a run's setting, and with its frames.
 
     A step that would leave none is left out.
     """

@@ -80,7 +80,10 @@ def _rank_before(board: Board, row: BoardEntry) -> int | None:
 
 
 def _claimed_score(board: Board, row: BoardEntry) -> float | None:
-    """Return the main score that others state of a run's model. None where several are stated."""
+    """Return the main score that others state of a model.
+
+    None where they state several.
+    """
     scores = {_main_score(board, claim) for claim in board.claims.get(row.key, ())}
     return scores.pop() if len(scores) == 1 else None
 
