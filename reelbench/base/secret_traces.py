@@ -11,6 +11,7 @@ import re
 import string
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 LEAST_PART = 16
 """Characters in a row of a long key, or of its base64, that no other text has."""
@@ -20,15 +21,31 @@ _LONGEST_KEY = 4_096  # characters of a key that is searched for in parts
 _LIKE_A_KEY = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])[^\s<>/]{12,}")
 _JSON_ESCAPE = re.compile(r'\\(?:[nrtfb]|u00[01][0-9a-f]|(["\\]))')  # of no letter or digit
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
-_CONTROLS = "".join(map(chr, [*range(0x20), 0x7F]))
-_BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))
-_NO_LETTERS = str.maketrans("", "", string.punctuation + _BLANKS + _CONTROLS + _INVISIBLE)
+_CONTROLS = "".join(map(chr, range(0x20))) + "\x7f"
+_UP_TO_LAST_BLANK = map(chr, range(0x3001))
+_BLANKS = "".join(filter(str.isspace, _UP_TO_LAST_BLANK))
+_PARTING = string.punctuation + _BLANKS + _CONTROLS + _INVISIBLE
+_NO_LETTERS = str.maketrans("", "", _PARTING)
 _OFFSETS = (0, 1, 2)  # bytes before a key in what is encoded: three make four letters
 
 
 def is_like_a_key(text: str) -> bool:
     """Return True of the form of most keys: letters and digits, in one word."""
     return _LIKE_A_KEY.fullmatch(text) is not None
+
+
+class _Chunk(NamedTuple):
+    """A part of a form's text, and the place at which it begins."""
+
+    place: int
+    text: str
+
+
+class _Span(NamedTuple):
+    """The places of the first and the last character of a trace."""
+
+    first: int
+    last: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +56,13 @@ class _Form:
         text: Its bare form, as `_letters_and_digits_alone` has it.
         least: So many in a row.
         is_of_key: True of a long key, of which letters and digits count.
-        chunks: Each place in the text -> the part that begins there. Where none of them is in
-            another text, no trace is.
+        chunks: Parts of the text. Where none of them is in another text, no trace is.
     """
 
     text: str
     least: int
     is_of_key: bool
-    chunks: tuple[tuple[int, str], ...]
+    chunks: tuple[_Chunk, ...]
 
 
 def _letters_and_digits_alone(text: str, *, is_of_key: bool) -> str:
@@ -58,9 +74,15 @@ def _letters_and_digits_alone(text: str, *, is_of_key: bool) -> str:
 
 def _forms_of_secret(secret: str) -> Iterator[_Form]:
     bare_key = _letters_and_digits_alone(secret, is_of_key=True)
-    if not is_like_a_key(secret) or not LEAST_PART <= len(bare_key) <= _LONGEST_KEY:
+    has_length_of_key = LEAST_PART <= len(bare_key) <= _LONGEST_KEY
+    if not is_like_a_key(secret) or not has_length_of_key:
         whole = _letters_and_digits_alone(secret, is_of_key=False)
-        yield _Form(whole, len(whole), False, ((0, whole),))
+        yield _Form(
+            text=whole,
+            least=len(whole),
+            is_of_key=False,
+            chunks=(_Chunk(0, whole),),
+        )
         return
     # Percent-encoding is the hexadecimal digits, once its signs are gone.
     as_bytes = secret.encode("utf-8", "surrogateescape")
@@ -69,19 +91,31 @@ def _forms_of_secret(secret: str) -> Iterator[_Form]:
         texts.add(_letters_and_digits_alone(encoded, is_of_key=True))
     for text in sorted(texts):
         if len(text) >= LEAST_PART:
-            places = range(0, len(text) - _CHUNK + 1, _CHUNK)
-            chunks = tuple((place, text[place : place + _CHUNK]) for place in places)
-            yield _Form(text, LEAST_PART, True, chunks)
+            yield _Form(
+                text=text,
+                least=LEAST_PART,
+                is_of_key=True,
+                chunks=tuple(_whole_chunks(text)),
+            )
+
+
+def _whole_chunks(text: str) -> Iterator[_Chunk]:
+    """Yield the parts of a text that are `_CHUNK` characters long, one after the other."""
+    last_place = len(text) - _CHUNK
+    for place in range(0, last_place + 1, _CHUNK):
+        part = text[place : place + _CHUNK]
+        yield _Chunk(place, part)
 
 
 def _base64_at_each_offset(secret: bytes) -> Iterator[str]:
     """Yield the base64 of a secret at each place in what is encoded."""
     for offset in _OFFSETS:
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
-            letters = encode(bytes(offset) + secret).decode("ascii").rstrip("=")
+            padded = bytes(offset) + secret
+            letters = encode(padded).decode("ascii").rstrip("=")
             # The letters at both edges hold bits of what stands beside the secret, too.
             first = -(-offset * 8 // 6)
-            end = (offset + len(secret)) * 8 // 6
+            end = len(padded) * 8 // 6
             yield letters[first:end]
 
 
@@ -93,11 +127,11 @@ class SecretTraces:
         for secret in secrets:
             for form in _forms_of_secret(secret):
                 self._forms[form.is_of_key].append(form)
-        self._chunks: dict[bool, list[str]] = {}
+        self._chunks: dict[bool, list[str]] = {True: [], False: []}
         for is_of_key, forms in self._forms.items():
-            self._chunks[is_of_key] = []
             for form in forms:
-                self._chunks[is_of_key] += [chunk for _, chunk in form.chunks]
+                for chunk in form.chunks:
+                    self._chunks[is_of_key].append(chunk.text)
 
     def are_in(self, text: str) -> bool:
         """Return True where a trace is in a text."""
@@ -120,68 +154,68 @@ class SecretTraces:
         """Return a text with `mark` in the place of each trace."""
         parts: list[str] = []
         end = 0
-        for first, last in self._trace_spans(text):
-            parts += [text[end:first], mark]
-            end = last + 1
+        for span in self._trace_spans(text):
+            parts.append(text[end : span.first])
+            parts.append(mark)
+            end = span.last + 1
         parts.append(text[end:])
         return "".join(parts)
 
-    def _trace_spans(self, text: str) -> list[tuple[int, int]]:
-        """Return the places of the first and last characters of all traces, in order."""
-        spans: list[tuple[int, int]] = []
+    def _trace_spans(self, text: str) -> list[_Span]:
+        """Return the spans of all traces, in order."""
+        spans: list[_Span] = []
         for is_of_key, forms in self._forms.items():
             if not forms:
                 continue
             bare_text = _letters_and_digits_alone(text, is_of_key=is_of_key)
-            runs: list[tuple[int, int]] = []
+            bare_spans: list[_Span] = []
             for form in forms:
-                runs += _matching_stretches(form, bare_text)
-            if runs:
+                bare_spans += _spans_of_form(form, bare_text)
+            if bare_spans:
                 places = _places_of_bare(text, is_of_key=is_of_key)
-                spans += [(places[start], places[stop - 1]) for start, stop in runs]
+                spans += [_Span(places[first], places[last]) for first, last in bare_spans]
         return _merge_overlapping(spans)
 
 
-def _merge_overlapping(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge_overlapping(spans: Iterable[_Span]) -> list[_Span]:
     """Return spans in order, those that overlap as one."""
-    joined: list[tuple[int, int]] = []
-    for first, last in sorted(spans):
-        if joined and first <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+    merged: list[_Span] = []
+    for span in sorted(spans):
+        before = merged[-1] if merged else None
+        if before is not None and span.first <= before.last:
+            last = max(span.last, before.last)
+            merged[-1] = _Span(before.first, last)
         else:
-            joined.append((first, last))
-    return joined
+            merged.append(span)
+    return merged
 
 
-def _matching_stretches(form: _Form, bare_text: str) -> Iterator[tuple[int, int]]:
+def _spans_of_form(form: _Form, bare_text: str) -> Iterator[_Span]:
     """Yield where enough characters in a row of a form stand in a text."""
-    for offset, chunk in form.chunks:
+    for chunk in form.chunks:
+        form_before = form.text[: chunk.place]
+        form_after = form.text[chunk.place + len(chunk.text) :]
         searched = 0
         while True:
-            place = bare_text.find(chunk, searched)
+            place = bare_text.find(chunk.text, searched)
             if place < 0:
                 break
-            start = place - _shared_before(form.text[:offset], bare_text, place)
-            after = offset + len(chunk)
-            stop = place + len(chunk)
-            stop += _shared_after(form.text[after:], bare_text, stop)
+            end = place + len(chunk.text)
+            text_before = bare_text[max(0, place - len(form_before)) : place]
+            text_after = bare_text[end : end + len(form_after)]
+            start = place - _shared_beginning(form_before[::-1], text_before[::-1])
+            stop = end + _shared_beginning(form_after, text_after)
             if stop - start >= form.least:
-                yield start, stop
+                yield _Span(start, stop - 1)
             searched = place + 1
 
 
-def _shared_before(part: str, text: str, end: int) -> int:
-    """Count the last characters of a part that stand in a text before a place."""
+def _shared_beginning(first: str, second: str) -> int:
+    """Count the characters with which both texts begin."""
     count = 0
-    while count < min(len(part), end) and part[-1 - count] == text[end - 1 - count]:
-        count += 1
-    return count
-
-
-def _shared_after(part: str, text: str, start: int) -> int:
-    """Count the first characters of a part that stand in a text behind a place."""
-    count = 0
-    while count < min(len(part), len(text) - start) and part[count] == text[start + count]:
+    for character, counterpart in zip(first, second, strict=False):
+        if character != counterpart:
+            break
         count += 1
     return count
 
@@ -191,5 +225,6 @@ def _places_of_bare(text: str, *, is_of_key: bool) -> list[int]:
     places: list[int] = []
     for place, character in enumerate(text):
         # A capital letter may have two characters for a small one.
-        places += [place] * len(_letters_and_digits_alone(character, is_of_key=is_of_key))
+        bare = _letters_and_digits_alone(character, is_of_key=is_of_key)
+        places += [place] * len(bare)
     return places

@@ -23,6 +23,14 @@ class Line(NamedTuple):
     place: str
     cells: Sequence[Any]
 
+    def filled_cells(self) -> list[Any]:
+        """Return the cells with something in them."""
+        return [cell for cell in self.cells if cell not in {"", None}]
+
+    def texts(self) -> list[str]:
+        """Return the cells with something in them, as text."""
+        return [str(cell) for cell in self.filled_cells()]
+
 
 def table_lines(path: Path, lines: Iterator[Line]) -> Iterator[Line]:
     """Yield the lines of a sheet's table, its header first.
@@ -38,12 +46,13 @@ def table_lines(path: Path, lines: Iterator[Line]) -> Iterator[Line]:
     if header is None:
         return
     yield header
-    if _count_filled_cells(header) < _FEWEST_COLUMNS:
+    columns = len(header.filled_cells())
+    if columns < _FEWEST_COLUMNS:
         yield from table
         return
     waiting: list[Line] = []
     for line in table:
-        if _may_be_note(line) or _may_be_total(line, header):
+        if _may_be_note(line) or _may_be_total(line, columns):
             waiting.append(line)
             continue
         yield from waiting
@@ -55,21 +64,28 @@ def table_lines(path: Path, lines: Iterator[Line]) -> Iterator[Line]:
 def _title_lines(lines: Sequence[Line]) -> Sequence[Line]:
     """Return the first lines, where they are titles above a header."""
     for number, line in enumerate(lines):
-        if _count_filled_cells(line) == 1:
+        if len(line.filled_cells()) == 1:
             continue
-        return lines[:number] if _is_header(line) else []
+        if _is_header(line):
+            return lines[:number]
+        return []
     return []
 
 
 def _is_header(line: Line) -> bool:
     """Return True for three or more different texts, none of which is a number."""
-    names = [cell for cell in line.cells if cell not in {"", None}]
-    texts = {name for name in names if isinstance(name, str) and not _is_number(name)}
-    return len(texts) == len(names) >= _FEWEST_COLUMNS
+    cells = line.filled_cells()
+    if len(cells) < _FEWEST_COLUMNS:
+        return False
+    if not all(isinstance(cell, str) for cell in cells):
+        return False
+    has_number = any(_is_number(cell) for cell in cells)
+    return not has_number and len(set(cells)) == len(cells)
 
 
 def _is_number(text: str) -> bool:
-    return text.strip().replace(".", "", 1).replace(",", "", 1).isdigit()
+    digits = text.strip().replace(".", "", 1).replace(",", "", 1)
+    return digits.isdigit()
 
 
 def _may_be_note(line: Line) -> bool:
@@ -77,24 +93,22 @@ def _may_be_note(line: Line) -> bool:
 
     A single value is a row that lacks all others.
     """
-    texts = [str(cell) for cell in line.cells if cell not in {"", None}]
-    return len(texts) == 1 and len(texts[0].split()) > 1
+    texts = line.texts()
+    if len(texts) != 1:
+        return False
+    words = texts[0].split()
+    return len(words) > 1
 
 
-def _may_be_total(line: Line, header: Line) -> bool:
+def _may_be_total(line: Line, columns: int) -> bool:
     """Return True for a line of few cells that begins with a word for totals."""
-    texts = [str(cell) for cell in line.cells if cell not in {"", None}]
-    return _plain_word(texts[0]) in _TOTALS and len(texts) <= _count_filled_cells(header) / 2
+    texts = line.texts()
+    return _plain_word(texts[0]) in _TOTALS and len(texts) <= columns / 2
 
 
 def _plain_word(text: str) -> str:
     """Return a text in small letters, without a colon at its end."""
     return text.strip().lower().removesuffix(":").strip()
-
-
-def _count_filled_cells(line: Line) -> int:
-    """Return the number of a line's cells with something in them."""
-    return sum(cell not in {"", None} for cell in line.cells)
 
 
 def _tell_left_out_lines(path: Path, where: str, lines: Sequence[Line]) -> None:
@@ -104,10 +118,12 @@ def _tell_left_out_lines(path: Path, where: str, lines: Sequence[Line]) -> None:
     _FILES_TOLD_OF.add((path, where))
     texts: list[str] = []
     for line in lines:
-        text = " ".join(str(cell) for cell in line.cells if cell not in {"", None})
+        text = " ".join(line.texts())
         if len(text) > _SHOWN:
             text = f"{text[:_SHOWN]}…"
         texts.append(repr(text))
-    verb = "is no row" if len(lines) == 1 else "are no rows"
+    verb = "are no rows"
+    if len(lines) == 1:
+        verb = "is no row"
     count = number_of(len(lines), "line")
     log.warning("%s: %s %s %s: %s", path, count, where, verb, first_of(texts))

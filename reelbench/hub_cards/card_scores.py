@@ -74,8 +74,9 @@ def _all_metrics(spec: BenchmarkSpec) -> list[_ScopedMetric]:
     for facet in spec.facets:
         facet_metrics += [metric for metric in facet.metrics if metric not in facet_metrics]
     for metric in facet_metrics:
-        names = [f"`{facet.name}`" for facet in spec.facets if metric in facet.metrics]
-        metrics.append(_ScopedMetric(metric, f", for each label of {', '.join(names)}"))
+        facets = [f"`{facet.name}`" for facet in spec.facets if metric in facet.metrics]
+        names = ", ".join(facets)
+        metrics.append(_ScopedMetric(metric, f", for each label of {names}"))
     return metrics
 
 
@@ -83,21 +84,27 @@ def _metric_origin(metric: Metric) -> str:
     """Say from what a metric is computed."""
     how = metric.aggregate
     if isinstance(how, specs.MeanOf):
-        return "mean of " + ", ".join(f"`{name}`" for name in how.metrics)
+        names = [f"`{name}`" for name in how.metrics]
+        return "mean of " + ", ".join(names)
     if isinstance(how, specs.Corpus):
         return "all answers at once"
-    scale = "" if how.scale == 1 else f", times {how.scale:g}"
+    scale = ""
+    if how.scale != 1:
+        scale = f", times {how.scale:g}"
     if isinstance(how, specs.Mean | specs.Macro) and how.lowest:
         scale = f" less {how.lowest:g}{scale}"
     if isinstance(how, specs.Grouped):
         return f"mean over groups of what their rule makes of `{how.column}`{scale}"
     if isinstance(how, specs.Macro):
-        within = f" (each over `{how.within}`)" if how.within else ""
+        within = ""
+        if how.within:
+            within = f" (each over `{how.within}`)"
         return f"mean over `{how.facet}`{within} of the means of `{how.column}`{scale}"
     weight = ""
     if how.weight_by and how.weights:
-        weights = ", ".join(f"{label} {value:g}" for label, value in how.weights.items())
-        weight = f", weighted by `{how.weight_by}` ({weights})"
+        weights = [f"{label} {value:g}" for label, value in how.weights.items()]
+        listed = ", ".join(weights)
+        weight = f", weighted by `{how.weight_by}` ({listed})"
     elif how.weight_by:
         weight = f", a question counting once for each label of `{how.weight_by}`"
     return f"mean of `{how.column}` over questions{weight}{scale}"
@@ -147,19 +154,25 @@ def _results_table(group: list[PublishedResult], declared: list[str], sources: S
         model = result.model
         if result.label:
             model += f" ({result.label})"
-        frames = result.frames or ""
-        source = sources.number(_cite_result(result))
-        line = [model, result.setting]
-        line += _result_cells(result, names, decimals)
-        line += [frames, source]
+        citation = _cite_result(result)
+        line = [
+            model,
+            result.setting,
+            *_result_cells(result, names, decimals),
+            result.frames or "",
+            sources.number(citation),
+        ]
         lines.append(line)
     metric_heads = [f"#`{name}`" for name in names]
-    return table(["Model", "Setting", *metric_heads, "Frames", "#Source"], lines)
+    heads = ["Model", "Setting", *metric_heads, "Frames", "#Source"]
+    return table(heads, lines)
 
 
-def _result_cells(
-    result: PublishedResult, names: list[str], decimals: Mapping[tuple[str, str], int]
-) -> list[str]:
+_Decimals = Mapping[tuple[str, str], int]
+"""Source and metric -> the decimals that it was printed with."""
+
+
+def _result_cells(result: PublishedResult, names: list[str], decimals: _Decimals) -> list[str]:
     """Return a result's numbers, with a dash where it has none."""
     numbers: list[str] = []
     for name in names:
@@ -172,7 +185,7 @@ def _result_cells(
     return numbers
 
 
-def _decimals_of_metrics(group: list[PublishedResult]) -> Mapping[tuple[str, str], int]:
+def _decimals_of_metrics(group: list[PublishedResult]) -> _Decimals:
     """Return the decimals of each source's metrics.
 
     A source's table has one precision: what it printed as 4.00 is not to stand as 4, nor 42.2 as

@@ -65,14 +65,18 @@ def of_split(
     """
     answered = [row for row in rows if row.get("answer") or row.get("span")]
     facets = [facet for facet in spec.facets if not facet.made_of]
-    label_counts = [_count_labels(facet, rows, labels or {}) for facet in facets]
+    label_counts: list[LabelCounts] = []
+    for facet in facets:
+        counts = _count_labels(facet, rows, labels or {})
+        if counts.labelled:
+            label_counts.append(counts)
     return SplitStatistics(
         rows=len(rows),
         videos=len({row["video"] for row in rows}),
         answered=len(answered),
         languages=tuple(sorted({row["language"] for row in rows})),
         distributions=_known_distributions(spec, rows),
-        labels=tuple(counts for counts in label_counts if counts.labelled),
+        labels=tuple(label_counts),
     )
 
 
@@ -87,8 +91,11 @@ def facet_title(facet: Facet) -> str:
 
 def _known_distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> tuple[Distribution, ...]:
     """Return the distributions of the quantities that any row has."""
-    text_name = "answer" if spec.row_kind == "open" else "option"
-    texts_of = _answer_texts if spec.row_kind == "open" else _option_texts
+    text_name = "option"
+    texts_of = _option_texts
+    if spec.row_kind == "open":
+        text_name = "answer"
+        texts_of = _answer_texts
     question_words: list[int] = []
     question_characters: list[int] = []
     text_words: list[int] = []
@@ -98,19 +105,22 @@ def _known_distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> tuple[Dist
     span_shares: list[float] = []
     video_lengths: dict[str, float] = {}
     for row in rows:
+        question = row["question"]
+        texts = texts_of(row)
         if language_of(row["language"]) in UNSPACED:
-            question_characters.append(_count_characters(row["question"]))
-            text_characters += map(_count_characters, texts_of(row))
+            question_characters.append(_count_characters(question))
+            text_characters += map(_count_characters, texts)
         else:
-            question_words.append(_count_words(row["question"]))
-            text_words += map(_count_words, texts_of(row))
+            question_words.append(_count_words(question))
+            text_words += map(_count_words, texts)
         if "options" in row:
             option_counts.append(len(row["options"]))
         duration = row.get("duration")
         if duration:
             video_lengths[row["video"]] = duration
-        if row.get("span"):
-            span_length = sum(row["span"][1::2]) - sum(row["span"][::2])
+        ends = row.get("span")
+        if ends:
+            span_length = sum(ends[1::2]) - sum(ends[::2])
             span_lengths.append(span_length)
             if duration:
                 span_shares.append(100 * span_length / duration)
@@ -130,7 +140,8 @@ def _known_distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> tuple[Dist
 
 
 def _distribution_of(title: str, unit: str, values: Iterable[float]) -> Distribution:
-    return Distribution(title, unit, tuple(sorted(map(float, values))))
+    ordered = sorted(map(float, values))
+    return Distribution(title, unit, tuple(ordered))
 
 
 def _count_words(text: str) -> int:
@@ -142,7 +153,10 @@ def _count_characters(text: str) -> int:
 
 
 def _answer_texts(row: Row) -> list[str]:
-    return [row["answer"]] if row["answer"] else []
+    answer = row["answer"]
+    if not answer:
+        return []
+    return [answer]
 
 
 def _option_texts(row: Row) -> list[str]:
@@ -169,4 +183,10 @@ def _count_labels(facet: Facet, rows: Sequence[Row], labels: Labels) -> LabelCou
     ordered_counts = {label: counts[label] for label in order}
     for label in sorted(counts):
         ordered_counts.setdefault(label, counts[label])
-    return LabelCounts(facet_title(facet), facet.title, ordered_counts, labelled, len(rows))
+    return LabelCounts(
+        facet_title(facet),
+        facet.title,
+        ordered_counts,
+        labelled,
+        len(rows),
+    )

@@ -20,7 +20,9 @@ _JUDGE_MARKS = (",", " + ", f"({NOT_STATED})")
 
 def single_judges(record: JudgeRecord) -> list[JudgeRecord]:
     """Return the records of a panel's judges; of one judge its own."""
-    return list(record.panel) if record.panel else [record]
+    if record.panel:
+        return list(record.panel)
+    return [record]
 
 
 def returned_ids(record: JudgeRecord) -> list[str]:
@@ -48,8 +50,8 @@ def other_than_requested(record: JudgeRecord) -> list[tuple[str, str]]:
     """Return (requested, returned) of each judge that answered as another model."""
     pairs: list[tuple[str, str]] = []
     for judge in single_judges(record):
-        names = other_ids(judge.requested, judge.returned)
-        pairs += [(judge.requested, name) for name in names]
+        for name in other_ids(judge.requested, judge.returned):
+            pairs.append((judge.requested, name))
     return pairs
 
 
@@ -58,7 +60,12 @@ def judges_under_several_ids(record: JudgeRecord) -> list[str]:
 
     Their scores aren't one judge's.
     """
-    return [judge.requested for judge in single_judges(record) if len(returned_ids(judge)) > 1]
+    names: list[str] = []
+    for judge in single_judges(record):
+        ids = returned_ids(judge)
+        if len(ids) > 1:
+            names.append(judge.requested)
+    return names
 
 
 def judges_by_schema(record: JudgeRecord) -> list[str]:

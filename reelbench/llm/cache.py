@@ -54,6 +54,14 @@ _open: dict[tuple[int, str], "ReplyCache"] = {}  # of this process, by place
 _paces: dict[tuple[object, ...], Pace] = {}
 
 
+@dataclass(slots=True)
+class _SharedPacer:
+    """A server's pacer, and the number of askers that have it."""
+
+    pacer: Pacer
+    askers: int = 0
+
+
 @dataclass(eq=False)
 class Gathered(Generic[ItemT, ResultT]):
     """Does `work` on several items at once, for the coroutines of one event loop.
@@ -124,7 +132,9 @@ class ReplyCache:
 
         It is to be closed as often as it was returned.
         """
-        place = options.cache if options.cache is not None else cache_place()
+        place = options.cache
+        if place is None:
+            place = cache_place()
         with _sharing:
             cache = _open.get((os.getpid(), str(place)))
             if cache is None:
@@ -167,7 +177,7 @@ class ReplyCache:
         A claim fails where the reply is here by now, or is being asked for elsewhere.
         """
         self._puts = Gathered[StoredReply, bool](self._put_all, self._writers)
-        self._pacers: dict[tuple[str | None, str | None], tuple[Pacer, int]] = {}
+        self._pacers: dict[tuple[str | None, str | None], _SharedPacer] = {}
         self._awaited: dict[bytes, asyncio.Future[None]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._asking = 0
@@ -192,8 +202,11 @@ class ReplyCache:
 
     def get(self, key: bytes) -> StoredReply | None:
         """Return the reply kept under `key`, or None."""
-        is_ahead = key in self._ahead
-        stored = self._ahead.pop(key) if is_ahead else self.store.get((key,)).get(key)
+        if key in self._ahead:
+            stored = self._ahead.pop(key)
+        else:
+            replies = self.store.get([key])
+            stored = replies.get(key)
         if stored is None:
             return None
         if stored.is_damaged:
@@ -220,9 +233,12 @@ class ReplyCache:
             ReelbenchError: The store can't be read.
         """
         if not self._awaited:
-            self._tasks.append(asyncio.ensure_future(self._watch()))
-        future = self._awaited.setdefault(key, asyncio.get_running_loop().create_future())
-        await asyncio.shield(future)
+            watch = asyncio.ensure_future(self._watch())
+            self._tasks.append(watch)
+        if key not in self._awaited:
+            loop = asyncio.get_running_loop()
+            self._awaited[key] = loop.create_future()
+        await asyncio.shield(self._awaited[key])
 
     # --- askers
 
@@ -233,38 +249,42 @@ class ReplyCache:
         """
         server = (options.url, options.api_key)
         with _sharing:
-            if server in self._pacers:
-                pacer, users = self._pacers[server]
-            else:
-                pacer = Pacer(_paces.setdefault((self._key, *server), Pace()))
-                users = 0
+            shared = self._pacers.get(server)
+            if shared is None:
+                pace = _paces.setdefault((self._key, *server), Pace())
+                shared = _SharedPacer(Pacer(pace))
+                self._pacers[server] = shared
+            pacer = shared.pacer
             pacer.pace.allow(
                 options.most_in_flight,
                 options.time_limit,
-                first=not users,
+                first=shared.askers == 0,
                 is_stated=options.concurrency is not None,
             )
             pacer.shared = self.is_shared
             pacer.elsewhere = partial(self._seconds_since_reply, options.host)
-            self._pacers[server] = pacer, users + 1
+            shared.askers += 1
         return pacer
 
     def leave(self, options: AskOptions) -> bool:
         """Give a server's pacer up, and return True where nobody else has it."""
         server = (options.url, options.api_key)
         with _sharing:
-            pacer, users = self._pacers.pop(server)
-            if users > 1:
-                self._pacers[server] = pacer, users - 1
-            elif pacer.stopped is not None:
+            shared = self._pacers[server]
+            shared.askers -= 1
+            if shared.askers:
+                return False
+            del self._pacers[server]
+            if shared.pacer.stopped is not None:
                 _paces.pop((self._key, *server), None)
-        return users == 1
+        return True
 
     def begin_asking(self) -> None:
         """Keep this process's claims alive from now on, in the running event loop."""
         self._asking += 1
         if self._asking == 1:
-            self._tasks.append(asyncio.ensure_future(self._beat()))
+            beat = asyncio.ensure_future(self._beat())
+            self._tasks.append(beat)
 
     async def end_asking(self) -> None:
         """Wait until all replies that came are kept. The last asker ends the cache's tasks."""
@@ -312,7 +332,8 @@ class ReplyCache:
         return max(0.0, time.time() - at)
 
     def _get_all(self, keys: Sequence[bytes]) -> list[StoredReply | None]:
-        return list(map(self.store.get(keys).get, keys))
+        replies = self.store.get(keys)
+        return [replies.get(key) for key in keys]
 
     def _claim_all(self, keys: Sequence[bytes]) -> list[Claimed]:
         claims = self.store.claim(keys)
@@ -363,7 +384,14 @@ def open_store(place: Path | str, on_note: Callable[[str], None]) -> SqlStore:
 
 def stored_now(key: bytes, model: str, reply: Reply, giver: str | None = None) -> StoredReply:
     """Return a reply that came just now, as a store keeps it."""
-    return StoredReply(key, model, time.time(), reply, reply.checksum(key), giver=giver)
+    return StoredReply(
+        key=key,
+        model=model,
+        at=time.time(),
+        reply=reply,
+        checksum=reply.checksum(key),
+        giver=giver,
+    )
 
 
 def _look_at(future: "asyncio.Future[Any]") -> None:

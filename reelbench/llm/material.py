@@ -48,9 +48,9 @@ class PromptFiles:
             _MATERIAL: shared / _MATERIAL,
             _AGAIN: shared / _AGAIN,
         }
-        self.files |= {
-            file.name: file for file in prompts.iterdir() if file.name.endswith(_SUFFIXES)
-        }
+        for file in prompts.iterdir():
+            if file.name.endswith(_SUFFIXES):
+                self.files[file.name] = file
         self._texts: dict[str, str] = {}
         self.sha256: dict[str, str] = {}
         if folder is not None:
@@ -82,7 +82,10 @@ class PromptFiles:
                     f"--prompts: no file is called {name}; there are {self._file_names}"
                 )
             file = self.files[name]
-            text = read_text(file) if isinstance(file, Path) else file.read_text(encoding="utf-8")
+            if isinstance(file, Path):
+                text = read_text(file)
+            else:
+                text = file.read_text(encoding="utf-8")
             self._texts[name] = text.strip()
             self.sha256[name] = hashlib.sha256(text.encode()).hexdigest()
         return self._texts[name]
@@ -123,7 +126,9 @@ class PromptFiles:
             marked = mark_pieces(valid_material)
             user_text = marked.text
             values = {"mark": marked.mark, **places}
-            system = "\n\n".join((self._fill(name, values), self._fill(_MATERIAL, values)))
+            order = self._fill(name, values)
+            rule_on_material = self._fill(_MATERIAL, values)
+            system = f"{order}\n\n{rule_on_material}"
             messages.append({"role": "system", "content": system})
         content: object = user_text
         if attachments:
@@ -139,7 +144,8 @@ class PromptFiles:
             reply: The reply that could not be used.
             error: The reason.
         """
-        return with_reply(messages, reply, self._fill(_AGAIN, {"error": valid_text(error)}))
+        request = self._fill(_AGAIN, {"error": valid_text(error)})
+        return with_reply(messages, reply, request)
 
     @property
     def _file_names(self) -> str:
@@ -159,7 +165,8 @@ class PromptFiles:
         """
 
         def value(place: re.Match[str]) -> str:
-            plain_name, printed_name = place[1], place[2]
+            plain_name = place[1]
+            printed_name = place[2]
             # As a paper prints it: also a slot of the reply, which has no value.
             if plain_name is None:
                 return str(values.get(printed_name.lower(), place[0]))
@@ -194,6 +201,9 @@ def mark_pieces(material: Sequence[tuple[str, str]]) -> MarkedMaterial:
         material: (tag, text) of each piece.
     """
     hashed = "\0".join(f"{tag}\0{text}" for tag, text in material)
-    mark = hashlib.sha256(hashed.encode("utf-8", "replace")).hexdigest()[:_MARK]
-    pieces = [f"<{tag} {mark}>\n{text}\n</{tag} {mark}>" for tag, text in material]
+    encoded = hashed.encode("utf-8", "replace")
+    mark = hashlib.sha256(encoded).hexdigest()[:_MARK]
+    pieces: list[str] = []
+    for tag, text in material:
+        pieces.append(f"<{tag} {mark}>\n{text}\n</{tag} {mark}>")
     return MarkedMaterial(mark, "\n\n".join(pieces))

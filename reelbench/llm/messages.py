@@ -12,8 +12,9 @@ from typing import Any
 
 from reelbench.base.attachment import Attachment
 
+Piece = str | Attachment
 Message = dict[str, Any]
-"""`role` and `content`. The content is a str, or a list of str and `Attachment`."""
+"""`role` and `content`. The content is a str, or a list of pieces."""
 
 TOKENS_PER_ATTACHMENT = 1024
 """Tokens that a budget sets aside for one image before the first bill.
@@ -26,17 +27,22 @@ def _render(messages: Sequence[Message], url_of: Callable[[Attachment], str]) ->
     """Return the messages in the form of the protocol."""
     rendered: list[Message] = []
     for message in messages:
+        rendered_message = dict(message)
         content = message["content"]
         if not isinstance(content, str):
-            content = [_render_piece(piece, url_of) for piece in content]
-        rendered.append({**message, "content": content})
+            rendered_message["content"] = [_render_piece(piece, url_of) for piece in content]
+        rendered.append(rendered_message)
     return rendered
 
 
-def _render_piece(piece: str | Attachment, url_of: Callable[[Attachment], str]) -> dict[str, Any]:
+def _render_piece(piece: Piece, url_of: Callable[[Attachment], str]) -> dict[str, Any]:
     if isinstance(piece, str):
         return {"type": "text", "text": piece}
-    return {"type": piece.kind, piece.kind: {"url": url_of(piece)}, **piece.extra}
+    return {
+        "type": piece.kind,
+        piece.kind: {"url": url_of(piece)},
+        **piece.extra,
+    }
 
 
 def body_of(model: str, messages: Sequence[Message], sampling: Mapping[str, Any]) -> bytes:
@@ -51,12 +57,18 @@ def body_of(model: str, messages: Sequence[Message], sampling: Mapping[str, Any]
         attachments.append(attachment)
         return mark
 
-    body = {"model": model, "messages": _render(messages, mark_of), **sampling}
-    text = json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
-    first, *following = text.split(mark.encode())
+    body = {
+        "model": model,
+        "messages": _render(messages, mark_of),
+        **sampling,
+    }
+    text = json.dumps(body, separators=(",", ":"), allow_nan=False)
+    first, *following = text.encode().split(mark.encode())
     parts = [first]
     for attachment, part in zip(attachments, following, strict=True):
-        parts += [attachment.data_url().encode(), part]
+        data_url = attachment.data_url()
+        parts.append(data_url.encode())
+        parts.append(part)
     return b"".join(parts)
 
 
@@ -65,21 +77,27 @@ def on_record(messages: Sequence[Message]) -> list[Message]:
 
     Attachments are there by the sha256 of their bytes.
     """
-    return _render(messages, lambda attachment: f"sha256:{attachment.sha256()}")
+
+    def hash_of(attachment: Attachment) -> str:
+        return f"sha256:{attachment.sha256()}"
+
+    return _render(messages, hash_of)
 
 
 def request_shape(model: str, messages: Sequence[Message], sampling: Mapping[str, Any]) -> bytes:
     """Return the digest of all that shapes a reply: model, messages, sampling settings."""
-    shape = json.dumps([model, on_record(messages), sampling], ensure_ascii=True)
+    parts = [model, on_record(messages), sampling]
+    shape = json.dumps(parts, ensure_ascii=True)
     return hashlib.sha256(shape.encode()).digest()
 
 
 def reply_key(shape: bytes, vote: int, attempt: int) -> bytes:
     """Return the key of one reply among those to requests of one shape."""
-    return hashlib.sha256(b"%s|%d|%d" % (shape, vote, attempt)).digest()
+    key = b"%s|%d|%d" % (shape, vote, attempt)
+    return hashlib.sha256(key).digest()
 
 
-def pieces_of(messages: Sequence[Message]) -> Iterator[str | Attachment]:
+def pieces_of(messages: Sequence[Message]) -> Iterator[Piece]:
     """Yield the texts and attachments of messages, in their order."""
     for message in messages:
         content = message["content"]

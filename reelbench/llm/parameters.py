@@ -22,6 +22,8 @@ _IN_PLACE: dict[str, str | None] = {
 }
 """Parameter that a server may refuse -> the one that says the same. None: it is left out."""
 
+_KNOWN_NAME = re.compile(rf"(?<!\w)({'|'.join(_IN_PLACE)})(?!\w)")
+
 _NEUTRAL: dict[str, object] = {"temperature": 0, "response_format": {"type": "text"}}
 """Parameter that may be left out -> its value by default, which alone may."""
 
@@ -53,7 +55,7 @@ def refused_parameters(message: str, code: object, parameter: object) -> frozens
         return frozenset()
     if parameter in _IN_PLACE:
         return frozenset({str(parameter)})
-    return frozenset(re.findall(rf"(?<!\w)({'|'.join(_IN_PLACE)})(?!\w)", message))
+    return frozenset(_KNOWN_NAME.findall(message))
 
 
 def without_removed(sampling: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,7 +130,9 @@ class Parameters:
 
     def _is_schema(self, name: str, value: object) -> bool:
         """Return True for a schema of ours, which has several forms."""
-        return name == structured.FIELD and name not in self._typed and value != _NEUTRAL[name]
+        if name != structured.FIELD or name in self._typed:
+            return False
+        return value != _NEUTRAL[name]
 
     def instead(self, sampling: Mapping[str, Any]) -> dict[str, str | None]:
         """Return parameter -> the one that goes out in its place. None for nothing."""
@@ -141,7 +145,11 @@ class Parameters:
     def common_names(self, refused: Collection[str], sampling: Mapping[str, Any]) -> list[str]:
         """Return the parameters of the common form that refused ones were sent for."""
         replaced = self.instead(sampling)
-        return [name for name in sampling if name in refused or replaced.get(name) in refused]
+        names: list[str] = []
+        for name in sampling:
+            if name in refused or replaced.get(name) in refused:
+                names.append(name)
+        return names
 
     def learn(self, refused: Iterable[str], sampling: Mapping[str, Any]) -> str | None:
         """Take the other form of a parameter that the server refuses.
@@ -160,7 +168,9 @@ class Parameters:
             if self._is_schema(name, sampling.get(name)):
                 return self._learn_form()
             other_name = _IN_PLACE[name]
-            if other_name in self._refused_now or not self._has_other_form(name, sent[name]):
+            if other_name in self._refused_now:
+                continue
+            if not self._has_other_form(name, sent[name]):
                 continue
             self._refused_now.add(name)
             self._note_refusal(name, sampling)
@@ -198,4 +208,5 @@ class Parameters:
 
     def _place(self, name: str) -> str:
         """Return the place of a mark in the store (see `SqlStore.valid_from`)."""
-        return json.dumps(["refused parameter", self._host, self._model, name])
+        parts = ["refused parameter", self._host, self._model, name]
+        return json.dumps(parts)

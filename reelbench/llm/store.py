@@ -76,7 +76,8 @@ class StoredReply:
         """True where the reply is not what it was when it came."""
         if self.checksum is not None and self.checksum != self.reply.checksum(self.key):
             return True
-        if not all(map(isinstance, values_of(self.reply), KINDS)):
+        values = values_of(self.reply)
+        if not all(map(isinstance, values, KINDS)):
             return True
         return len(self.reply.returned or "") > LONGEST_NAME
 
@@ -179,7 +180,8 @@ class SqlStore(ABC):
 
     def _query(self, statement: str, **values: object) -> Sequence[Row]:
         """Return the rows of one query."""
-        return self._read([Step(statement, values)])[0].rows
+        (result,) = self._read([Step(statement, values)])
+        return result.rows
 
     def _query_keys(self, statement: str, keys: Iterable[bytes], **values: object) -> set[bytes]:
         """Return the keys that a query by key finds."""
@@ -192,8 +194,15 @@ class SqlStore(ABC):
 
     def _stored_reply(self, row: Row) -> StoredReply:
         key, model, at, checksum, giver, *fields = row
-        reply = Reply(*map(self._unpacked, fields))
-        return StoredReply(key, self._unpacked(model), at, reply, checksum, giver)
+        unpacked_fields = map(self._unpacked, fields)
+        return StoredReply(
+            key=key,
+            model=self._unpacked(model),
+            at=at,
+            reply=Reply(*unpacked_fields),
+            checksum=checksum,
+            giver=giver,
+        )
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
         """Return the replies kept under `keys`, by key."""
@@ -213,10 +222,13 @@ class SqlStore(ABC):
         while True:
             rows = self._query("next_replies", after=after, limit=AT_ONCE)
             yield from map(self._stored_reply, rows)
-            # The keys of a damaged file may go round in a circle.
-            if not rows or rows[-1][0] <= after:
+            if not rows:
                 return
-            after = rows[-1][0]
+            last_key = rows[-1][0]
+            # The keys of a damaged file may go round in a circle.
+            if last_key <= after:
+                return
+            after = last_key
 
     def drop(self, reply: StoredReply) -> None:
         """Remove a reply as it was read. A later one in its place stays."""
@@ -263,11 +275,12 @@ class SqlStore(ABC):
             model: Where given, only replies of this model count.
         """
         counts: list[ModelReplies] = []
-        for name, *numbers in self._query("count_models", before=before, model=self._packed(model)):
+        rows = self._query("count_models", before=before, model=self._packed(model))
+        for name, replies, first, last in rows:
             text = self._unpacked(name)
             if not isinstance(text, str):  # of a damaged file
                 text = repr(text)
-            counts.append(ModelReplies(text, *numbers))
+            counts.append(ModelReplies(text, replies, first, last))
         return counts
 
     def latest_reply(self, host: str) -> float | None:
@@ -275,13 +288,18 @@ class SqlStore(ABC):
 
         It is in seconds since 1970, or None. All replies are looked through.
         """
-        return self._query("latest_reply", host=self._packed(host))[0][0]
+        ((latest,),) = self._query("latest_reply", host=self._packed(host))
+        return latest
 
     def remove(self, before: float | None = None, model: str | None = None) -> int:
         """Remove the replies that `models` counts, and return how many there were."""
         values = {"before": before, "model": self._packed(model)}
-        results = self._write([Step("remove_givers", values), Step("remove_replies", values)])
-        return results[-1].changed
+        steps = [
+            Step("remove_givers", values),
+            Step("remove_replies", values),
+        ]
+        _, removed = self._write(steps)
+        return removed.changed
 
     # --- whose turn it is
 
@@ -292,10 +310,12 @@ class SqlStore(ABC):
         """
         steps = _claim_steps(keys, self._owner)
         steps += _by_key("claim_state", keys, owner=self._owner)
-        states = self._write(steps)[-len(keys) :]
+        results = self._write(steps)
+        states = results[-len(keys) :]
         claims: dict[bytes, Claimed] = {}
         for key, state in zip(keys, states, strict=True):
-            claims[key] = state.rows[0][0]
+            ((claimed,),) = state.rows
+            claims[key] = claimed
         return claims
 
     def claimed_elsewhere(self, keys: Sequence[bytes]) -> set[bytes]:
@@ -350,7 +370,8 @@ class SqlStore(ABC):
         steps.append(Step("move_claims_into_batch", {"token": token}))
         steps.append(Step("release_all", {"owner": token}))
         steps.append(Step("keys_of_batch", {"token": token}))
-        batch_keys = {key for (key,) in self._write(steps)[-1].rows}
+        results = self._write(steps)
+        batch_keys = {key for (key,) in results[-1].rows}
         return [key for key in keys if key in batch_keys]
 
     def name_batch(self, token: str, name: str) -> None:

@@ -58,12 +58,14 @@ def candidates_of_run(folder: Path, *runs: Path) -> CandidatesWithAnswers:
     """
     result = result_files.read(folder)
     benchmark = result.benchmark
-    questions = Questions(discovery.spec_of(benchmark), benchmark.split, stated=benchmark.source)
+    spec = discovery.spec_of(benchmark)
+    questions = Questions(spec, benchmark.split, stated=benchmark.source)
     words = _question_words(folder, questions)
     answers_of_runs: list[dict[str, str | None]] = []
     for run in runs:
         samples = result_files.read_samples(run)
-        answers_of_runs.append({sample.id: sample.prediction for sample in samples})
+        answers_of_run = {sample.id: sample.prediction for sample in samples}
+        answers_of_runs.append(answers_of_run)
     items: list[Item] = []
     cases: list[CandidateSet] = []
     for sample in result_files.read_samples(folder):
@@ -72,9 +74,11 @@ def candidates_of_run(folder: Path, *runs: Path) -> CandidatesWithAnswers:
             sample = sample.model_copy(update={"candidates": candidates})  # noqa: PLW2901
         reason = aggregation.reason_before_judging(sample)
         question, options = words.get(sample.id, ("", ()))
-        items.append(sample.item(question, reason, options))
+        item = sample.item(question, reason, options)
+        items.append(item)
         if candidates:
-            cases.append(CandidateSet(sample.id, tuple(candidates), question))
+            case = CandidateSet(sample.id, tuple(candidates), question)
+            cases.append(case)
         elif reason is None:
             raise InputError(
                 f"{folder}: item {sample.id!r} has no candidates; run the model with --candidates, "
@@ -108,12 +112,15 @@ def _candidates_of(
     """Return the answers of all runs to a question, or the sample's own candidates."""
     if not answers_of_runs:
         return sample.candidates
-    texts = [sample.prediction]
-    texts += [answers.get(sample.id) for answers in answers_of_runs]
-    whole_texts = [text for text in texts if isinstance(text, str)]
-    if len(whole_texts) < len(texts):
-        return sample.candidates
-    return whole_texts
+    predictions_of_runs = [sample.prediction]
+    for answers in answers_of_runs:
+        predictions_of_runs.append(answers.get(sample.id))
+    texts: list[str] = []
+    for prediction in predictions_of_runs:
+        if not isinstance(prediction, str):
+            return sample.candidates
+        texts.append(prediction)
+    return texts
 
 
 def candidates_of_file(
@@ -131,11 +138,15 @@ def candidates_of_file(
             question = question_texts[case.id] or case.question
             asked_cases.append(replace(case, question=question))
     model = ModelRecord(id=metadata.model or path.stem, revision=metadata.revision)
-    most = max((len(case.candidates) for case in asked_cases), default=0)
+    counts = [len(case.candidates) for case in asked_cases]
+    most = max(counts, default=0)
     settings = SettingsRecord(
-        frames=metadata.frames or "unknown", label=metadata.label, candidates=f"file:{most}"
+        frames=metadata.frames or "unknown",
+        label=metadata.label,
+        candidates=f"file:{most}",
     )
-    return CandidatesWithAnswers(asked_cases, Answers(submission, model, settings, metadata.url))
+    answers = Answers(submission, model, settings, metadata.url)
+    return CandidatesWithAnswers(asked_cases, answers)
 
 
 def limit_candidates(cases: Sequence[CandidateSet], k: int | None) -> list[CandidateSet]:
@@ -201,8 +212,11 @@ def _candidate_set(row: Any, where: str) -> CandidateSet:  # noqa: ANN401 - any 
         )
     if not isinstance(question, str):
         raise InputError(f"{where}: the question of {short_name!r} is not text")
-    candidates = tuple(valid_text(text) for text in texts)
-    return CandidateSet(valid_text(str(name)), candidates, valid_text(question))
+    return CandidateSet(
+        id=valid_text(str(name)),
+        candidates=tuple(map(valid_text, texts)),
+        question=valid_text(question),
+    )
 
 
 class CandidateTable:
@@ -210,14 +224,15 @@ class CandidateTable:
 
     def __init__(self, answers: Answers, cases: Sequence[CandidateSet], options: Options) -> None:
         self._spec = answers.questions.spec
-        has_overlap_metrics = any(
-            isinstance(metric.aggregate, Corpus) for metric in self._spec.metrics
-        )
+        aggregates = [metric.aggregate for metric in self._spec.metrics]
+        has_overlap_metrics = any(isinstance(aggregate, Corpus) for aggregate in aggregates)
         self._overlap = options.overlap and has_overlap_metrics
         self._counts = {case.id: len(case.candidates) for case in cases}
         self._columns: list[dict[str, Sample]] = []
-        for index in range(max(self._counts.values())):
-            self._columns.append(self._scored_column(answers, cases, options, index))
+        most = max(self._counts.values())
+        for index in range(most):
+            column = self._scored_column(answers, cases, options, index)
+            self._columns.append(column)
 
     def _scored_column(
         self, answers: Answers, cases: Sequence[CandidateSet], options: Options, index: int
@@ -239,7 +254,10 @@ class CandidateTable:
 
     def metrics(self, indices: Mapping[str, int]) -> Metrics:
         """Return the metrics of one candidate for each question, where they have a value."""
-        samples = [self._columns[indices.get(name, 0)][name] for name in self._columns[0]]
+        samples: list[Sample] = []
+        for name in self._columns[0]:
+            column = self._columns[indices.get(name, 0)]
+            samples.append(column[name])
         return self._aggregate(samples, overlap=self._overlap)
 
     def random(self, draws: Sequence[Mapping[str, int]] = ()) -> Metrics:
@@ -253,40 +271,52 @@ class CandidateTable:
             return metrics
         metrics_of_draws = [self.metrics(draw) for draw in draws]
         for metric in self._spec.metrics:
-            drawn_values = [
-                drawn[metric.name] for drawn in metrics_of_draws if metric.name in drawn
-            ]
-            if isinstance(metric.aggregate, Corpus) and drawn_values:
+            if not isinstance(metric.aggregate, Corpus):
+                continue
+            name = metric.name
+            drawn_values = [drawn[name] for drawn in metrics_of_draws if name in drawn]
+            if drawn_values:
                 mean = fmean(drawn.value or 0.0 for drawn in drawn_values)
-                metrics[metric.name] = MetricValue(value=mean, ci95=None, n=drawn_values[0].n)
+                metrics[name] = MetricValue(value=mean, ci95=None, n=drawn_values[0].n)
         return metrics
 
     def _mean_sample(self, first: Sample) -> Sample:
         """Return a question's first sample with the mean scores of all its candidates."""
         scores_by_name: dict[str, list[float]] = {}
-        for index in range(self._counts.get(first.id, 1)):
-            for name, score in self._columns[index][first.id].scores.items():
+        number = self._counts.get(first.id, 1)
+        for column in self._columns[:number]:
+            sample = column[first.id]
+            for name, score in sample.scores.items():
                 scores_by_name.setdefault(name, []).append(score)
-        mean_scores = {name: fmean(scores_by_name[name]) for name in sorted(scores_by_name)}
+        mean_scores = {name: fmean(scores) for name, scores in sorted(scores_by_name.items())}
         return first.model_copy(update={"scores": mean_scores})
 
     def oracle(self) -> dict[str, int] | None:
         """Return the index of each question's best candidate. None where none has a score."""
-        choices = {name: best(self.values(name)) for name in self._counts}
-        has_score = any(choices[name].unparsed < count for name, count in self._counts.items())
+        indices: dict[str, int] = {}
+        has_score = False
+        for name, count in self._counts.items():
+            choice = best(self.values(name))
+            indices[name] = choice.index
+            if choice.unparsed < count:
+                has_score = True
         if not has_score:
             return None
-        return {name: choice.index for name, choice in choices.items()}
+        return indices
 
     def samples(self, name: str) -> list[Sample]:
         """Return the sample of each of a question's candidates."""
-        return [self._columns[index][name] for index in range(self._counts[name])]
+        columns = self._columns[: self._counts[name]]
+        return [column[name] for column in columns]
 
     def values(self, name: str) -> list[float | None]:
         """Return the first metric of each of a question's candidates, None without a score."""
         primary = self._spec.primary
-        samples = self.samples(name)
-        return [aggregation.metric_value(self._spec, primary, [sample]) for sample in samples]
+        values: list[float | None] = []
+        for sample in self.samples(name):
+            value = aggregation.metric_value(self._spec, primary, [sample])
+            values.append(value)
+        return values
 
     def _aggregate(self, samples: Sequence[Sample], *, overlap: bool) -> Metrics:
         metrics, _ = aggregation.aggregate(self._spec, samples, overlap=overlap)
@@ -379,9 +409,15 @@ def repeat_figures(
             indices: dict[str, int] = {}
             for name, letters in letters_of_question.items():
                 indices[name] = majority(letters[:k]) or 0
-            majority_value = table.metrics(indices).get(primary_name, _NOTHING)
-        pass_value = _pass_value(answers, right_of_question, k)
-        figures.append(RepeatedFigures(k, pass_value, mean, majority_value))
+            metrics = table.metrics(indices)
+            majority_value = metrics.get(primary_name, _NOTHING)
+        figures_of_k = RepeatedFigures(
+            k=k,
+            pass_at=_pass_value(answers, right_of_question, k),
+            mean_at=mean,
+            majority_at=majority_value,
+        )
+        figures.append(figures_of_k)
     return figures
 
 
@@ -406,8 +442,11 @@ def _letters_of_candidates(
     """Return the letter that each candidate of a question gives, None where it gives none."""
     letters_of_question: dict[str, list[str | None]] = {}
     for case in cases:
-        parsed_answers = [sample.parsed or {} for sample in table.samples(case.id)]
-        letters_of_question[case.id] = [parsed.get("answer") for parsed in parsed_answers]
+        letters: list[str | None] = []
+        for sample in table.samples(case.id):
+            parsed = sample.parsed or {}
+            letters.append(parsed.get("answer"))
+        letters_of_question[case.id] = letters
     return letters_of_question
 
 
@@ -420,7 +459,8 @@ def _pass_value(
     videos: list[str] = []
     for name, right in right_of_question.items():
         if len(right) >= k:
-            chances.append(100 * pass_at(k, len(right), sum(right)))
+            chance = pass_at(k, len(right), sum(right))
+            chances.append(100 * chance)
             videos.append(video_of_question[name])
     if not chances:
         return _NOTHING

@@ -41,7 +41,8 @@ class Block:
 
     def error(self, what: str, key: str = "") -> InputError:
         """Return the error for a key, or for the whole mapping."""
-        return InputError(f"{self.path}, line {self.lines.get(key, self.line)}: {what}")
+        line = self.lines.get(key, self.line)
+        return InputError(f"{self.path}, line {line}: {what}")
 
     def only(self, keys: Sequence[str]) -> None:
         """Raise InputError for a key that is not one of `keys`."""
@@ -49,14 +50,17 @@ class Block:
             if key in keys:
                 continue
             close = get_close_matches(key, keys, n=1)
-            advice = f"there are {', '.join(keys)}"
+            names = ", ".join(keys)
+            advice = f"there are {names}"
             if close:
                 advice = f"did you mean {close[0]!r}?"
             raise self.error(f"unknown key {self.full(key)!r}; {advice}", key)
 
     def full(self, key: str) -> str:
         """Return a key's path in the file."""
-        return f"{self.name}.{key}" if self.name else key
+        if not self.name:
+            return key
+        return f"{self.name}.{key}"
 
     def key_path(self, key: str) -> str:
         """Return a key's path in `KEYS`, where each split is called `*`."""
@@ -68,7 +72,9 @@ class Block:
         if value is None:
             return None
         if not isinstance(value, str):
-            kind = "mapping" if isinstance(value, Block) else "list"
+            kind = "list"
+            if isinstance(value, Block):
+                kind = "mapping"
             raise self.error(f"{self.full(key)} is a {kind}, expected text", key)
         declared = KEYS.get(self.key_path(key))
         if value and declared is not None:
@@ -100,7 +106,9 @@ class Block:
         value = self.values.get(key)
         if value is None:
             return ()
-        values: Sequence[Any] = value if is_array(value) else [value]
+        values: Sequence[Any] = [value]
+        if is_array(value):
+            values = value
         for part in values:
             if not isinstance(part, str):
                 raise self.error(f"{self.full(key)} is no list of texts", key)
@@ -120,7 +128,8 @@ class Block:
 
 def parse(path: Path) -> Block:
     """Read a file's YAML as a block. InputError names the line of an error."""
-    return parse_text(read_text(path, most=bounds.SETTINGS_BYTES), path)
+    text = read_text(path, most=bounds.SETTINGS_BYTES)
+    return parse_text(text, path)
 
 
 def parse_text(text: str, path: Path) -> Block:

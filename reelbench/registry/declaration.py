@@ -34,6 +34,7 @@ _TEXTS = (
 )
 _SECRETS = ("hidden_answers", "answers_kept")
 _PARTS = ("columns", "tasks", "kinds", "metrics", "facets", "judge")
+_DECLARED = (*_TEXTS, *_PARTS)
 _LATER_FIELDS = {"lowest": 0.0, "within": None}
 """Fields of aggregates that enter their hash only where they are set: older hashes hold."""
 _SHOWN_NAME = 80
@@ -46,9 +47,10 @@ def declaration(spec: BenchmarkSpec) -> dict[str, Any] | None:
         return None
     fields = asdict(spec)
     judge = fields["judge"]
-    if judge and not judge["prompts"].startswith(f"{our_room()}."):
+    our_prefix = f"{our_room()}."
+    if judge and not judge["prompts"].startswith(our_prefix):
         judge["prompts"] = ""
-    document = {name: fields[name] for name in (*_TEXTS, *_PARTS)}
+    document = {name: fields[name] for name in _DECLARED}
     document["splits"] = {name: _declared_split(split) for name, split in spec.splits.items()}
     document["tasks"] = [task for task in fields["tasks"] if not task["prompt"]]
     return document
@@ -68,7 +70,6 @@ def scoring_sha256(spec: BenchmarkSpec) -> str:
     among them: who changes these changes no number of the whole. A judge's prompts are in its own
     record, by their hash.
     """
-    judge = spec.judge
     metrics: dict[str, Any] = {}
     for metric in spec.metrics:
         aggregate = asdict(metric.aggregate)
@@ -76,13 +77,17 @@ def scoring_sha256(spec: BenchmarkSpec) -> str:
             if name in aggregate and aggregate[name] == default:
                 del aggregate[name]
         metrics[metric.name] = [metric.unit, aggregate]
+    judge = None
+    if spec.judge is not None:
+        judge = [spec.judge.criteria, spec.judge.low, spec.judge.high]
     scoring = {
         "kinds": [spec.row_kind, *spec.kinds],
         "ranks": spec.primary.name,
         "metrics": metrics,
-        "judge": None if judge is None else [judge.criteria, judge.low, judge.high],
+        "judge": judge,
     }
-    return hashlib.sha256(json.dumps(scoring, sort_keys=True).encode()).hexdigest()
+    document = json.dumps(scoring, sort_keys=True)
+    return hashlib.sha256(document.encode()).hexdigest()
 
 
 @lru_cache(maxsize=256)
@@ -96,7 +101,7 @@ def declared_benchmark(text: str) -> BenchmarkSpec:
     try:
         _check(document)
         fields: dict[str, Any] = {}
-        for name in (*_TEXTS, *_PARTS):
+        for name in _DECLARED:
             if document.get(name) is not None:
                 fields[name] = document[name]
         if fields.get("judge"):
@@ -150,8 +155,7 @@ def _check_sizes(document: Mapping[str, Any]) -> None:
     for name in _TEXTS:
         text = str(document.get(name) or "")
         bounds.hold(f"characters of {name}", len(text), bounds.DECLARED_TEXT)
-    titled_parts = [document, *_metrics_and_facets(document)]
-    for titled_part in titled_parts:
+    for titled_part in (document, *_metrics_and_facets(document)):
         title = str(titled_part.get("title") or "")
         bounds.hold("characters of a title", len(title), bounds.TITLE)
     for name in (*_PARTS, "splits"):

@@ -45,14 +45,15 @@ def id_faults(field: str, name: str) -> Iterator[str]:
         yield f"{field} is {name!r}, a part of which is empty or only dots"
     if name.startswith("-"):  # its folder would be an option to whoever names all with *
         yield f"{field} is {name!r}, which begins with a hyphen"
-    signs = [character for character in name if _is_foreign_sign(character)]
-    if signs:
-        code = f"U+{ord(signs[0]):04X}"
-        yield f"{field} is {name!r}; {signs[0]!r} ({code}) passes for a sign of ASCII, write that"
+    for sign in name:
+        if _is_foreign_sign(sign):
+            code = _code_point(sign)
+            yield f"{field} is {name!r}; {sign!r} ({code}) passes for a sign of ASCII, write that"
+            break
     for letter, mark in pairwise(name):
         # A letter that usually has a mark is one character with it.
         if letter.isascii() and unicodedata.category(mark).startswith("M"):
-            code = f"U+{ord(mark):04X}"
+            code = _code_point(mark)
             yield f"{field} is {name!r}, in which {letter!r} has a mark ({code}) that it never has"
     for word in re.split(r"[^\w]|_", name):
         fault = _script_fault(word)
@@ -60,9 +61,16 @@ def id_faults(field: str, name: str) -> Iterator[str]:
             yield f"{field} is {name!r}, in which {word!r} {fault}"
 
 
+def _code_point(character: str) -> str:
+    return f"U+{ord(character):04X}"
+
+
 def _is_foreign_sign(character: str) -> bool:
     """Return True of what is neither ASCII nor a letter or a mark."""
-    return not character.isascii() and unicodedata.category(character)[0] not in "LM"
+    if character.isascii():
+        return False
+    category = unicodedata.category(character)
+    return not category.startswith(("L", "M"))
 
 
 def text_faults(field: str, text: str) -> Iterator[str]:
@@ -74,7 +82,7 @@ def text_faults(field: str, text: str) -> Iterator[str]:
     elif len(text) > LONGEST:
         yield f"{field} has {len(text)} characters, at most {LONGEST} are taken"
     elif character is not None:
-        yield f"{field} has the character U+{ord(character):04X}, which can't be seen"
+        yield f"{field} has the character {_code_point(character)}, which can't be seen"
     elif text != " ".join(text.split()):
         yield f"{field} is {text!r}; leave out the spaces at its ends and the double ones"
     elif text != usual_text:
@@ -114,7 +122,8 @@ def _script_fault(word: str) -> str:
             scripts.add("LATIN")
         first = foreign_letters[0]
         script_names = ", ".join(sorted(scripts)).lower()
-        return f"has {first!r} (U+{ord(first):04X}, {script_names}), which passes for another there"
+        code = _code_point(first)
+        return f"has {first!r} ({code}, {script_names}), which passes for another there"
     if _JAMO.search(word) or _PASS_FOR_ASCII.issuperset(foreign_letters):
         return "looks like Latin letters or signs and is not"
     return ""

@@ -59,9 +59,18 @@ def columns(spec: BenchmarkSpec) -> tuple[Column, ...]:
     facet_columns: list[Column] = []
     for facet in spec.facets:
         if facet.in_rows:
-            column = Column(name=facet.name, dtype="list<string>", description=facet.title)
+            column = Column(
+                name=facet.name,
+                dtype="list<string>",
+                description=facet.title,
+            )
             facet_columns.append(column)
-    return (*KIND_COLUMNS[spec.row_kind], *facet_columns, *spec.columns, SPLIT)
+    return (
+        *KIND_COLUMNS[spec.row_kind],
+        *facet_columns,
+        *spec.columns,
+        SPLIT,
+    )
 
 
 def features(spec: BenchmarkSpec) -> "Features":
@@ -90,14 +99,14 @@ def _element_type(dtype: str) -> str | None:
     return dtype.removeprefix("list<").removesuffix(">")
 
 
-def _fits(value: object, dtype: str) -> bool:
+def _is_of_type(value: object, dtype: str) -> bool:
     types = _TYPES.get(dtype)
     if types is not None:
         return isinstance(value, types) and not isinstance(value, bool)
     element = _element_type(dtype)
     if element is None or not is_array(value):
         return False
-    return all(_fits(part, element) for part in value)
+    return all(_is_of_type(part, element) for part in value)
 
 
 def check_rows(spec: BenchmarkSpec, split: str, rows: Iterable[Row], where: str) -> Iterator[Row]:
@@ -150,7 +159,7 @@ def _check_row(label: str, row: Row, reader_columns: Mapping[str, Column]) -> No
         )
     for name, column in reader_columns.items():
         value = row[name]
-        if not _fits(value, column.dtype):
+        if not _is_of_type(value, column.dtype):
             raise InputError(f"{label}: {name} is {value!r}, expected {column.dtype}")
 
 
@@ -201,7 +210,7 @@ def text_of(entry: Mapping[str, Any], field: str, where: str, expected: str) -> 
 
 def several_right(spec: BenchmarkSpec) -> bool:
     """Return True where a question may have several right options (`AC`)."""
-    return bool({"any_choice", "all_choices"} & set(spec.kinds))
+    return "any_choice" in spec.kinds or "all_choices" in spec.kinds
 
 
 def check_answer(
@@ -234,7 +243,9 @@ def steps(row: Row) -> list[str]:
     """Return the steps by which a person got to a row's answer."""
     texts: list[str] = []
     for name in STEP_COLUMNS:
-        texts += [text for text in row.get(name) or () if text]
+        for text in row.get(name) or ():
+            if text:
+                texts.append(text)
     return texts
 
 
@@ -280,7 +291,7 @@ def _labels_made(facet: Facet, row: Row) -> list[str] | None:
         ends = row.get("span")
         if not ends:
             return None
-        seconds = _seconds_of(facet.made_of, ends)
+        seconds = _seconds_of_property(facet.made_of, ends)
         index = bisect(RANGES[facet.made_of], seconds)
         labels = facet.labels or ()
         return list(labels[index : index + 1])
@@ -289,23 +300,27 @@ def _labels_made(facet: Facet, row: Row) -> list[str] | None:
     value = row.get(facet.made_of)
     if not value:
         return None
-    return [value] if isinstance(value, str) else list(value)
+    if isinstance(value, str):
+        return [value]
+    return list(value)
 
 
-def _seconds_of(property_of_span: str, ends: Sequence[float]) -> float:
+def _seconds_of_property(property_of_span: str, ends: Sequence[float]) -> float:
     if property_of_span == _SPAN_START:
         return ends[0]
-    return sum(end - start for start, end in _spans(ends))
+    return sum(end - start for start, end in _pairs_of_ends(ends))
 
 
-def _spans(ends: Sequence[float]) -> list[list[float]]:
+def _pairs_of_ends(ends: Sequence[float]) -> list[list[float]]:
     """Return [start, end] of each span of a row's flat list."""
     return [list(ends[index : index + 2]) for index in range(0, len(ends), 2)]
 
 
 def in_words(spec: BenchmarkSpec, row: Row) -> bool:
     """Return True where a row's answer is a text, and no option or span."""
-    return spec.row_kind == "open" or (spec.row_kind == "mixed" and not row["options"])
+    if spec.row_kind == "mixed":
+        return not row["options"]
+    return spec.row_kind == "open"
 
 
 def target(spec: BenchmarkSpec, row: Row) -> dict[str, Any]:
@@ -322,5 +337,5 @@ def target(spec: BenchmarkSpec, row: Row) -> dict[str, Any]:
     if spec.asks_choice or spec.row_kind == "mixed":
         reference["answer"] = row["answer"]
     if spec.asks_span:
-        reference["spans"] = _spans(row["span"])
+        reference["spans"] = _pairs_of_ends(row["span"])
     return reference

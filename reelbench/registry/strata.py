@@ -9,7 +9,8 @@ from reelbench.base.errors import InputError
 from reelbench.registry.rows import Row, facets
 from reelbench.registry.spec import BenchmarkSpec
 
-Labels = Mapping[str, Mapping[str, Sequence[str]]]
+LabelsByField = Mapping[str, Sequence[str]]
+Labels = Mapping[str, LabelsByField]
 """Question id -> field -> the question's labels."""
 
 
@@ -23,12 +24,15 @@ class Strata:
     @classmethod
     def parse(cls, text: str) -> "Strata":
         """Read `locale=10`."""
-        field, _, number = text.partition("=")
-        if not field or not number.isdecimal() or int(number) < 1:
+        field, _, digits = text.partition("=")
+        number = 0
+        if digits.isdecimal():
+            number = int(digits)
+        if not field or number < 1:
             raise InputError(
                 f"--per {text}: expected a field and a number of questions, as in locale=10"
             )
-        return cls(field, int(number))
+        return cls(field, number)
 
     def groups(self, where: str, labels: Labels) -> dict[str, list[str]]:
         """Return the ids of each label.
@@ -40,9 +44,11 @@ class Strata:
         Raises:
             InputError: They don't have the field. The line names their fields.
         """
-        fields: dict[str, None] = {}
+        fields: list[str] = []
         for labels_by_field in labels.values():
-            fields |= dict.fromkeys(labels_by_field)
+            for field in labels_by_field:
+                if field not in fields:
+                    fields.append(field)
         if self.field not in fields:
             names = ", ".join(fields) or "(none)"
             raise InputError(f"--per {self.field}: {where} has the fields {names}")
@@ -61,8 +67,9 @@ class Strata:
         go, and other labels too.
         """
         drawn_ids: set[str] = set()
-        for label, question_ids in self.groups(where, labels).items():
-            hash_of = partial(_hash, seed, label)
+        groups = self.groups(where, labels)
+        for label, question_ids in groups.items():
+            hash_of = partial(_draw_hash, seed, label)
             shuffled_ids = sorted(set(question_ids), key=hash_of)
             drawn_ids.update(shuffled_ids[: self.number])
         return drawn_ids
@@ -72,16 +79,18 @@ class Strata:
     ) -> list[Row]:
         """Return the drawn rows, in their order. `tags` are labels that the rows don't have."""
         rows = list(rows)
-        labels: dict[str, Mapping[str, Sequence[str]]] = {}
+        labels: dict[str, LabelsByField] = {}
         for row in rows:
             row_id = row["id"]
-            labels[row_id] = facets(spec, row)
-            if tags is not None and row_id in tags:
-                labels[row_id] = {**labels[row_id], **tags[row_id]}
+            labels_by_field: dict[str, Sequence[str]] = dict(facets(spec, row))
+            if tags is not None:
+                labels_by_field.update(tags.get(row_id, {}))
+            labels[row_id] = labels_by_field
         drawn_ids = self.draw(spec.id, labels, seed)
         return [row for row in rows if row["id"] in drawn_ids]
 
 
-def _hash(seed: int, label: str, question_id: str) -> bytes:
+def _draw_hash(seed: int, label: str, question_id: str) -> bytes:
     text = f"{seed}|{label}|{question_id}"
-    return sha256(text.encode("utf-8", "surrogatepass")).digest()
+    encoded = text.encode("utf-8", "surrogatepass")
+    return sha256(encoded).digest()

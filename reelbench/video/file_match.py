@@ -101,8 +101,9 @@ def ends_of(video: str) -> list[PathEnd]:
         # A backslash may be part of a file's name.
         for whole in (str(PurePosixPath(video)), "/".join(parts)):
             ends[whole] = PathEnd(whole, is_whole=True)
-    for start in range(max(0, len(parts) - _MOST_ENDS), len(parts)):
-        end = "/".join(parts[start:])
+    last_parts = parts[-_MOST_ENDS:]
+    for start in range(len(last_parts)):
+        end = "/".join(last_parts[start:])
         ends.setdefault(end, PathEnd(end))
     return list(ends.values())
 
@@ -170,10 +171,12 @@ class FileMatch:
         for end in ends_of(video):
             for way in _WAYS:
                 for root, root_name, layout in self._search_places():
-                    path = self._match_file(video, root_name, fill(layout, end.path), way)
+                    place = fill(layout, end.path)
+                    path = self._match_file(video, root_name, place, way)
                     if path is None:
                         continue
-                    if not end.is_whole or ("{name}" in layout and "/" in end.path):
+                    is_shortened = "{name}" in layout and "/" in end.path
+                    if is_shortened or not end.is_whole:
                         return VideoFile(root, path, "end")
                     return VideoFile(root, path, way)
         return None
@@ -224,15 +227,19 @@ class FileMatch:
     def _as_it_stands(self, folder: str, name: str) -> list[str]:
         listing = self._listings.of(folder)
         _, suffix = split_suffix(name)
-        if suffix:
-            return [name] if name in listing.files else []
-        return listing.by_stem.get(name, [])
+        if not suffix:
+            return listing.by_stem.get(name, [])
+        if name in listing.files:
+            return [name]
+        return []
 
     def _in_other_spelling(self, folder: str, name: str) -> list[str]:
         listing = self._listings.of(folder)
         _, suffix = split_suffix(name)
         plain = plain_name(name)
-        names = listing.by_plain_name if suffix else listing.by_plain_stem
+        names = listing.by_plain_stem
+        if suffix:
+            names = listing.by_plain_name
         if plain in names:
             return names[plain]
         in_any_case = self._in_any_case(folder, name)
@@ -249,7 +256,9 @@ class FileMatch:
     def _in_any_case(self, folder: str, name: str) -> list[str]:
         stem, suffix = split_suffix(plain_name(name))
         names = self._listings.of(folder).by_folded_stem.get(stem.casefold(), [])
-        return [name for name in names if not suffix or name.lower().endswith(suffix)]
+        if not suffix:
+            return names
+        return [name for name in names if name.lower().endswith(suffix)]
 
     def _has_no_case(self, folder: str, name: str) -> bool:
         """Return True where the file system finds a file by its name in another case."""

@@ -10,8 +10,10 @@ _BT709 = 1
 _RGB = 0
 
 _FULL = np.arange(256)
-_LUMA = np.rint(16 + _FULL * 219 / 255).astype(np.uint8)
-_CHROMA = np.rint(128 + (_FULL - 128) * 224 / 255).astype(np.uint8)
+_LIMITED_LUMA = 16 + _FULL * 219 / 255
+_LIMITED_CHROMA = 128 + (_FULL - 128) * 224 / 255
+_LUMA = np.rint(_LIMITED_LUMA).astype(np.uint8)
+_CHROMA = np.rint(_LIMITED_CHROMA).astype(np.uint8)
 """Full range to limited range, ITU-T H.273 section 8.3."""
 
 
@@ -23,7 +25,11 @@ def as_rgb(picture: VideoFrame) -> np.ndarray:
     source = Colorspace.ITU601
     if picture.colorspace == _BT709:
         source = Colorspace.ITU709
-    rgb = picture.reformat(format="rgb24", src_colorspace=source, dst_colorspace=Colorspace.ITU601)
+    rgb = picture.reformat(
+        format="rgb24",
+        src_colorspace=source,
+        dst_colorspace=Colorspace.ITU601,
+    )
     return rgb.to_ndarray()
 
 
@@ -54,8 +60,10 @@ def turn_and_scale(picture: VideoFrame, size: tuple[int, int], rotation: int) ->
         )
     if squeezes and picture.color_range == ColorRange.JPEG:
         planes = _stacked_planes(picture)
-        planes[:height] = _LUMA[planes[:height]]
-        planes[height:] = _CHROMA[planes[height:]]
+        luma = planes[:height]
+        chroma = planes[height:]
+        luma[:] = _LUMA[luma]
+        chroma[:] = _CHROMA[chroma]
         picture = VideoFrame.from_ndarray(planes, format="yuv420p")
     if rotation:
         picture = _turn_picture(picture, rotation)
@@ -70,20 +78,24 @@ def _needs_squeezing(pixel_format: str) -> bool:
     Before PyAV 17 libswscale squeezes the range of yuvj, gray and RGB pictures by itself, but not
     that of others, and the tag stays; from 17 on it squeezes all, and the tag says so.
     """
-    return pixel_format.startswith(("yuv", "nv")) and not pixel_format.startswith("yuvj")
+    if pixel_format.startswith("yuvj"):
+        return False
+    return pixel_format.startswith(("yuv", "nv"))
 
 
 def _turn_picture(picture: VideoFrame, rotation: int) -> VideoFrame:
     """Return a picture turned by a multiple of 90 degrees counter-clockwise."""
     quarters = rotation // 90
+    height = picture.height
+    width = picture.width
     planes = _stacked_planes(picture)
-    luma = np.rot90(planes[: picture.height], quarters)
-    chroma_shape = (2, picture.height // 2, picture.width // 2)
-    chroma = planes[picture.height :].reshape(chroma_shape)
+    luma = planes[:height]
+    chroma = planes[height:].reshape(2, height // 2, width // 2)
+    turned_luma = np.rot90(luma, quarters)
     turned_chroma = np.rot90(chroma, quarters, axes=(1, 2))
     # Joined as bytes: a chroma plane by itself need not fill whole rows of the picture's width.
-    joined = np.concatenate([luma.ravel(), turned_chroma.ravel()])
-    turned_width = luma.shape[1]
+    joined = np.concatenate([turned_luma.ravel(), turned_chroma.ravel()])
+    turned_width = turned_luma.shape[1]
     turned_planes = joined.reshape(-1, turned_width)
     return VideoFrame.from_ndarray(turned_planes, format="yuv420p")
 

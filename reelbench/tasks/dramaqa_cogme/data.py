@@ -40,8 +40,15 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
         level = entry.get("q_level_logic")
         question = text_of(entry, "que", where, EXPECTED)
         options = _five_options(entry, where)
-        answer = "" if split == "test" else _right_letter(entry, where)
-        usual_type = "scene" if vid.endswith(_SCENE) else "shot"
+        answer = ""
+        if split != "test":
+            answer = _right_letter(entry, where)
+        difficulty: list[str] = []
+        if level is not None:
+            difficulty = [str(level)]
+        usual_type = "shot"
+        if vid.endswith(_SCENE):
+            usual_type = "scene"
         yield {
             "id": entry["qid"],
             "video": vid,
@@ -49,7 +56,7 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
             "language": "en",
             "options": [str(option) for option in options],
             "answer": answer,
-            "difficulty": [] if level is None else [str(level)],
+            "difficulty": difficulty,
             "video_type": str(entry.get("videoType") or usual_type),
             "shots": shots(entry, where),
             "subtitles": subtitles.get(vid, ""),
@@ -68,7 +75,9 @@ def _five_options(entry: Mapping[str, Any], where: str) -> list[Any]:
     options = entry.get("answers")
     if isinstance(options, list) and len(options) == OPTIONS:
         return options
-    what = f"{len(options)} of them" if isinstance(options, list) else repr(options)
+    what = repr(options)
+    if isinstance(options, list):
+        what = f"{len(options)} of them"
     raise InputError(f"{where}: expected {OPTIONS} 'answers', found {what}")
 
 
@@ -106,7 +115,9 @@ def shots(entry: dict[str, Any], where: str) -> list[str]:
     contained = entry.get("shot_contained")
     if contained is None:
         return []
-    numbers = contained if isinstance(contained, list) else [contained]
+    numbers = [contained]
+    if isinstance(contained, list):
+        numbers = contained
     if not all(map(is_whole, numbers)):
         raise InputError(
             f"{where}: shot_contained is {contained!r}, expected [first, last] as whole numbers"
@@ -114,7 +125,8 @@ def shots(entry: dict[str, Any], where: str) -> list[str]:
     if not numbers:
         return []
     scene = vid.removesuffix(_SCENE)
-    return [f"{scene}_{number:04d}" for number in range(numbers[0], numbers[-1] + 1)]
+    first, last = numbers[0], numbers[-1]
+    return [f"{scene}_{number:04d}" for number in range(first, last + 1)]
 
 
 def folders(row: Mapping[str, Any]) -> list[str]:
@@ -161,8 +173,9 @@ def _lines_by_start(where: str, entry: Any) -> dict[float, str]:  # noqa: ANN401
     for line in entries:
         speaker = line.get("speaker") or "Unknown"
         words = line.get("utter") or ""
+        text = f"{speaker}: {words}"
         start = seconds(line["st"], f"{where}: st")
-        lines[start] = f"{speaker}: {words}".strip()
+        lines[start] = text.strip()
     return lines
 
 

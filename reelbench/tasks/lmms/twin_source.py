@@ -16,6 +16,7 @@ from reelbench.base.yaml_text import read_mapping
 from reelbench.data import file_patterns, hub
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
+_SPLIT = re.compile(r"\w[\w.-]*")
 _MOST_INCLUDES = 5
 
 
@@ -52,7 +53,7 @@ def twin_source(task: str) -> TwinSource:
     settings = _settings_of_task(task)
     repo_id = str(settings.get("dataset_path") or "")
     split = str(settings.get("test_split") or settings.get("validation_split") or "")
-    if _REPOSITORY.fullmatch(repo_id) is None or re.fullmatch(r"\w[\w.-]*", split) is None:
+    if _REPOSITORY.fullmatch(repo_id) is None or _SPLIT.fullmatch(split) is None:
         raise InputError(
             f"--twin {task}: its rows are no split of a dataset on the Hub; give them with "
             f"--from FILE --set twin={task}"
@@ -65,9 +66,11 @@ def twin_source(task: str) -> TwinSource:
         if names:
             first_file = hub.download(repo_id, names[0], revision=commit, token=False)
             return TwinSource(repo_id, commit, filenames, first_file)
+    expected_files = " or ".join(filenames)
+    present = first_of(sorted(files)) or "nothing"
     raise InputError(
-        f"--twin {task}: {hub.page(repo_id)} has no {' or '.join(filenames)}; it has "
-        f"{first_of(sorted(files)) or 'nothing'}; give its rows with --from FILE --set twin={task}"
+        f"--twin {task}: {hub.page(repo_id)} has no {expected_files}; it has {present}; "
+        f"give its rows with --from FILE --set twin={task}"
     )
 
 
