@@ -79,29 +79,34 @@ def agreement(first: Folder, second: Folder, number: int | None = None) -> Agree
     code_numbers: dict[_Code, int] = {}
     first_codes: list[int] = []
     second_codes: list[int] = []
+    same = 0
     for pair in _both_lost(first, second, number):
         if pair.first.step.graph != pair.second.step.graph:
             continue
-        for node, tag in pair.first.tags.items():
+        for node, first_tag in pair.first.tags.items():
             second_tag = pair.second.tags.get(node)
             if second_tag is None:
                 continue
-            first_code = _code_number(tag, code_numbers)
+            first_code = _code_number(first_tag, code_numbers)
             second_code = _code_number(second_tag, code_numbers)
             first_codes.append(first_code)
             second_codes.append(second_code)
+            if first_code == second_code:
+                same += 1
     nodes = len(first_codes)
     if not nodes:
         return {"nodes": 0, "same": None, "kappa": None}
-    code_pairs = zip(first_codes, second_codes, strict=True)
-    same = sum(first_code == second_code for first_code, second_code in code_pairs)
-    kappa = cohen_kappa(first_codes, second_codes)
-    return {"nodes": nodes, "same": same / nodes, "kappa": kappa}
+    return {
+        "nodes": nodes,
+        "same": same / nodes,
+        "kappa": cohen_kappa(first_codes, second_codes),
+    }
 
 
 def _code_number(tag: NodeTag, numbers: dict[_Code, int]) -> int:
     """Return the number of a tag's status and label, a new one if need be."""
-    return numbers.setdefault((tag.status, tag.label), len(numbers))
+    code = (tag.status, tag.label)
+    return numbers.setdefault(code, len(numbers))
 
 
 def differences(first: Folder, second: Folder, number: int | None = None) -> Differences:
@@ -112,12 +117,10 @@ def differences(first: Folder, second: Folder, number: int | None = None) -> Dif
     pairs = _both_lost(first, second, number)
     first_has_errors = any(pair.first.labels for pair in pairs)
     second_has_errors = any(pair.second.labels for pair in pairs)
-    if not (first_has_errors and second_has_errors):
-        return {"questions": len(pairs), "shares": None}
-    shares: dict[str, ShareDifference] = {}
-    for label in LABELS:
-        shares[label] = _share_difference(pairs, {label})
-    shares["perception"] = _share_difference(pairs, PERCEPTION)
+    shares: dict[str, ShareDifference] | None = None
+    if first_has_errors and second_has_errors:
+        shares = {label: _share_difference(pairs, {label}) for label in LABELS}
+        shares["perception"] = _share_difference(pairs, PERCEPTION)
     return {"questions": len(pairs), "shares": shares}
 
 
@@ -125,15 +128,23 @@ def _share_difference(pairs: Sequence[_Pair], labels: Collection[Label]) -> Shar
     videos = [pair.first.step.question.cluster for pair in pairs]
     rows: list[list[int]] = []
     for pair in pairs:
-        first_errors = pair.first.labels
-        second_errors = pair.second.labels
-        first_count = sum(label in labels for label in first_errors)
-        second_count = sum(label in labels for label in second_errors)
-        rows.append([first_count, len(first_errors), second_count, len(second_errors)])
+        row: list[int] = []
+        for question in pair:
+            errors = question.labels
+            row.append(sum(label in labels for label in errors))
+            row.append(len(errors))
+        rows.append(row)
     sums = cluster_sums(np.array(rows, dtype=float), videos)
-    a, b, paired_test = difference_of_means(sums, bounds=(0, 1))
-    ci95 = paired_test.interval() if paired_test else None
-    return {"a": a, "b": b, "difference": a - b, "ci95": ci95}
+    means = difference_of_means(sums, bounds=(0, 1))
+    ci95 = None
+    if means.test is not None:
+        ci95 = means.test.interval()
+    return {
+        "a": means.a,
+        "b": means.b,
+        "difference": means.a - means.b,
+        "ci95": ci95,
+    }
 
 
 def _both_lost(first: Folder, second: Folder, number: int | None) -> list[_Pair]:

@@ -17,7 +17,9 @@ from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node
 
 _DOT_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;"})
 # They would reorder what stands after them; the marks that only help (LRM, RLM, joiners) stay.
-_DIRECTION = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+_EMBEDDINGS = range(0x202A, 0x202F)
+_ISOLATES = range(0x2066, 0x206A)
+_DIRECTION = dict.fromkeys([*_EMBEDDINGS, *_ISOLATES])
 _NO_TEXT = ("Cc", "Cn", "Zl", "Zp")
 _NO_WIDTH = ("Mn", "Me", "Cf")
 
@@ -44,7 +46,8 @@ def to_dot(graph: Graph) -> str:
         '  node [shape=box, style=rounded, fontname="sans"];',
     ]
     for name, label_lines in named_graph.labels.items():
-        label = "\\n".join(line.translate(_DOT_ESCAPES) for line in label_lines)
+        escaped_lines = [line.translate(_DOT_ESCAPES) for line in label_lines]
+        label = "\\n".join(escaped_lines)
         lines.append(f'  {name} [label="{label}"];')
     lines += [f"  {parent} -> {child};" for parent, child in named_graph.edges]
     lines.append("}")
@@ -88,7 +91,10 @@ def one_line(text: str) -> str:
     """
     line = ""
     for char in valid_text(text.translate(_DIRECTION)):
-        line += " " if unicodedata.category(char) in _NO_TEXT else char
+        if unicodedata.category(char) in _NO_TEXT:
+            line += " "
+        else:
+            line += char
     return " ".join(line.split())
 
 
@@ -98,13 +104,14 @@ def _with_our_names(graph: Graph) -> _NamedGraph:
     edges: list[tuple[str, str]] = []
     for node in graph.nodes:
         name = names[node.id]
-        head = one_line(heading(node))
-        labels[name] = [head, one_line(node.evidence)]
-        edges += [(names[parent], name) for parent in node.parents]
+        heading = node_heading(node)
+        labels[name] = [one_line(heading), one_line(node.evidence)]
+        for parent in node.parents:
+            edges.append((names[parent], name))
     return _NamedGraph(labels, edges)
 
 
-def heading(node: Node) -> str:
+def node_heading(node: Node) -> str:
     """Return a node's name, and its time where it has one."""
     if node.timestamp == NOT_APPLICABLE:
         return node.id
@@ -167,12 +174,15 @@ def to_svg(graph: Graph) -> str:
     boxes = {key: _node_box(graph.by_id[key]) for key in graph.order}
     layout = _node_and_lane_heights(graph, boxes)
     title = one_line(graph.id)
-    width = len(layout) * (_BOX + _ACROSS) - _ACROSS + 2 * _MARGIN
+    right_edge = _column_x(len(layout) - 1) + _BOX
+    width = right_edge + _MARGIN
     title_columns = max(_COLUMNS, int(width / 8))
-    shown_title = _break_lines(title, title_columns, 1)[0]
+    (shown_title,) = _break_lines(title, title_columns, 1)
     parts = [text(_MARGIN, 26, shown_title, size=15, weight="bold")]
     for node in graph.nodes:
-        parts += [_draw_edge(graph.depths, layout, parent, node.id) for parent in node.parents]
+        for parent in node.parents:
+            edge = _draw_edge(graph.depths, layout, parent, node.id)
+            parts.append(edge)
     bottom = 0.0
     for key, box in boxes.items():
         column = graph.depths[key]
@@ -184,7 +194,7 @@ def to_svg(graph: Graph) -> str:
 
 
 def _node_box(node: Node) -> _Box:
-    head = _break_lines(heading(node), _COLUMNS, 1)
+    head = _break_lines(node_heading(node), _COLUMNS, 1)
     evidence = _break_lines(node.evidence, _COLUMNS, _MOST_LINES)
     lines = [_TextLine(words, SOFT) for words in head]
     lines += [_TextLine(words, INK) for words in evidence]
@@ -200,7 +210,9 @@ def _node_and_lane_heights(graph: Graph, boxes: Mapping[str, _Box]) -> _Layout:
     last_columns = _last_columns(graph)
     layout: _Layout = []
     for column, layer in enumerate(graph.layers):
-        before = layout[-1] if layout else {}
+        before: dict[str, float] = {}
+        if layout:
+            before = layout[-1]
         sources: dict[str, Sequence[str]] = {}
         for key in layer:
             sources[key] = graph.by_id[key].parents
@@ -210,10 +222,11 @@ def _node_and_lane_heights(graph: Graph, boxes: Mapping[str, _Box]) -> _Layout:
         heights: dict[str, float] = {}
         y = float(_TOP)
         for key in _by_mean_height(sources, before):
-            is_node = graph.depths[key] == column
-            tall = boxes[key].height if is_node else _LANE
-            heights[key] = y + tall / 2
-            y += tall + _DOWN
+            height = _LANE
+            if graph.depths[key] == column:
+                height = boxes[key].height
+            heights[key] = y + height / 2
+            y += height + _DOWN
         layout.append(heights)
     return layout
 
@@ -235,8 +248,9 @@ def _by_mean_height(
 ) -> list[str]:
     means: dict[str, float] = {}
     for key, parents in sources.items():
-        parent_heights = [heights[parent] for parent in parents]
-        means[key] = fmean(parent_heights) if parent_heights else 0.0
+        means[key] = 0.0
+        if parents:
+            means[key] = fmean(heights[parent] for parent in parents)
     return sorted(sources, key=means.__getitem__)
 
 
@@ -250,8 +264,11 @@ def _draw_edge(depths: Mapping[str, int], layout: _Layout, parent: str, child: s
     for column in range(first + 1, last + 1):
         is_last = column == last
         to_x = _column_x(column)
-        to_y = layout[column][child if is_last else parent]
-        end_x = to_x - _ARROW_HEAD if is_last else to_x
+        to_y = layout[column][parent]
+        end_x = to_x
+        if is_last:
+            to_y = layout[column][child]
+            end_x = to_x - _ARROW_HEAD
         bend_x = x + _ACROSS / 2
         to_bend_x = to_x - _ACROSS / 2
         path += f"C{bend_x:.1f} {y:.1f} {to_bend_x:.1f} {to_y:.1f}"
@@ -277,9 +294,11 @@ def _box_parts(box: _Box, x: float, top: float) -> list[str]:
         stroke=_STROKE,
         stroke_width=2,
     )
+    name = escape(one_line(box.node.id))
+    evidence = escape(one_line(box.node.evidence))
     parts = [
-        f"<g data-node='{escape(one_line(box.node.id))}'>",
-        f"<title>{escape(one_line(box.node.evidence))}</title>",
+        f"<g data-node='{name}'>",
+        f"<title>{evidence}</title>",
         rectangle,
     ]
     baseline = top + _PADDING + _SIZE
@@ -331,6 +350,7 @@ def _display_width(words: Iterable[str]) -> int:
     for char in words:
         if unicodedata.category(char) in _NO_WIDTH:
             continue
-        is_wide = unicodedata.east_asian_width(char) in "WF"
-        columns += 2 if is_wide else 1
+        columns += 1
+        if unicodedata.east_asian_width(char) in "WF":
+            columns += 1
     return columns

@@ -77,9 +77,11 @@ class Audits(ReviewKind):
         """Return the number of questions with a code, its reason, and all steps judged."""
         number_done = 0
         for name, marks in review.marks.items():
-            steps = set(review.items.get(name, {}).get("steps", ()))
-            has_steps = marks.get("clarity") == "unclear" or steps <= marks.keys()
-            number_done += self.is_done(marks) and has_steps
+            facts = review.items.get(name, {})
+            steps = set(facts.get("steps", ()))
+            has_steps = _is_unclear(marks) or steps <= marks.keys()
+            if has_steps and self.is_done(marks):
+                number_done += 1
         return number_done
 
     def is_done(self, marks: Marks) -> bool:
@@ -92,16 +94,20 @@ class Audits(ReviewKind):
 
         A question that did not pass the gate has C3.
         """
-        return "C3" if marks.get("clarity") == "unclear" else marks.get("code")
+        if _is_unclear(marks):
+            return "C3"
+        return marks.get("code")
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Return True where auditors' codes differ, or their ways to mend the question."""
-        all_edits: set[tuple[tuple[str, str], ...]] = set()
+        if super().disagrees(by_reviewer):
+            return True
+        different_edits: list[dict[str, str]] = []
         for marks in by_reviewer.values():
             edits = _mended_texts(marks)
-            if edits:
-                all_edits.add(tuple(edits.items()))
-        return super().disagrees(by_reviewer) or len(all_edits) > 1
+            if edits and edits not in different_edits:
+                different_edits.append(edits)
+        return len(different_edits) > 1
 
     def is_open(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Return True where auditors differ, or nobody has mended what goes back."""
@@ -147,9 +153,11 @@ def _own_asks(spec: BenchmarkSpec, row: Row) -> list[parts.Part]:
     """Return the asks of the auditor's own answer."""
     asks: list[parts.Part] = []
     for ask in ANSWERS.item(spec, row)["asks"]:
-        title = "2. Your answer" if ask["name"] == "answer" else ask["title"]
-        name = f"own_{ask['name']}"
-        own_ask = {**ask, "name": name, "title": title, **WORDS[KindName.AUDIT]["own"]}
+        own_ask = dict(ask)
+        own_ask["name"] = f"own_{ask['name']}"
+        if ask["name"] == "answer":
+            own_ask["title"] = "2. Your answer"
+        own_ask |= WORDS[KindName.AUDIT]["own"]
         if ask["type"] == "text":
             own_ask["start"] = ""
         asks.append(own_ask)
@@ -175,9 +183,14 @@ def _step_asks(row: Row) -> list[parts.Part]:
 # -------------------------------------------------------------------------------------------------
 
 
+def _is_unclear(marks: Marks) -> bool:
+    """Return True where a question did not pass the gate."""
+    return marks.get("clarity") == "unclear"
+
+
 def _mended_texts(marks: Marks) -> dict[str, str]:
     """Return the mended texts, where gate and code let them be mended."""
-    if marks.get("clarity") == "unclear":
+    if _is_unclear(marks):
         return {}
     text_asks = {ask["name"]: ask for ask in AUDITS.asks}
     edits: dict[str, str] = {}
@@ -211,7 +224,12 @@ def _stays(marks: Marks) -> bool:
 
 def _one_who_mended(all_marks: Iterable[Marks]) -> Marks:
     """Return, of several who gave the same code, the marks of one who mended."""
-    return max(all_marks, key=lambda marks: (_stays(marks), bool(_mended_texts(marks))))
+
+    def usefulness(marks: Marks) -> tuple[bool, bool]:
+        has_edits = bool(_mended_texts(marks))
+        return _stays(marks), has_edits
+
+    return max(all_marks, key=usefulness)
 
 
 # --- figures
@@ -234,7 +252,9 @@ def _audit_figures(
     """
     clarity: Counter[str] = Counter()
     for by_reviewer in reviews.marks().values():
-        clarity.update(marks["clarity"] for marks in by_reviewer.values() if "clarity" in marks)
+        for marks in by_reviewer.values():
+            if "clarity" in marks:
+                clarity[marks["clarity"]] += 1
     back: dict[str, str | None] = {}
     for name, marks in settled.items():
         if not _stays(marks):
@@ -266,13 +286,15 @@ def _code_figures(
     by_both: Counter[str] = Counter()
     for codes in codes_by_item:
         chosen.update(codes)
-        for pair in combinations(codes, 2):
-            in_pairs.update(pair)
-            if pair[0] == pair[1]:
-                by_both[pair[0]] += 1
+        for first, second in combinations(codes, 2):
+            in_pairs.update((first, second))
+            if first == second:
+                by_both[first] += 1
     figures: dict[str, dict[str, Any]] = {}
     for code in CODES:
-        agreement = 2 * by_both[code] / in_pairs[code] if in_pairs[code] else None
+        agreement = None
+        if in_pairs[code]:
+            agreement = 2 * by_both[code] / in_pairs[code]
         figures[code] = {
             "n": chosen[code],
             "settled": settled_codes[code],
@@ -288,7 +310,12 @@ def _auditors_reasons(reviews: Reviews) -> list[dict[str, Any]]:
         for reviewer, marks in by_reviewer.items():
             code = AUDITS.verdict_of(marks)
             if marks.get("why") and code not in (None, "A"):
-                reason = {"id": name, "reviewer": reviewer, "code": code, "reason": marks["why"]}
+                reason = {
+                    "id": name,
+                    "reviewer": reviewer,
+                    "code": code,
+                    "reason": marks["why"],
+                }
                 reasons.append(reason)
     return reasons
 
@@ -317,7 +344,8 @@ def _step_figures(reviews: Reviews) -> dict[str, dict[str, Any]]:
                 continue
             judged += 1
             if "no" in answers:
-                wrong_steps.append({"id": name, "step": int(step.split()[1])})
+                _, number_of_step, _ = step.split()
+                wrong_steps.append({"id": name, "step": int(number_of_step)})
         figures[title] = {"judged": judged, "steps": wrong_steps}
     return figures
 
@@ -340,32 +368,49 @@ def _answers_by_step(reviews: Reviews) -> _StepAnswers:
 
 
 def _figure_tables(heading: str, figures: Mapping[str, Any]) -> list[Table]:
-    code_rows: list[tuple[str, ...]] = []
-    for code, code_figures in figures["codes"].items():
-        n = str(code_figures["n"])
-        settled = str(code_figures["settled"])
-        agreement = number(code_figures["agreement"])
-        code_rows.append((code, CODES[code], n, settled, agreement))
-    mended = figures["mended"].values()
-    count_rows: list[tuple[str, str]] = []
-    for name in ("clear", "mended", "unclear"):
-        times = figures["clarity"].get(name, 0)
-        count_rows.append((f"gate: {name}", str(times)))
-    for name in ("question", "answer"):
-        times = sum(name in fields for fields in mended)
-        count_rows.append((f"{name} mended", str(times)))
-    count_rows.append(("back to the writer", str(len(figures["back"]))))
-    for name, step_figures in figures["steps"].items():
-        words = f"{len(step_figures['steps'])} of {step_figures['judged']}"
-        count_rows.append((f"steps: {name.replace('_', ' ')}", words))
-    title = f"{heading}, Krippendorff's alpha {number(figures['alpha'])}"
-    columns = ("code", "meaning", "#chosen", "#questions", "#agreement")
-    tables = [Table(title, columns, code_rows)]
-    tables.append(Table("what was found", ("", "#n"), count_rows))
+    alpha = number(figures["alpha"])
+    tables = [
+        Table(
+            f"{heading}, Krippendorff's alpha {alpha}",
+            ("code", "meaning", "#chosen", "#questions", "#agreement"),
+            _code_rows(figures),
+        ),
+        Table("what was found", ("", "#n"), _count_rows(figures)),
+    ]
     reason_rows = [tuple(reason.values()) for reason in figures["reasons"]]
     if reason_rows:
-        tables.append(Table("reasons", ("question", "auditor", "code", "reason"), reason_rows))
+        columns = ("question", "auditor", "code", "reason")
+        tables.append(Table("reasons", columns, reason_rows))
     return tables
+
+
+def _code_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for code, code_figures in figures["codes"].items():
+        row = (
+            code,
+            CODES[code],
+            str(code_figures["n"]),
+            str(code_figures["settled"]),
+            number(code_figures["agreement"]),
+        )
+        rows.append(row)
+    return rows
+
+
+def _count_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
+    counts: dict[str, object] = {}
+    for name in ("clear", "mended", "unclear"):
+        counts[f"gate: {name}"] = figures["clarity"].get(name, 0)
+    mended = figures["mended"].values()
+    for name in ("question", "answer"):
+        counts[f"{name} mended"] = sum(name in fields for fields in mended)
+    counts["back to the writer"] = len(figures["back"])
+    for name, step_figures in figures["steps"].items():
+        plain_name = name.replace("_", " ")
+        wrong = len(step_figures["steps"])
+        counts[f"steps: {plain_name}"] = f"{wrong} of {step_figures['judged']}"
+    return [(name, str(count)) for name, count in counts.items()]
 
 
 def _figure_notes(figures: Mapping[str, Any]) -> list[str]:

@@ -62,10 +62,13 @@ class _LowRating(NamedTuple):
     @property
     def decided_under(self) -> str:
         """The id under which it is decided on: a caption's own, else its question's."""
-        return f"caption {self.id}" if self.part == "caption" else self.id
+        if self.part == "caption":
+            return f"caption {self.id}"
+        return self.id
 
 
-_RatingTable = dict[str, dict[str, review_kind.ScaleFigures]]
+_RatingCells = dict[str, review_kind.ScaleFigures]
+_RatingTable = dict[str, _RatingCells]
 """Dimension -> part -> figures."""
 
 
@@ -79,7 +82,7 @@ class Ratings(ReviewKind):
         places: list[parts.Place] = []
         for video, rows in drawn.by_video.items():
             items: list[parts.Item] = []
-            caption = _caption_of(rows)
+            caption = _caption_of_rows(rows)
             if caption:
                 shows = [parts.shown_text("Caption", caption)]
                 scales = _rating_scales(drawn.spec, "caption")
@@ -111,7 +114,8 @@ class Ratings(ReviewKind):
         for (part, identifier), by_dimension in review.rated.items():
             for dimension, rating in by_dimension.items():
                 is_ours = dimension in DIMENSIONS.get(part, ())
-                if not is_ours or not LOWEST <= rating <= HIGHEST:
+                is_on_scale = LOWEST <= rating <= HIGHEST
+                if not is_ours or not is_on_scale:
                     raise InputError(
                         f"{path}, field ratings.{part}.{identifier}.{dimension}: "
                         f"{rating!r} is not a rating from {LOWEST} to {HIGHEST} of ours"
@@ -148,7 +152,8 @@ class Ratings(ReviewKind):
             "published": paper,
         }
         tables = [_table_s1(reviews, table, paper)]
-        notes = _rating_notes(low_ratings, len(low_names - decisions.keys()))
+        undecided = low_names - decisions.keys()
+        notes = _rating_notes(low_ratings, len(undecided))
         write = partial(_write_verified, reviews, low_names, decisions)
         return ReviewSummary(self, reviews, figures, tables, write, notes)
 
@@ -195,7 +200,10 @@ def rated(reviews: Reviews) -> Rated:
 def _table_document(table: _RatingTable) -> dict[str, dict[str, Any]]:
     document: dict[str, dict[str, Any]] = {}
     for dimension, cells in table.items():
-        document[dimension] = {part: cell.document("rated_twice") for part, cell in cells.items()}
+        parts_document: dict[str, Any] = {}
+        for part, cell in cells.items():
+            parts_document[part] = cell.document("rated_twice")
+        document[dimension] = parts_document
     return document
 
 
@@ -250,11 +258,14 @@ def low_places(
     words_by_name = _low_ratings_in_words(reviews)
     places: list[parts.Place] = []
     for video, rows in by_video.items():
-        texts_by_name: dict[str, dict[str, str]] = {}
-        texts_by_name[f"caption {video}"] = {"caption": _caption_of(rows)}
+        caption_texts = {"caption": _caption_of_rows(rows)}
+        texts_by_name = {f"caption {video}": caption_texts}
         for row in rows:
             answer = parts.right_answer(spec, row)
-            texts_by_name[row["id"]] = {"question": row["question"], "answer": answer.right}
+            texts_by_name[row["id"]] = {
+                "question": row["question"],
+                "answer": answer.right,
+            }
         for name, texts in texts_by_name.items():
             if name in words_by_name:
                 item = _low_item(name, video, texts, words_by_name[name])
@@ -270,8 +281,9 @@ def _low_ratings_in_words(reviews: Reviews) -> dict[str, list[str]]:
         reviewers_ratings: list[str] = []
         for reviewer, ratings in ratings_by_reviewer.items():
             by_dimension = ratings.get((low_rating.part, low_rating.id), {})
-            if low_rating.dimension in by_dimension:
-                reviewers_ratings.append(f"{reviewer} {by_dimension[low_rating.dimension]}")
+            rating = by_dimension.get(low_rating.dimension)
+            if rating is not None:
+                reviewers_ratings.append(f"{reviewer} {rating}")
         subject = f"{low_rating.part}, {low_rating.dimension}"
         all_ratings = ", ".join(reviewers_ratings)
         words = f"{subject}: {low_rating.mean:.1f} ({all_ratings})"
@@ -308,7 +320,7 @@ def _low_item(name: str, video: str, texts: Mapping[str, str], words: list[str])
     return parts.review_item(name, video, shows, [decision, *edits, note])
 
 
-def _caption_of(rows: Iterable[Row]) -> str:
+def _caption_of_rows(rows: Iterable[Row]) -> str:
     """Return the caption of a video's rows.
 
     It is "" where none has it.
@@ -334,7 +346,8 @@ def _fully_rated_parts(review: Review) -> set[tuple[str, str]]:
     """Return the parts, with ids, that a reviewer rated on all their dimensions."""
     whole: set[tuple[str, str]] = set()
     for (part, identifier), by_dimension in review.rated.items():
-        if DIMENSIONS[part].keys() <= by_dimension.keys():
+        dimensions = DIMENSIONS[part]
+        if dimensions.keys() <= by_dimension.keys():
             whole.add((part, identifier))
     return whole
 
@@ -392,20 +405,20 @@ class JudgeScores(ReviewKind):
             raise InputError(f"{spec.id}: has no judged metric; scores are of judged answers")
         folder = result_files.folder_of_one(drawn.sources.beside["answers"])
         benchmark = result_files.read(folder).benchmark
-        if (benchmark.id, benchmark.split) != (spec.id, drawn.split):
-            raise InputError(
-                f"{folder}: a result on {benchmark.id} {benchmark.split}, "
-                f"not on {spec.id} {drawn.split}"
-            )
+        answered = f"{benchmark.id} {benchmark.split}"
+        reviewed = f"{spec.id} {drawn.split}"
+        if answered != reviewed:
+            raise InputError(f"{folder}: a result on {answered}, not on {reviewed}")
         predictions = {sample.id: sample.prediction for sample in result_files.read_samples(folder)}
         prompts = load_prompts(spec, "reelbench")
         places: list[parts.Place] = []
         for rows in drawn.by_video.values():
             for row in rows:
-                answer = predictions.get(row["id"])
+                name = row["id"]
+                answer = predictions.get(name)
                 if isinstance(answer, str) and answer.strip():
                     item = score_item(spec.judge, prompts, row, answer)
-                    places.append(parts.Place(row["video"], row["id"], [item]))
+                    places.append(parts.Place(row["video"], name, [item]))
         if not places:
             raise InputError(
                 f"{folder}: has no answer to the questions that were drawn; "
@@ -445,14 +458,18 @@ class JudgeScores(ReviewKind):
                 continue
             scale = review_kind.ScaleFigures.of(by_item.values())
             figures[name] = scale.document("scored_twice")
-            mean = number(scale.mean)
-            alpha = number(scale.alpha)
-            rows.append((name, mean, str(scale.n), alpha))
+            row = (
+                name,
+                number(scale.mean),
+                str(scale.n),
+                number(scale.alpha),
+            )
+            rows.append(row)
             items |= by_item.keys()
             for item, item_scores in by_item.items():
+                mean = statistics.fmean(item_scores)
                 decision = reviews.decisions.get(item, {})
-                score = decision.get(name, statistics.fmean(item_scores))
-                means[item, name] = float(score)
+                means[item, name] = float(decision.get(name, mean))
         columns = ("criterion", "#mean", "#n", "#Krippendorff's alpha")
         table = Table(f"{reviews.heading}, {len(items)} answers", columns, rows)
         document = {"criteria": figures, "items": len(items)}
@@ -496,9 +513,10 @@ def _write_scores(means: Mapping[tuple[str, str], float], path: Path, *, several
     for (item, name), score in sorted(means.items()):
         rows.append((item, f"{score:g}", name))
     if not several:
-        rows = [row[:2] for row in rows]
+        rows = [(item, score) for item, score, _ in rows]
     write_text(path, csv_text(rows))
-    return f"{number_of(len(means), 'score')} written to {path}"
+    scores = number_of(len(means), "score")
+    return f"{scores} written to {path}"
 
 
 def score_item(judge: JudgeSpec, prompts: PromptSet, row: Row, answer: str) -> parts.Item:

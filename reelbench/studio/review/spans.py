@@ -66,17 +66,25 @@ class AnswerSpans(ReviewKind):
         for name, by_reviewer in reviews.marks().items():
             decision = reviews.decisions.get(name, {})
             items[name] = _item_spans(list(by_reviewer.values()), decision)
-        spans = sum(item.n for item in items.values())
-        rejected = sum(item.rejected for item in items.values())
+        spans = 0
+        rejected = 0
+        unfinished = 0
+        overlaps: list[float] = []
+        documents: dict[str, dict[str, Any]] = {}
+        for name, item in items.items():
+            spans += item.n
+            rejected += item.rejected
+            unfinished += item.unfinished
+            if item.pairwise_iou is not None:
+                overlaps.append(item.pairwise_iou)
+            documents[name] = item.model_dump(mode="json")
         if not spans and not rejected:
             raise InputError("no span is marked in these files yet")
-        overlaps = [item.pairwise_iou for item in items.values() if item.pairwise_iou is not None]
-        overlap = statistics.fmean(overlaps) if overlaps else None
+        overlap = _mean_or_none(overlaps)
         rejected_share = rejected / (rejected + spans)
         reasons = _reasons_item_is_bad(reviews)
-        unfinished = sum(item.unfinished for item in items.values())
         figures: dict[str, Any] = {
-            "items": {name: item.model_dump(mode="json") for name, item in items.items()},
+            "items": documents,
             "mean_pairwise_iou": overlap,
             "rejected_share": rejected_share,
             "reasons": reasons,
@@ -109,15 +117,19 @@ class AnswerSpans(ReviewKind):
         for name, item in items.items():
             if item.span and item.usable:
                 spans[name] = list(item.span)
+            elif item.rejected:
+                dropped[name] = "bad"
             else:
-                dropped[name] = "bad" if item.rejected else "no_span"
+                dropped[name] = "no_span"
         if self.name is not KindName.QUESTION_SPANS:
             changes = {name: {"span": span} for name, span in spans.items()}
             outcome = Verification(set(spans), dropped, changes, only_with="span")
             return write_rows(path, reviews, outcome)
-        write_jsonl(path, ({"qid": name, "span": span} for name, span in spans.items()))
+        lines = [{"qid": name, "span": span} for name, span in spans.items()]
+        write_jsonl(path, lines)
+        questions = number_of(len(lines), "question")
         return (
-            f"{number_of(len(spans), 'question')} written to {path}, "
+            f"{questions} written to {path}, "
             f"{len(dropped)} left out (called bad, or without a span)"
         )
 
@@ -222,8 +234,7 @@ def _item_spans(all_marks: Sequence[Marks], decision: Marks) -> ItemSpans:
     for marks in all_marks:
         if marks.get("span") and not is_bad(marks):
             begun += 1
-    overlaps = [iou(a, b) for a, b in combinations(spans, 2)]
-    mean_overlap = statistics.fmean(overlaps) if overlaps else None
+    overlaps = [iou(first, second) for first, second in combinations(spans, 2)]
     span = _median_span(spans)
     is_usable = rejected < len(spans)
     decided_span = span_of(decision)
@@ -234,10 +245,16 @@ def _item_spans(all_marks: Sequence[Marks], decision: Marks) -> ItemSpans:
         span=span,
         n=len(spans),
         rejected=rejected,
-        pairwise_iou=mean_overlap,
+        pairwise_iou=_mean_or_none(overlaps),
         unfinished=begun - len(spans),
         usable=is_usable,
     )
+
+
+def _mean_or_none(values: Sequence[float]) -> float | None:
+    if not values:
+        return None
+    return statistics.fmean(values)
 
 
 def _median_span(spans: Sequence[Sequence[float]]) -> _Span | None:
@@ -270,9 +287,10 @@ def _span_certificates(reviews: Reviews, items: Mapping[str, ItemSpans]) -> dict
         item = items[name]
         if item.span is None or not item.usable:
             continue
-        answer_spans = [
-            marks["answer_span"] for marks in by_reviewer.values() if marks.get("answer_span")
-        ]
+        answer_spans: list[_Span] = []
+        for marks in by_reviewer.values():
+            if marks.get("answer_span"):
+                answer_spans.append(marks["answer_span"])
         facts = facts_by_item.get(name, {})
         answer_span = _median_span(answer_spans) or facts.get("answer_span")
         video = str(facts.get("video", name))
@@ -291,13 +309,19 @@ def _certificate_rows(certificates: Mapping[str, Any]) -> list[tuple[str, ...]]:
     titles = {"certificate_length": "certificate length, s", "qa_miou": "QA-mIoU"}
     for name, title in titles.items():
         estimate = certificates[name]
-        value = number(estimate["value"], 3)
-        ends = interval(estimate["ci95"], 3)
-        n = str(estimate["n"])
-        rows.append((title, value, ends, n))
+        row = (
+            title,
+            number(estimate["value"], 3),
+            interval(estimate["ci95"], 3),
+            str(estimate["n"]),
+        )
+        rows.append(row)
     counts = certificates["across_time"]
-    title = "reasoning across time, questions"
-    across_time_count = str(counts["across_time"])
-    known_count = str(counts["known"])
-    rows.append((title, across_time_count, "", known_count))
+    row = (
+        "reasoning across time, questions",
+        str(counts["across_time"]),
+        "",
+        str(counts["known"]),
+    )
+    rows.append(row)
     return rows
