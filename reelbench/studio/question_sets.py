@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,14 @@ Pairs = Mapping[str, tuple[Sequence[WrittenQuestion], Sequence[WrittenQuestion]]
 
 Levels = dict[Side, dict[str, int]]
 """The level of Bloom's taxonomy of each text, where it is known, by side."""
+
+
+class _TextsOfVideo(NamedTuple):
+    """The texts on a video, of two sets."""
+
+    first: list[str]
+    second: list[str]
+
 
 TextMeasure = Callable[[Side, Sequence[str]], Sequence[float | None]]
 """A function from a side and texts to the value of each text, None where it has none."""
@@ -72,14 +80,13 @@ def comparison_document(
     measures: dict[str, dict[str, Any]] = {}
     for name, measure in text_measures(parser, levels).items():
         for side in SIDES:
-            texts_by_video: list[list[list[str]]] = []
+            texts_by_video: list[_TextsOfVideo] = []
             for single_pass, discussion in pairs.values():
-                texts_by_video.append(
-                    [
-                        [getattr(question, side) for question in single_pass],
-                        [getattr(question, side) for question in discussion],
-                    ]
+                texts = _TextsOfVideo(
+                    first=[getattr(question, side) for question in single_pass],
+                    second=[getattr(question, side) for question in discussion],
                 )
+                texts_by_video.append(texts)
             measures[f"{name}_{side}"] = difference(
                 texts_by_video, side, measure, ("single_pass", "discussion")
             )
@@ -96,7 +103,9 @@ def _win_rate(verdicts: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
     single_pass_first, discussion_first = outcomes.T
     rate = mean_over_clusters(outcomes.mean(axis=1), videos, bounds=(0, 1))
     same_in_both_orders = single_pass_first == discussion_first
-    interval = list(rate.ci95) if rate.ci95 else None
+    interval: list[float] | None = None
+    if rate.ci95 is not None:
+        interval = list(rate.ci95)
     return {
         "value": rate.value,
         "ci95": interval,
@@ -153,7 +162,7 @@ def _higher_order(levels: Levels, side: Side, texts: Sequence[str]) -> list[floa
 
 
 def difference(
-    videos: Sequence[Sequence[Sequence[str]]],
+    videos: Sequence[_TextsOfVideo],
     side: Side,
     measure: TextMeasure,
     names: tuple[str, str],
@@ -177,8 +186,8 @@ def difference(
         rows.append((*second, *first))
     sums = np.array(rows, dtype=np.float64).reshape(-1, 4)
     second_sum, second_count, first_sum, first_count = sums.sum(axis=0)
-    first_mean = float(first_sum / first_count) if first_count else None
-    second_mean = float(second_sum / second_count) if second_count else None
+    first_mean = _mean_or_none(first_sum, first_count)
+    second_mean = _mean_or_none(second_sum, second_count)
     first_name, second_name = names
     document: dict[str, Any] = {
         first_name: first_mean,
@@ -193,6 +202,12 @@ def difference(
     if test:
         document["ci95"] = list(test.interval())
     return document
+
+
+def _mean_or_none(total: float, count: float) -> float | None:
+    if not count:
+        return None
+    return float(total / count)
 
 
 def _sum_and_count(values: Iterable[float | None]) -> tuple[float, int]:
@@ -235,10 +250,14 @@ def read_run(folder: Path) -> MadeRun:
     funnel = record_of(FunnelRecord, read_json(funnel_path), str(funnel_path))
     path = paths[0]
     document = read_json(path)
-    entries = document.values() if isinstance(document, dict) else document
+    entries = document
+    if isinstance(document, dict):
+        entries = document.values()
     questions: dict[str, list[dict[str, str]]] = {}
     for place, entry in enumerate(entries, start=1):
-        fields: dict[str, Any] = entry if isinstance(entry, dict) else {}
+        fields: dict[str, Any] = {}
+        if isinstance(entry, dict):
+            fields = entry
         video = fields.get("video") or fields.get("vid")
         question = fields.get("question")
         answer = fields.get("answer")
@@ -274,18 +293,23 @@ def comparison_of_runs(
     for video in videos:
         answers_of_b: dict[str, str] = {}
         for entry in b.questions[video]:
-            answers_of_b[_plain_text(entry["question"])] = _plain_text(entry["answer"])
+            question = _plain_text(entry["question"])
+            answers_of_b[question] = _plain_text(entry["answer"])
         for entry in a.questions[video]:
-            answer_of_b = answers_of_b.get(_plain_text(entry["question"]))
-            if answer_of_b is not None:
-                same += 1
-            if answer_of_b == _plain_text(entry["answer"]):
+            question = _plain_text(entry["question"])
+            if question not in answers_of_b:
+                continue
+            same += 1
+            if answers_of_b[question] == _plain_text(entry["answer"]):
                 same_answers += 1
     measures: dict[str, dict[str, Any]] = {}
     for name, measure in text_measures(parser).items():
         for side in SIDES:
-            texts = [[a.texts(video, side), b.texts(video, side)] for video in videos]
-            measures[f"{name}_{side}"] = difference(texts, side, measure, ("a", "b"))
+            texts_by_video: list[_TextsOfVideo] = []
+            for video in videos:
+                texts = _TextsOfVideo(a.texts(video, side), b.texts(video, side))
+                texts_by_video.append(texts)
+            measures[f"{name}_{side}"] = difference(texts_by_video, side, measure, ("a", "b"))
     return {
         "a": _run_summary(a, b),
         "b": _run_summary(b, a),
@@ -307,9 +331,10 @@ def _run_summary(run: MadeRun, compared_run: MadeRun) -> dict[str, Any]:
     differing: dict[str, dict[str, Any]] = {}
     for part in ("settings", "thresholds", "prompts"):
         compared_values = compared[part]
-        values = {
-            key: value for key, value in document[part].items() if compared_values.get(key) != value
-        }
+        values: dict[str, Any] = {}
+        for key, value in document[part].items():
+            if compared_values.get(key) != value:
+                values[key] = value
         if values:
             differing[part] = values
     return {

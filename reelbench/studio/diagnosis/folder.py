@@ -77,9 +77,11 @@ class ReasonedQuestion(BaseModel):
     @field_validator("steps", mode="before")
     @classmethod
     def _in_one_text(cls, value: object) -> object:
-        if isinstance(value, list) and all(isinstance(part, str) for part in value):
-            return "\n".join(value)
-        return value
+        if not isinstance(value, list):
+            return value
+        if not all(isinstance(part, str) for part in value):
+            return value
+        return "\n".join(value)
 
     @property
     def cluster(self) -> str:
@@ -125,8 +127,11 @@ class Step:
     @property
     def settled_tags(self) -> dict[str, NodeTag]:
         """The tags of the nodes that this round itself settled, in topological order."""
-        nodes = self.record.nodes.items()
-        return {key: tag for key, tag in nodes if tag.settled == self.record.round}
+        tags: dict[str, NodeTag] = {}
+        for key, tag in self.record.nodes.items():
+            if tag.settled == self.record.round:
+                tags[key] = tag
+        return tags
 
 
 class Folder:
@@ -230,7 +235,9 @@ class Folder:
             InputError: Something in the folder is wrong.
         """
         path = self.path / ISOLATION
-        records = _read_records(path, Round) if path.is_file() else []
+        if not path.is_file():
+            return []
+        records = _read_records(path, Round)
         if not records:
             return []
         questions = {question.id: question for question in self.questions}
@@ -247,8 +254,14 @@ class Folder:
             graph = graphs.get(key, Graph(id=key, nodes=()))
             cue = None
             for record in sorted(rounds, key=lambda record: record.round):
-                attempt = answers[record.round].get(key, Attempt(id=key))
-                steps.append(Step(questions[key], graph, attempt, record, cue))
+                step = Step(
+                    question=questions[key],
+                    graph=graph,
+                    attempt=answers[record.round].get(key, Attempt(id=key)),
+                    record=record,
+                    cue=cue,
+                )
+                steps.append(step)
                 cue = record.cue
         return steps
 
@@ -267,12 +280,15 @@ class Folder:
         None where it is not over.
         """
         path = self._round(number) / ISOLATION
-        return _read_records(path, Round) if path.is_file() else None
+        if not path.is_file():
+            return None
+        return _read_records(path, Round)
 
     def end(self, number: int, records: Sequence[Round], spent: Mapping[str, Any]) -> None:
         """Write that a round is over: its records, and the models' usage."""
-        write_json(self._round(number) / _ASKED, spent)
-        write_records(self._round(number) / ISOLATION, records)
+        folder = self._round(number)
+        write_json(folder / _ASKED, spent)
+        write_records(folder / ISOLATION, records)
 
     def tell(self, records: Iterable[Round]) -> None:
         """Write the records of all rounds that are over."""
@@ -280,8 +296,11 @@ class Folder:
 
     def spent(self) -> list[dict[str, Spent]]:
         """Return the models' usage by round and role."""
-        paths = sorted(self.path.glob(f"rounds/*/{_ASKED}"))
-        return [record_of(SpentByRole, read_json(path), str(path)).root for path in paths]
+        spent: list[dict[str, Spent]] = []
+        for path in sorted(self.path.glob(f"rounds/*/{_ASKED}")):
+            record = record_of(SpentByRole, read_json(path), str(path))
+            spent.append(record.root)
+        return spent
 
     def run(self, number: int, run: int) -> Path:
         """Return the folder of one of a round's runs."""
@@ -294,8 +313,9 @@ class Folder:
         """
         attempts: dict[str, Attempt] = {}
         for run in range(1, self.runs(number) + 1):
-            run_attempts = _read_records(self.run(number, run) / ANSWERS, Attempt)
-            attempts |= {attempt.id: attempt for attempt in run_attempts}
+            path = self.run(number, run) / ANSWERS
+            for attempt in _read_records(path, Attempt):
+                attempts[attempt.id] = attempt
         return attempts
 
     def runs(self, number: int) -> int:
@@ -320,7 +340,11 @@ def write_records(path: Path, records: Iterable[BaseModel]) -> None:
 
 
 def _read_records(path: Path, model: type[RecordT]) -> list[RecordT]:
-    return [record_of(model, line, f"{path}, line {number}") for number, line in read_jsonl(path)]
+    records: list[RecordT] = []
+    for number, line in read_jsonl(path):
+        record = record_of(model, line, f"{path}, line {number}")
+        records.append(record)
+    return records
 
 
 def read_questions(
@@ -341,7 +365,8 @@ def read_questions(
     if name.endswith(".jsonl"):
         rows = [(f"{name}, line {number}", row) for number, row in read_jsonl(name)]
     else:
-        rows = _rows_of_benchmark(name, loading.locate(name, split, data, fetch=fetch))
+        located = loading.locate(name, split, data, fetch=fetch)
+        rows = _rows_of_benchmark(name, located)
     questions: dict[str, ReasonedQuestion] = {}
     for where, row in rows:
         if not isinstance(row, Mapping):

@@ -271,7 +271,9 @@ def _errors_by_round(rounds: Sequence[isolation.RoundCount], model: str | None) 
     for count in rounds:
         total.update(count["labels"])
         series[f"up to round {count['round']}"] = {label: total[label] for label in LABELS}
-    of_model = f" of {model}" if model else ""
+    of_model = ""
+    if model:
+        of_model = f" of {model}"
     title = f"Errors{of_model} by the round that they are found up to (n = {total.total()})"
     return bars(title, series or {"": {}}, counts=True)
 
@@ -288,7 +290,9 @@ def _judged_answers(folder: Folder, attempts: Sequence[Attempt]) -> list[_Answer
 
 def _first_judge(folder: Folder) -> Any:  # noqa: ANN401 - as the file has it
     paths = sorted(folder.path.glob(f"rounds/1/run-*/{JUDGE}"))
-    return read_json(paths[0]) if paths else None
+    if not paths:
+        return None
+    return read_json(paths[0])
 
 
 # --- errors
@@ -316,9 +320,13 @@ def _labels_by_order(errors: Sequence[_Error]) -> LabelsByOrder:
     for error in errors:
         if error.by_order is not None:
             errors_by_order.append(error._replace(label=error.by_order))
-            changed += error.by_order != error.label
-    labels = _share_by_label(errors_by_order)
-    return {"n": len(errors_by_order), "changed": changed, "labels": labels}
+            if error.by_order != error.label:
+                changed += 1
+    return {
+        "n": len(errors_by_order),
+        "changed": changed,
+        "labels": _share_by_label(errors_by_order),
+    }
 
 
 def _share_with_labels(errors: Sequence[_Error], labels: frozenset[Label]) -> Share:
@@ -327,8 +335,13 @@ def _share_with_labels(errors: Sequence[_Error], labels: frozenset[Label]) -> Sh
         return {"n": 0, "share": None, "ci95": None}
     has_label = [error.label in labels for error in errors]
     videos = [error.question.cluster for error in errors]
-    estimate = mean_over_clusters(np.array(has_label, dtype=float), videos, bounds=(0, 1))
-    return {"n": sum(has_label), "share": estimate.value, "ci95": estimate.ci95}
+    values = np.array(has_label, dtype=float)
+    estimate = mean_over_clusters(values, videos, bounds=(0, 1))
+    return {
+        "n": sum(has_label),
+        "share": estimate.value,
+        "ci95": estimate.ci95,
+    }
 
 
 def _figures_by_locale(
@@ -357,14 +370,20 @@ def _locale_rounds(errors: Iterable[_Error], rounds: Iterable[int]) -> list[Loca
     return locale_rounds
 
 
+def _share_or_none(count: int, total: int) -> float | None:
+    if not total:
+        return None
+    return count / total
+
+
 def _errors_in_later_rounds(errors: Sequence[_Error]) -> LaterErrors:
     later_errors = [error for error in errors if error.round > 1]
     later = len(later_errors)
     first = len(errors) - later
     return {
         "n": later,
-        "of_first": later / first if first else None,
-        "of_all": later / len(errors) if errors else None,
+        "of_first": _share_or_none(later, first),
+        "of_all": _share_or_none(later, len(errors)),
         "reasoning": sum(error.label == "Reasoning" for error in later_errors),
     }
 
@@ -400,7 +419,7 @@ def _count_node_statuses(last_steps: Iterable[Step]) -> dict[str, float | None]:
         **statuses,
         "hint_ignored": later["hint_ignored"],
         "recovered": later["recovered"],
-        "divergent_share": statuses["divergent"] / evaluated if evaluated else None,
+        "divergent_share": _share_or_none(statuses["divergent"], evaluated),
     }
 
 
@@ -409,8 +428,10 @@ def _count_majorities_by_round(steps: Iterable[Step]) -> dict[str, dict[str, dic
     for step in steps:
         round_counts = counts.setdefault(step.record.round, {})
         locale_counts = round_counts.setdefault(step.question.group, {"majority": 0, "none": 0})
-        for tag in isolation.voted_on(step.record):
-            outcome = "none" if isolation.agreeing(tag) is None else "majority"
+        for tag in isolation.tags_voted_on(step.record):
+            outcome = "majority"
+            if isolation.agreeing_votes(tag) is None:
+                outcome = "none"
             locale_counts[outcome] += 1
     in_order: dict[str, dict[str, dict[str, int]]] = {}
     for number, round_counts in sorted(counts.items()):

@@ -264,11 +264,12 @@ def _draw_edge(depths: Mapping[str, int], layout: _Layout, parent: str, child: s
     for column in range(first + 1, last + 1):
         is_last = column == last
         to_x = _column_x(column)
-        to_y = layout[column][parent]
-        end_x = to_x
         if is_last:
             to_y = layout[column][child]
             end_x = to_x - _ARROW_HEAD
+        else:
+            to_y = layout[column][parent]
+            end_x = to_x
         bend_x = x + _ACROSS / 2
         to_bend_x = to_x - _ACROSS / 2
         path += f"C{bend_x:.1f} {y:.1f} {to_bend_x:.1f} {to_y:.1f}"

@@ -177,8 +177,10 @@ class Graph(BaseModel):
         """Node id -> edges of the longest path to it from a node without parents."""
         depths: dict[str, int] = {}
         for node in self.order:
-            parents = self.by_id[node].parents
-            depths[node] = max((depths[parent] + 1 for parent in parents), default=0)
+            depth = 0
+            for parent in self.by_id[node].parents:
+                depth = max(depth, depths[parent] + 1)
+            depths[node] = depth
         return depths
 
     @property
@@ -232,7 +234,9 @@ def read_graphs(path: Path | str) -> list[Graph]:
     lines: dict[str, int] = {}
     for number, value in read_jsonl(path, unique=True):
         where = f"{path}, line {number}"
-        key = _id_as_text(value.get("id")) if is_object(value) else None
+        key = None
+        if is_object(value):
+            key = _id_as_text(value.get("id"))
         if key is None:
             raise InputError(f'{where}: not a graph with an id; expected {{"id": …, "nodes": […]}}')
         name = f"{where}, id {_short_text(key)}"
@@ -262,7 +266,9 @@ def read_nodes(value: object) -> ReadNodes:
     nodes: list[Node] = []
     problems: list[str] = []
     for number, entry in enumerate(entries, start=1):
-        name = f"node number {number}" if entry.id is None else f"node {_short_text(entry.id)}"
+        name = f"node number {number}"
+        if entry.id is not None:
+            name = f"node {_short_text(entry.id)}"
         entry_problems = _entry_problems(entry)
         problems += [f"{name}: {problem}" for problem in entry_problems]
         if entry.id is not None and not entry_problems:
@@ -292,13 +298,16 @@ def _node_entries(value: object) -> list[_Entry]:
         if not is_array(nodes):
             raise ValueError('"nodes" is not a list')
         for node in nodes:
-            key = node.get("id") if is_object(node) else None
-            entries.append(_Entry(_id_as_text(key), node))
+            key = None
+            if is_object(node):
+                key = _id_as_text(node.get("id"))
+            entries.append(_Entry(key, node))
     else:
         nodes = value["solution_graph"]
         if not is_object(nodes):
             raise ValueError('"solution_graph" is not a map of node ids')
-        entries += [_Entry(_id_as_text(key), node) for key, node in nodes.items()]
+        for key, node in nodes.items():
+            entries.append(_Entry(_id_as_text(key), node))
     size = len(entries)
     for entry in entries:
         if is_object(entry.value) and is_array(entry.parents):
@@ -339,9 +348,13 @@ def _parse_node(key: str, entry: _Entry) -> Node:
     time = NOT_APPLICABLE
     if timestamp and read_windows(timestamp):
         time = timestamp.strip()
-    evidence = entry.value["evidence"].strip()
-    parents = tuple(map(str, entry.parents))
-    return Node(id=key, evidence=evidence, timestamp=time, parents=parents)
+    evidence: str = entry.value["evidence"]
+    return Node(
+        id=key,
+        evidence=evidence.strip(),
+        timestamp=time,
+        parents=tuple(map(str, entry.parents)),
+    )
 
 
 def _parent_problems(node: Node, ids: Collection[str]) -> list[str]:
@@ -359,8 +372,9 @@ def _parent_problems(node: Node, ids: Collection[str]) -> list[str]:
 
 def _first_cycle(nodes: Iterable[Node]) -> list[str]:
     """Return the first cycle as a problem."""
+    sorter = TopologicalSorter({node.id: node.parents for node in nodes})
     try:
-        TopologicalSorter({node.id: node.parents for node in nodes}).prepare()
+        sorter.prepare()
     except CycleError as error:
         cycle = [_short_text(str(node)) for node in error.args[1]]
         path = " → ".join(cycle[:_SHOWN_NODES])
@@ -395,16 +409,18 @@ def warnings(graph: Graph, answer: str | None = None) -> list[str]:
     kinds: list[str] = []
     if len(ends) > 1:
         kinds.append(SEVERAL_ENDS)
-    if answer is not None and not _stands_in(answer, [graph.by_id[end] for end in ends]):
+    end_nodes = [graph.by_id[end] for end in ends]
+    if answer is not None and not _is_in_evidence(answer, end_nodes):
         kinds.append(ANSWER_NOT_AT_END)
-    if len(_nodes_connected_with(graph, ends[-1])) < len(graph.nodes):
+    connected = _nodes_connected_with(graph, ends[-1])
+    if len(connected) < len(graph.nodes):
         kinds.append(UNCONNECTED)
     if any(len(node.windows) > 1 for node in graph.nodes):
         kinds.append(SEVERAL_TIMES)
     return kinds
 
 
-def _stands_in(answer: str, nodes: Iterable[Node]) -> bool:
+def _is_in_evidence(answer: str, nodes: Iterable[Node]) -> bool:
     normal_answer = normalize(answer)
     return any(normal_answer in normalize(node.evidence) for node in nodes)
 
@@ -430,7 +446,9 @@ def count_warnings(
     """
     counts: dict[str, int] = dict.fromkeys(WARNINGS, 0)
     for graph in graphs:
-        answer = answers.get(graph.id) if answers else None
+        answer = None
+        if answers:
+            answer = answers.get(graph.id)
         for kind in warnings(graph, answer):
             counts[kind] += 1
     return counts
@@ -465,16 +483,23 @@ def statistics(graphs: Iterable[Graph], locales: Mapping[str, str] | None = None
     if locales is not None:
         by_locale: dict[str, list[Graph]] = {}
         for graph in graphs:
-            if graph.id in locales:
-                by_locale.setdefault(locales[graph.id], []).append(graph)
-        figures["locales"] = {locale: statistics(by_locale[locale]) for locale in sorted(by_locale)}
+            locale = locales.get(graph.id)
+            if locale is not None:
+                by_locale.setdefault(locale, []).append(graph)
+        figures["locales"] = {
+            locale: statistics(graphs_of_locale)
+            for locale, graphs_of_locale in sorted(by_locale.items())
+        }
     return figures
 
 
 def _mean_and_sd(counts: Sequence[int]) -> dict[str, float | None]:
     if not counts:
         return {"mean": None, "sd": None}
-    return {"mean": descriptive.fmean(counts), "sd": descriptive.pstdev(counts)}
+    return {
+        "mean": descriptive.fmean(counts),
+        "sd": descriptive.pstdev(counts),
+    }
 
 
 def _id_as_text(value: object) -> str | None:
@@ -482,7 +507,9 @@ def _id_as_text(value: object) -> str | None:
 
     None where it is none.
     """
-    return str(value) if is_id(value) else None
+    if not is_id(value):
+        return None
+    return str(value)
 
 
 def _short_text(value: object) -> str:

@@ -89,7 +89,11 @@ class Round(_Frozen):
 def nodes_to_tag(graph: Graph, history: Sequence[Round]) -> list[str]:
     """Return the nodes for the tagger: all but those that the model has got right."""
     tags = _tags_before(history)
-    return [key for key in graph.order if key not in tags or not _is_found(tags[key])]
+    keys: list[str] = []
+    for key in graph.order:
+        if key not in tags or not _is_right_by_now(tags[key]):
+            keys.append(key)
+    return keys
 
 
 def advance(
@@ -114,7 +118,9 @@ def advance(
     """
     readable_votes = sum(vote is not None for vote in votes)
     if readable_votes < _majority_size(len(votes)):
-        reason: Stop = "answer_right" if answer_right else "tagger_unparsable"
+        reason: Stop = "tagger_unparsable"
+        if answer_right:
+            reason = "answer_right"
         return stopped_round(graph, history, reason)
     cued = {record.corrects for record in history if record.corrects is not None}
     tags = _merge_votes(graph, history, votes, cued)
@@ -156,11 +162,12 @@ class _State:
 
     def is_known(self, key: str) -> bool:
         """Return True where a cue gave the node's evidence, or the model has it."""
-        return key in self.cued or _is_found(self.tags[key])
+        return key in self.cued or _is_right_by_now(self.tags[key])
 
     def is_open(self, key: str) -> bool:
         """Return True where the model knows all that a node rests on."""
-        return all(self.is_known(parent) for parent in self.graph.by_id[key].parents)
+        node = self.graph.by_id[key]
+        return all(self.is_known(parent) for parent in node.parents)
 
     def first_failing(self) -> str | None:
         """Return the first node that is wrong and not known.
@@ -189,8 +196,10 @@ def stopped_round(graph: Graph, history: Sequence[Round], reason: Stop) -> Round
     tags: dict[str, NodeTag] = {}
     for key in graph.order:
         tag = tags_before.get(key, NodeTag(status="undetermined"))
-        # Votes on an undecided node were counted in the round that took them.
-        tags[key] = tag if tag.settled else tag.model_copy(update={"votes": ()})
+        if not tag.settled:
+            # Votes on an undecided node were counted in the round that took them.
+            tag = tag.model_copy(update={"votes": ()})
+        tags[key] = tag
     return Round(id=graph.id, round=len(history) + 1, nodes=tags, stop=reason)
 
 
@@ -223,7 +232,8 @@ def _graph_cue(state: _State, failing: str) -> str:
     if facts:
         lines.append("Known about this question so far:")
         lines += map(_node_line, facts)
-    lines += ["What to work from next:", _node_line(node)]
+    lines.append("What to work from next:")
+    lines.append(_node_line(node))
     if node.parents and state.tags[failing].label == "Reasoning":
         lines.append("It follows from these together:")
         lines += [_node_line(nodes[key]) for key in node.parents]
@@ -281,21 +291,28 @@ def report(records: Iterable[Round]) -> IsolationReport:
             stops[record.stop] += 1
         if record.stop == "answer_right":
             continue
-        for tag in voted_on(record):
+        for tag in tags_voted_on(record):
             errors_in[record.round, tag.label] += 1
             errors[tag.label] += 1
-            consensus[agreeing(tag)] += 1
+            consensus[agreeing_votes(tag)] += 1
             vote_counts.append(len(tag.votes))
     rounds: list[RoundCount] = []
     for number in sorted(asked_in):
-        labels = {label: errors_in[number, label] for label in LABELS}
-        rounds.append({"round": number, "labels": labels, "open": asked_in[number]})
+        count: RoundCount = {
+            "round": number,
+            "labels": {label: errors_in[number, label] for label in LABELS},
+            "open": asked_in[number],
+        }
+        rounds.append(count)
     votes = max(vote_counts, default=_USUAL_VOTES)
-    agreements = {str(n): consensus[n] for n in range(votes, _majority_size(votes) - 1, -1)}
+    agreements: dict[str, int] = {}
+    for number in range(votes, _majority_size(votes) - 1, -1):
+        agreements[str(number)] = consensus[number]
+    agreements["none"] = consensus[None]
     return {
         "rounds": rounds,
         "labels": _label_counts(errors),
-        "consensus": {**agreements, "none": consensus[None]},
+        "consensus": agreements,
         "stops": dict(sorted(stops.items())),
     }
 
@@ -304,29 +321,35 @@ def _label_counts(errors: Mapping[str | None, int]) -> dict[str, LabelCount]:
     total = sum(errors[label] for label in LABELS)
     counts: dict[str, LabelCount] = {}
     for label in LABELS:
-        share = errors[label] / total if total else None
+        share = None
+        if total:
+            share = errors[label] / total
         counts[label] = {"n": errors[label], "share": share}
     return counts
 
 
-def voted_on(record: Round) -> list[NodeTag]:
+def tags_voted_on(record: Round) -> list[NodeTag]:
     """Return the tags of the nodes that a round's own votes are about."""
     own_rounds = (record.round, None)
     return [tag for tag in record.nodes.values() if tag.votes and tag.settled in own_rounds]
 
 
-def agreeing(tag: NodeTag) -> int | None:
+def agreeing_votes(tag: NodeTag) -> int | None:
     """Return the number of a node's votes that agree on status and label.
 
     None where no majority does.
     """
     codes = [verdict.code for verdict in tag.votes if verdict is not None]
     majority = _majority_vote(codes, len(tag.votes))
-    return None if majority is None else majority.times
+    if majority is None:
+        return None
+    return majority.times
 
 
 def _tags_before(history: Sequence[Round]) -> dict[str, NodeTag]:
-    return history[-1].nodes if history else {}
+    if not history:
+        return {}
+    return history[-1].nodes
 
 
 def _merge_votes(
@@ -351,7 +374,10 @@ def _merge_votes(
 
 def _verdicts_on(key: str, votes: Iterable[Vote]) -> Iterator[NodeVerdict | None]:
     for vote in votes:
-        yield None if vote is None else vote.get(key)
+        if vote is None:
+            yield None
+        else:
+            yield vote.get(key)
 
 
 def _voted_tag(verdicts: tuple[NodeVerdict | None, ...], number: int) -> NodeTag:
@@ -399,20 +425,24 @@ def _majority_vote(values: Sequence[object], votes: int) -> _Majority | None:
     """Return the value that a majority of so many votes has."""
     if not values:
         return None
-    value, times = Counter(values).most_common(1)[0]
-    return _Majority(value, times) if times >= _majority_size(votes) else None
+    [(value, times)] = Counter(values).most_common(1)
+    if times < _majority_size(votes):
+        return None
+    return _Majority(value, times)
 
 
 def _majority_value(values: Sequence[object], votes: int) -> Any:  # noqa: ANN401 - of any type
     majority = _majority_vote(values, votes)
-    return None if majority is None else majority.value
+    if majority is None:
+        return None
+    return majority.value
 
 
 def _majority_size(votes: int) -> int:
     return votes // 2 + 1
 
 
-def _is_found(tag: NodeTag) -> bool:
+def _is_right_by_now(tag: NodeTag) -> bool:
     return tag.status == "right" or tag.later == "recovered"
 
 

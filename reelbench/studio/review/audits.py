@@ -70,7 +70,8 @@ class Audits(ReviewKind):
             elif name not in _TEXTS:
                 asks.append(ask)
         item = parts.row_item(row, [parts.question_part(row)], asks)
-        item["about"] |= {"texts": texts, "steps": [ask["name"] for ask in step_asks]}
+        item["about"]["texts"] = texts
+        item["about"]["steps"] = [ask["name"] for ask in step_asks]
         return item
 
     def done(self, review: Review) -> int:
@@ -87,7 +88,9 @@ class Audits(ReviewKind):
     def is_done(self, marks: Marks) -> bool:
         """Return True where there is a code, and a reason where it takes one."""
         code = self.verdict_of(marks)
-        return code == "A" or bool(code and marks.get("why"))
+        if code is None:
+            return False
+        return code == "A" or bool(marks.get("why"))
 
     def verdict_of(self, marks: Marks) -> str | None:
         """Return the code.
@@ -174,7 +177,8 @@ def _step_asks(row: Row) -> list[parts.Part]:
         for subject, words in WORDS[KindName.AUDIT]["step"].items():
             if subject == "required" or _TIME.search(step):
                 name = f"step {place} {subject}"
-                asks.append(parts.ask_of({"type": "choice", "name": name, **words, **shows}))
+                ask = {"type": "choice", "name": name, **words, **shows}
+                asks.append(parts.ask_of(ask))
                 shows = {}
     return asks
 
@@ -203,7 +207,10 @@ def _mended_texts(marks: Marks) -> dict[str, str]:
 
 def _is_asked(ask: parts.Part, marks: Marks) -> bool:
     """Return True where one of the ask's conditions is met."""
-    return any(marks.get(name) in values for name, values in ask["when"])
+    for name, values in ask["when"]:
+        if marks.get(name) in values:
+            return True
+    return False
 
 
 def _stays(marks: Marks) -> bool:
@@ -280,7 +287,7 @@ def _code_figures(
     2 both / (first + second), over all pairs (Fleiss, Levin and Paik, Statistical Methods for Rates
     and Proportions, 18.1).
     """
-    settled_codes = Counter(AUDITS.verdict_of(marks) for marks in settled.values())
+    settled_codes = Counter(map(AUDITS.verdict_of, settled.values()))
     chosen: Counter[str] = Counter()
     in_pairs: Counter[str] = Counter()
     by_both: Counter[str] = Counter()
@@ -456,4 +463,5 @@ def _write(reviews: Reviews, settled: Mapping[str, Marks], path: Path) -> str:
                 reasons[reviewer] = reviewer_marks["why"]
         dropped[name] = f"audit_{code}"
         back[name] = {"code": code, "why": reasons}
-    return write_rows(path, reviews, Verification(verified, dropped, changes, back=back))
+    verification = Verification(verified, dropped, changes, back=back)
+    return write_rows(path, reviews, verification)

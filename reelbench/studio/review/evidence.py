@@ -131,9 +131,11 @@ class EvidenceNodes(ReviewKind):
         def write(path: Path) -> str:
             lines: list[dict[str, str]] = []
             for (question, node), code in codes.items():
-                lines.append({"id": question, "node": node, "code": code})
+                line = {"id": question, "node": node, "code": code}
+                lines.append(line)
             write_jsonl(path, lines)
-            return f"{number_of(len(codes), 'node')} written to {path}, {len(open_ids)} open"
+            nodes = number_of(len(codes), "node")
+            return f"{nodes} written to {path}, {len(open_ids)} open"
 
         figures = {
             "nodes": len(codes) + len(open_ids),
@@ -190,7 +192,9 @@ def _node_items(step: Step, *, alone: bool = False) -> list[parts.Item]:
         if node.windows:
             shows.append(parts.shown_span("Its time", node.windows[0]))
         item = parts.review_item(f"{question.id} {node.id}", question.video, shows, NODES.asks)
-        item["about"] |= {"question": question.id, "node": node.id, "round": step.record.round}
+        item["about"]["question"] = question.id
+        item["about"]["node"] = node.id
+        item["about"]["round"] = step.record.round
         items.append(item)
     return items
 
@@ -323,10 +327,13 @@ class EvidenceGraphs(ReviewKind):
                 unusable.append(name)
                 continue
             shown_nodes = from_text(str(facts[name]["graph"])).nodes
-            nodes = from_text(verdict.lines).nodes if verdict.lines else shown_nodes
+            nodes = shown_nodes
+            if verdict.lines:
+                nodes = from_text(verdict.lines).nodes
             graph = Graph(id=name, nodes=tuple(nodes))
             graphs.append(graph)
-            changes += _count_node_changes({node.id: node for node in shown_nodes}, graph.by_id)
+            shown_by_id = {node.id: node for node in shown_nodes}
+            changes += _count_node_changes(shown_by_id, graph.by_id)
         item_states: list[list[str]] = []
         for by_reviewer in verdicts_by_item.values():
             states_of_item = [verdict.state for verdict in by_reviewer.values()]
@@ -336,10 +343,8 @@ class EvidenceGraphs(ReviewKind):
         def write(path: Path) -> str:
             write_jsonl(path, (graph.model_dump(mode="json") for graph in graphs))
             left_out = len(unusable) + len(open_ids)
-            return (
-                f"{number_of(len(graphs), 'graph')} written to {path}; "
-                f"{left_out} left out as unusable or open"
-            )
+            number_of_graphs = number_of(len(graphs), "graph")
+            return f"{number_of_graphs} written to {path}; {left_out} left out as unusable or open"
 
         figures = {
             "states": {state: states[state] for state in STATES},
@@ -414,6 +419,16 @@ def from_text(text: str) -> ReadNodes:
         if match is None:
             return ReadNodes([], [f"line {place}: is not `id [time] <- parents: evidence`"])
         key, time, parent_list, evidence = match.groups()
-        parents = [parent.strip() for parent in (parent_list or "").split(",") if parent.strip()]
-        entries.append({"id": key, "timestamp": time, "parents": parents, "evidence": evidence})
+        parents: list[str] = []
+        for part in (parent_list or "").split(","):
+            parent = part.strip()
+            if parent:
+                parents.append(parent)
+        entry = {
+            "id": key,
+            "timestamp": time,
+            "parents": parents,
+            "evidence": evidence,
+        }
+        entries.append(entry)
     return read_nodes({"nodes": entries})

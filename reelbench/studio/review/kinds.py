@@ -61,16 +61,17 @@ def read(paths: Sequence[Path]) -> Reviews:
     Raises:
         InputError: Names the file, and the field that is wrong.
     """
-    files: list[tuple[Path, Review]] = []
+    files: list[review_kind.ReviewFile] = []
     ignored: Counter[str] = Counter()
     for path in paths:
         document = read_json(path)
         if isinstance(document, list):  # Label Studio's; a page of ours saves an object
             export = label_studio.parse(document, path)
-            files += [(path, review) for review in export.reviews]
+            files += [review_kind.ReviewFile(path, review) for review in export.reviews]
             ignored.update(export.ignored)
         else:
-            files.append((path, _read_review(document, path)))
+            review = _read_review(document, path)
+            files.append(review_kind.ReviewFile(path, review))
     return review_kind.merge(files, dict(ignored))
 
 

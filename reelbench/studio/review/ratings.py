@@ -36,9 +36,8 @@ from reelbench.studio.review.review_kind import (
 
 LOWEST = 1
 HIGHEST = 5
-DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = review_kind.WORDS[KindName.RATINGS][
-    "dimensions"
-]
+_WORDS = review_kind.WORDS[KindName.RATINGS]
+DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = _WORDS["dimensions"]
 """Part of a row -> dimension (MovieCORE, Table S1) -> meaning of the lowest and highest rating."""
 ORDER = ("accuracy", "clarity", "depth", "relevance", "answerability")
 """Rows of Table S1."""
@@ -104,8 +103,7 @@ class Ratings(ReviewKind):
             )
             scales = _rating_scales(spec, "answer")
             items.append(parts.row_item(row, [shown_answer], scales, "answer"))
-        comment = review_kind.WORDS[self.name]["comment"]
-        items[-1]["asks"].append(comment)
+        items[-1]["asks"].append(_WORDS["comment"])
         return items
 
     def check(self, review: Review, path: Path) -> None:
@@ -211,10 +209,12 @@ def _table_s1(reviews: Reviews, table: _RatingTable, paper: Mapping[str, Any] | 
     rows: list[tuple[str, ...]] = []
     for dimension, cells in table.items():
         row = [dimension]
-        row += [_cell_in_words(cells.get(part)) for part in DIMENSIONS]
+        for part in DIMENSIONS:
+            row.append(_cell_in_words(cells.get(part)))
         if paper:
             means = paper["means"][dimension]
-            row += [number(means.get(part), 1) for part in DIMENSIONS]
+            for part in DIMENSIONS:
+                row.append(number(means.get(part), 1))
         rows.append(tuple(row))
     columns = ["#captions", "#questions", "#answers"]
     title = f"{reviews.heading}: mean (Krippendorff's alpha)"
@@ -305,17 +305,15 @@ def _low_item(name: str, video: str, texts: Mapping[str, str], words: list[str])
     for part, text in texts.items():
         heading = parts.capitalised(part)
         shows.append(parts.shown_text(heading, text))
-        title = f"{heading}, edited"
-        edits.append(
-            {
-                "type": "text",
-                "rows": 3,
-                "optional": True,
-                "name": part,
-                "title": title,
-                "start": text,
-            }
-        )
+        edit: parts.Part = {
+            "type": "text",
+            "rows": 3,
+            "optional": True,
+            "name": part,
+            "title": f"{heading}, edited",
+            "start": text,
+        }
+        edits.append(edit)
     shows.append(parts.shown_text("Rated low", "", below=words))
     return parts.review_item(name, video, shows, [decision, *edits, note])
 
@@ -334,7 +332,7 @@ def _caption_of_rows(rows: Iterable[Row]) -> str:
 def _rating_scales(spec: BenchmarkSpec, part: str) -> list[parts.Part]:
     ends_by_dimension = dict(DIMENSIONS[part])
     if spec.people_search and part != "caption":
-        ends_by_dimension["answerability"] = review_kind.WORDS[KindName.RATINGS]["searched"]
+        ends_by_dimension["answerability"] = _WORDS["searched"]
     scales: list[parts.Part] = []
     for dimension, (lowest, highest) in ends_by_dimension.items():
         anchors = {LOWEST: lowest, HIGHEST: highest}
@@ -342,9 +340,13 @@ def _rating_scales(spec: BenchmarkSpec, part: str) -> list[parts.Part]:
     return scales
 
 
-def _fully_rated_parts(review: Review) -> set[tuple[str, str]]:
+_PartOfRow = tuple[str, str]
+"""A part, and the id of its row (a caption's video)."""
+
+
+def _fully_rated_parts(review: Review) -> set[_PartOfRow]:
     """Return the parts, with ids, that a reviewer rated on all their dimensions."""
-    whole: set[tuple[str, str]] = set()
+    whole: set[_PartOfRow] = set()
     for (part, identifier), by_dimension in review.rated.items():
         dimensions = DIMENSIONS[part]
         if dimensions.keys() <= by_dimension.keys():
@@ -364,7 +366,7 @@ def _write_verified(
     and rated none of it low or decided to keep or edit it. A row that nobody rated, or that is low
     and undecided, stays unverified.
     """
-    whole: set[tuple[str, str]] = set()
+    whole: set[_PartOfRow] = set()
     for review in reviews.reviews.values():
         whole |= _fully_rated_parts(review)
     dropped: dict[str, str] = {}
@@ -389,7 +391,8 @@ def _write_verified(
 # --- scores
 # -------------------------------------------------------------------------------------------------
 
-_Scores = dict[str, dict[str, list[float]]]
+_ScoresByItem = dict[str, list[float]]
+_Scores = dict[str, _ScoresByItem]
 """Criterion -> item -> people's scores."""
 
 
@@ -409,7 +412,8 @@ class JudgeScores(ReviewKind):
         reviewed = f"{spec.id} {drawn.split}"
         if answered != reviewed:
             raise InputError(f"{folder}: a result on {answered}, not on {reviewed}")
-        predictions = {sample.id: sample.prediction for sample in result_files.read_samples(folder)}
+        samples = result_files.read_samples(folder)
+        predictions = {sample.id: sample.prediction for sample in samples}
         prompts = load_prompts(spec, "reelbench")
         places: list[parts.Place] = []
         for rows in drawn.by_video.values():
@@ -418,7 +422,8 @@ class JudgeScores(ReviewKind):
                 answer = predictions.get(name)
                 if isinstance(answer, str) and answer.strip():
                     item = score_item(spec.judge, prompts, row, answer)
-                    places.append(parts.Place(row["video"], name, [item]))
+                    place = parts.Place(row["video"], name, [item])
+                    places.append(place)
         if not places:
             raise InputError(
                 f"{folder}: has no answer to the questions that were drawn; "

@@ -35,6 +35,12 @@ KIND = "reelbench-review"
 Marks = dict[str, Any]
 """One item's answers, by the name of the ask."""
 
+Facts = dict[str, Any]
+"""What a page knows of an item, by the fact's name."""
+
+RatingsByDimension = dict[str, StrictInt]
+"""Dimension -> a rating from 1 to 5."""
+
 
 # --- saved files
 # -------------------------------------------------------------------------------------------------
@@ -63,19 +69,24 @@ class Review(BaseModel):
     saved: AwareDatetime
     total: int | None = None
     seconds: dict[str, float] = Field(default_factory=dict)
-    items: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    ratings: dict[str, dict[str, dict[str, StrictInt]]] = Field(default_factory=dict)
+    items: dict[str, Facts] = Field(default_factory=dict)
+    ratings: dict[str, dict[str, RatingsByDimension]] = Field(default_factory=dict)
     marks: dict[str, Marks] = Field(default_factory=dict)
     comments: dict[str, str] = Field(default_factory=dict)
 
     @property
-    def rated(self) -> dict[tuple[str, str], dict[str, int]]:
+    def rated(self) -> dict[tuple[str, str], RatingsByDimension]:
         """Part and id -> dimension -> rating."""
-        ratings: dict[tuple[str, str], dict[str, int]] = {}
+        ratings: dict[tuple[str, str], RatingsByDimension] = {}
         for part, items in self.ratings.items():
             for name, by_dimension in items.items():
                 ratings[part, name] = by_dimension
         return ratings
+
+    @property
+    def seconds_together(self) -> float:
+        """The time that was spent on all questions."""
+        return sum(self.seconds.values())
 
     def joined(self, later: "Review") -> "Review":
         """Return one person's two parts of a draw as one.
@@ -121,8 +132,7 @@ class Reviews:
     @property
     def seconds(self) -> float:
         """The time of all reviewers together."""
-        seconds = [sum(review.seconds.values()) for review in self.reviews.values()]
-        return sum(seconds)
+        return sum(review.seconds_together for review in self.reviews.values())
 
     @property
     def reviewers(self) -> list[str]:
@@ -135,9 +145,9 @@ class Reviews:
         return f"{self.benchmark} {self.split}, {len(self.reviews)} reviewers"
 
     @property
-    def items(self) -> dict[str, dict[str, Any]]:
+    def items(self) -> dict[str, Facts]:
         """Id -> facts about the item."""
-        items: dict[str, dict[str, Any]] = {}
+        items: dict[str, Facts] = {}
         for review in self.reviews.values():
             items |= review.items
         return items
@@ -146,12 +156,21 @@ class Reviews:
         """Return id -> reviewer -> marks, in the order of ids."""
         marks: dict[str, dict[str, Marks]] = {}
         for reviewer in self.reviewers:
-            for name, item_marks in self.reviews[reviewer].marks.items():
-                marks.setdefault(name, {})[reviewer] = item_marks
+            review = self.reviews[reviewer]
+            for name, item_marks in review.marks.items():
+                by_reviewer = marks.setdefault(name, {})
+                by_reviewer[reviewer] = item_marks
         return dict(sorted(marks.items()))
 
 
-def merge(files: Sequence[tuple[Path, Review]], ignored: dict[str, int]) -> Reviews:
+class ReviewFile(NamedTuple):
+    """A saved file: where it lies, and what it holds."""
+
+    path: Path
+    review: Review
+
+
+def merge(files: Sequence[ReviewFile], ignored: dict[str, int]) -> Reviews:
     """Put reviewers' files together.
 
     Of two by one reviewer (and part) the one saved last counts.
@@ -161,22 +180,23 @@ def merge(files: Sequence[tuple[Path, Review]], ignored: dict[str, int]) -> Revi
     """
     if not files:
         raise InputError("nothing to summarize: give the files that reviewers saved")
-    people_files = [(path, review) for path, review in files if not review.consensus]
-    consensus_files = [(path, review) for path, review in files if review.consensus]
+    people_files = [file for file in files if not file.review.consensus]
+    consensus_files = [file for file in files if file.review.consensus]
     if not people_files:
-        raise InputError(f"{files[0][0]}: is of a consensus page; give the raters' own files too")
-    _, first = people_files[0]
+        path = files[0].path
+        raise InputError(f"{path}: is of a consensus page; give the raters' own files too")
+    first = people_files[0].review
     return Reviews(
-        first.ask,
-        first.benchmark,
-        first.split,
-        _latest_of_each(people_files),
-        _latest_decisions(consensus_files, first),
-        ignored,
+        kind=first.ask,
+        benchmark=first.benchmark,
+        split=first.split,
+        reviews=_latest_of_each(people_files),
+        decisions=_latest_decisions(consensus_files, first),
+        ignored=ignored,
     )
 
 
-def _latest_of_each(files: Sequence[tuple[Path, Review]]) -> dict[str, Review]:
+def _latest_of_each(files: Sequence[ReviewFile]) -> dict[str, Review]:
     """Return each reviewer's file, all of one page.
 
     Several parts are joined.
@@ -196,12 +216,14 @@ def _latest_of_each(files: Sequence[tuple[Path, Review]]) -> dict[str, Review]:
     reviews: dict[str, Review] = {}
     for review in sorted(latest.values(), key=lambda review: review.saved):
         name = review.reviewer.strip()
-        earlier = reviews.get(name)
-        reviews[name] = review if earlier is None else earlier.joined(review)
+        if name in reviews:
+            reviews[name] = reviews[name].joined(review)
+        else:
+            reviews[name] = review
     return reviews
 
 
-def _latest_decisions(files: Sequence[tuple[Path, Review]], first: Review) -> dict[str, Marks]:
+def _latest_decisions(files: Sequence[ReviewFile], first: Review) -> dict[str, Marks]:
     latest: Review | None = None
     for path, review in files:
         is_on_these = (
@@ -214,7 +236,9 @@ def _latest_decisions(files: Sequence[tuple[Path, Review]], first: Review) -> di
             raise InputError(f"{path}: decides on {subject}, not on these")
         if latest is None or review.saved > latest.saved:
             latest = review
-    return latest.marks if latest else {}
+    if latest is None:
+        return {}
+    return latest.marks
 
 
 # --- draws
@@ -255,7 +279,8 @@ class Draw:
     def drawn(self, names: Sequence[str]) -> list[str]:
         """Draw `sample` of the names, or all where there are fewer."""
         chance = random.Random(self.seed)  # noqa: S311 - no secret
-        return chance.sample(names, min(self.sample, len(names)))
+        number = min(self.sample, len(names))
+        return chance.sample(names, number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -391,8 +416,12 @@ class ReviewKind(ABC):
         else:
             seed = draw.seed
             by_video = _drawn_videos(draw, spec, rows)
-        places = self.places(DrawnRows(spec, located.split, by_video, sources, seed))
-        first_rows = {place.video: by_video[place.video][0] for place in places}
+        drawn = DrawnRows(spec, located.split, by_video, sources, seed)
+        places = self.places(drawn)
+        first_rows: dict[str, Row] = {}
+        for place in places:
+            first_row, *_ = by_video[place.video]
+            first_rows[place.video] = first_row
         return Content(self, spec, located.split, places, first_rows)
 
     def places(self, drawn: DrawnRows) -> list[Place]:
@@ -433,7 +462,8 @@ class ReviewKind(ABC):
             field_name = f"{where}.{ask['name']}"
             values = _values_of(ask)
             if values and mark not in values:
-                raise InputError(f"{field_name}: expected {', '.join(values)}; found {mark!r:.60}")
+                expected = ", ".join(values)
+                raise InputError(f"{field_name}: expected {expected}; found {mark!r:.60}")
             if ask["type"] == "span" and not _is_span(mark):
                 raise InputError(
                     f"{field_name}: expected [start, end] in seconds, found {mark!r:.60}"
@@ -501,7 +531,8 @@ class ReviewKind(ABC):
         settled = Settled({}, [])
         for name, verdicts in verdicts_by_item.items():
             decision = self.verdict_of(reviews.decisions.get(name, {}))
-            [(verdict, times)] = Counter(verdicts.values()).most_common(1)
+            counts = Counter(verdicts.values())
+            [(verdict, times)] = counts.most_common(1)
             is_agreed = times == len(verdicts)
             if majority:
                 is_agreed = 2 * times > len(verdicts)
@@ -574,12 +605,21 @@ class ScaleFigures:
         values: list[float] = []
         for unit in units:
             values += map(float, unit)
-        twice = sum(len(unit) > 1 for unit in units)
-        return cls(fmean(values), len(values), krippendorff_alpha(units), twice)
+        return cls(
+            mean=fmean(values),
+            n=len(values),
+            alpha=krippendorff_alpha(units),
+            twice=sum(len(unit) > 1 for unit in units),
+        )
 
     def document(self, twice: str) -> dict[str, Any]:
         """Return the figures for `--json`, the last under the name `twice`."""
-        return {"mean": self.mean, "n": self.n, "alpha": self.alpha, twice: self.twice}
+        return {
+            "mean": self.mean,
+            "n": self.n,
+            "alpha": self.alpha,
+            twice: self.twice,
+        }
 
 
 def choice_alpha(choices_by_item: Iterable[Iterable[str]], values: Sequence[str]) -> float | None:
@@ -619,7 +659,7 @@ class ReviewSummary:
             progress[name] = {
                 "marked": self.kind.done(review),
                 "total": review.total,
-                "seconds": sum(review.seconds.values()),
+                "seconds": review.seconds_together,
             }
         return {
             "kind": reviews.kind,
