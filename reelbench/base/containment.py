@@ -101,7 +101,7 @@ def all_allowed_folders() -> list[Path]:
     return folders
 
 
-def allow(folder: Path, outside: Path) -> None:
+def allow_outside_folder(folder: Path, outside: Path) -> None:
     """Let a folder read from another one, from now on. InputError where that isn't there."""
     if not outside.is_dir():
         raise InputError(f"{outside}: no such folder")

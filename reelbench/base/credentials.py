@@ -144,7 +144,7 @@ def traces_of_keys() -> SecretTraces:
     return _environment_secrets.keys()
 
 
-def without(text: str) -> str:
+def text_without_secrets(text: str) -> str:
     """Return `text` with `***` in the place of each secret value of the environment."""
     return traces_of_all().masked(text, HIDDEN)
 

@@ -272,7 +272,7 @@ def _kind_of(mode: int) -> str:
     return "device"
 
 
-def inside(folder: Path, name: str, what: str = "") -> Path:
+def path_inside(folder: Path, name: str, what: str = "") -> Path:
     """Return the path in `folder` of a name that a file states.
 
     Raises:

@@ -16,7 +16,7 @@ from reelbench.base.credentials import without_credentials
 T = TypeVar("T")
 
 
-def expanded(path: Path | str) -> Path:
+def with_home_expanded(path: Path | str) -> Path:
     """Return a path with the user's home in place of `~`.
 
     The home of a user who is not on this machine stays as it is.
@@ -54,7 +54,7 @@ class Setting:
     @property
     def paths(self) -> list[Path]:
         """The value as paths, separated as the system separates them."""
-        return [expanded(part) for part in self.get().split(os.pathsep) if part]
+        return [with_home_expanded(part) for part in self.get().split(os.pathsep) if part]
 
     @property
     def is_set(self) -> bool:
@@ -290,7 +290,7 @@ def data(benchmark: str) -> Setting:
 
 def home() -> Path:
     """Return `$REELBENCH_HOME`, where Reelbench keeps what it makes. It need not exist yet."""
-    return expanded(HOME.get()).absolute()
+    return with_home_expanded(HOME.get()).absolute()
 
 
 def record_of(place: Path, kind: str) -> Path:

@@ -321,7 +321,7 @@ def _adapter_of_checkpoint(model: str, adapter: str | None) -> str | None:
         return adapter
     if "@http://" in model or "@https://" in model:
         return None
-    folder = settings.expanded(_plain_model_name(model))
+    folder = settings.with_home_expanded(_plain_model_name(model))
     is_path = model.startswith((".", "/", "~"))
     url = settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
     if folder.is_dir() and not is_path:

@@ -180,7 +180,7 @@ def _form_shown_to(
 
     row_kinds: set[str] = set()
     for name in names:
-        if discovery.knows(name):
+        if discovery.is_known_name(name):
             row_kinds.add(find_split(name, split)[0].row_kind)
     if not row_kinds:
         row_kinds.add("")
@@ -339,7 +339,7 @@ def _videos_of(
     from reelbench.registry import discovery
 
     named_videos = _NamedVideos()
-    benchmarks = [name for name in names if discovery.knows(name)]
+    benchmarks = [name for name in names if discovery.is_known_name(name)]
     if (split is not None or data is not None) and not benchmarks:
         raise InputError("--split and --data are a benchmark's; name one")
     for name in names:

@@ -294,9 +294,9 @@ def show_presets(
 
     A preset of your own is a YAML file: `values`, each {value: ..., source: https://...}.
     """
-    from reelbench.registry.presets import preset, shipped
+    from reelbench.registry.presets import preset, shipped_presets
 
-    presets = shipped() if named is None else {named: preset(named)}
+    presets = shipped_presets() if named is None else {named: preset(named)}
     if as_json:
         console.write_json({name: entry.model_dump(mode="json") for name, entry in presets.items()})
     elif named is None:

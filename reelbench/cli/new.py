@@ -118,7 +118,7 @@ def new(
 
     folder = out or Path(new_id)
     refuse_existing_folder(folder)
-    if discovery.knows(new_id):
+    if discovery.is_known_name(new_id):
         raise InputError(f"{new_id}: there is a benchmark or a task of this name; choose another")
     if like:
         about_rows = {

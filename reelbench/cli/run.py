@@ -343,7 +343,7 @@ class _Run:
             questions=questions,
             environ=self.environ,
             stdout=self.printed.of_lmms_eval,
-            start=partial(process.followed, console.status, run_lmms_eval),
+            start=partial(process.run_with_progress, console.status, run_lmms_eval),
         )
         report(
             outcomes,

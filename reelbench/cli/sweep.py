@@ -151,7 +151,7 @@ class Sweep:
 
         with Worker() as worker:
             for number, step in enumerate(self.steps):
-                start = partial(process.followed, console.status, worker)
+                start = partial(process.run_with_progress, console.status, worker)
                 try:
                     outcomes = self._run_step(step, arguments, output / step.folder, start)
                 except InputError:

@@ -164,7 +164,7 @@ def of_languages(
     from reelbench.registry.question_files import read_translations
 
     tags = [part.strip() for part in text.split(",")]
-    languages = translating.distinct([tag for tag in tags if tag != NATIVE])
+    languages = translating.checked_languages([tag for tag in tags if tag != NATIVE])
     tasks = process.wanted_tasks(arguments)
     if not tasks:
         raise InputError("--languages: name a task of ours with --tasks, e.g. curve")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.filesize import decimal
 
 from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchError, first_line
-from reelbench.base.files import inside, is_full
+from reelbench.base.files import is_full, path_inside
 from reelbench.base.progress import Show, no_show
 from reelbench.data import download, file_patterns, hub, sources, transfers
 from reelbench.data.transfers import OnBytes, Outcome, Transfer, VerifiedFiles
@@ -165,7 +165,7 @@ class _Planner:
             try:
                 path = library.find({"video": key})
                 if path is None:
-                    inside(Path(), key, f"{self._spec.id}: media key ")  # where it is written
+                    path_inside(Path(), key, f"{self._spec.id}: media key ")  # where it is written
             except InputError as error:
                 self.problems.append(Failure(key, str(error)))
                 continue
@@ -302,7 +302,7 @@ def _how_to_ask(source: MediaSource, key: str, root: Path) -> str:
     note = f" ({source.note})" if source.note else ""
     return (
         f"ask for them at {source.location}, then put them into {root} or a folder of "
-        f"REELBENCH_MEDIA, as {media_roots.fill(layout, name)}{note}"
+        f"REELBENCH_MEDIA, as {media_roots.place_in_layout(layout, name)}{note}"
     )
 
 
@@ -313,7 +313,7 @@ def _plan_from_hub(
     listing = hub.list_files(source.location, commit)
     hub.check_access(source.location)
     for key in keys:
-        path = media_roots.fill(source.path or source.layouts[0], key)
+        path = media_roots.place_in_layout(source.path or source.layouts[0], key)
         name = _name_in_listing(path, listing)
         if name is None:
             page = hub.page(source.location)

@@ -77,7 +77,7 @@ def cache_dir() -> Path:
     if not folder:
         hf_home = settings.HF_HOME.get() or f"{settings.XDG_CACHE_HOME.get()}/huggingface"
         folder = f"{hf_home}/hub"
-    return settings.expanded(os.path.expandvars(folder))
+    return settings.with_home_expanded(os.path.expandvars(folder))
 
 
 def page(repo_id: str) -> str:
@@ -305,7 +305,7 @@ def _check_cached(path: Path, where: str) -> None:
         )
 
 
-def in_cache(repo_id: str, filename: str, commit: str) -> Path | None:
+def cached_file(repo_id: str, filename: str, commit: str) -> Path | None:
     """Return the cached file of that commit, without network. None where it isn't there."""
     path = cache_dir() / _folder_name(repo_id) / "snapshots" / commit / filename
     return path if path.is_file() else None

@@ -74,7 +74,7 @@ class Repository:
         from huggingface_hub.errors import RepositoryNotFoundError
 
         try:
-            info = patiently(
+            info = call_when_free(
                 lambda: self.api.repo_info(
                     self.id, repo_type=self.kind, revision=revision, files_metadata=True
                 )
@@ -156,7 +156,7 @@ class Repository:
         additions = [CommitOperationAdd(path, changes.folder / path) for path in changes.written]
         deletions = [CommitOperationDelete(path) for path in changes.deleted]
         try:
-            info = patiently(
+            info = call_when_free(
                 lambda: self.api.create_commit(
                     self.id,
                     [*additions, *deletions],
@@ -194,7 +194,7 @@ class Repository:
     def _create_repository(self, create: Mapping[str, Any]) -> str | None:
         """Create the repository. Return its first commit."""
         try:
-            patiently(lambda: self.api.create_repo(self.id, repo_type=self.kind, **create))
+            call_when_free(lambda: self.api.create_repo(self.id, repo_type=self.kind, **create))
         except hub.client_errors() as error:
             # It may have been made all the same, with a README of the Hub's own.
             if not isinstance(error, hub.client_errors(cut_off=True)):
@@ -239,7 +239,7 @@ class Repository:
 # ----------------------------------------------------------------------------------------------
 
 
-def patiently(call: Callable[[], T]) -> T:
+def call_when_free(call: Callable[[], T]) -> T:
     """Call the Hub, and again after the wait that it names where it is busy.
 
     At most three times, with waits of 60 s at most. The client waits by itself for uploads alone.

@@ -187,7 +187,7 @@ def _names_in_cache(source: HubFile, commit: str) -> tuple[str, ...]:
     """Return the names of a source's files where all are in the cache. Else none."""
     for name in source.filenames:
         names = _recorded_names(source, commit, name)
-        cached_files = [hub.in_cache(source.repo_id, file_name, commit) for file_name in names]
+        cached_files = [hub.cached_file(source.repo_id, file_name, commit) for file_name in names]
         if names and None not in cached_files:
             return names
     return ()
@@ -254,7 +254,7 @@ def _present_of_hub(source: HubFile, declared: SplitSpec) -> Resolved | None:
         return None
     paths: list[Path] = []
     for filename in (*names, *declared.needed):
-        path = hub.in_cache(source.repo_id, filename, commit)
+        path = hub.cached_file(source.repo_id, filename, commit)
         if path is None:
             return None
         paths.append(path)

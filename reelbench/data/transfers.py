@@ -22,7 +22,7 @@ from typing import NamedTuple
 from reelbench.base.credentials import known_secrets
 from reelbench.base.errors import first_line
 from reelbench.base.files import read_record, write_text
-from reelbench.base.settings import XDG_CONFIG_HOME, expanded
+from reelbench.base.settings import XDG_CONFIG_HOME, with_home_expanded
 from reelbench.data import download, hub
 from reelbench.registry.spec import MediaSource
 from reelbench.video import media_roots, playable
@@ -189,7 +189,7 @@ def _arguments(url: str, folder: Path) -> list[str]:
         "30",
     ]
     # By itself it reads the working folder's yt-dlp.conf, by which a stranger's code may run.
-    config = expanded(XDG_CONFIG_HOME.get())
+    config = with_home_expanded(XDG_CONFIG_HOME.get())
     for path in (config / "yt-dlp" / "config", config / "yt-dlp.conf"):
         if path.is_file():
             arguments += ["--config-locations", str(path)]
@@ -292,7 +292,7 @@ def _extract(
 def place(root: Path, source: MediaSource, key: str, suffix: str) -> Path:
     """Return a video's path under `root`, by the first layout of its source."""
     layout = source.layouts[0] if source.layouts else "{video}"
-    path = media_roots.fill(layout, key)
+    path = media_roots.place_in_layout(layout, key)
     if not media_roots.has_video_suffix(path):
         path += suffix if media_roots.has_video_suffix(suffix) else ".mp4"
     return root / path

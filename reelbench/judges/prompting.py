@@ -88,7 +88,7 @@ class PromptSet:
     def messages(self, criterion: str, item: Item) -> list[Message]:
         """Return the chat messages that ask for `criterion` of `item`."""
         template = self.user[criterion]
-        texts = (item.question, item.target["text"], turn_tokens.broken(item.text))
+        texts = (item.question, item.target["text"], turn_tokens.with_broken_tokens(item.text))
         if self.style == "positional":
             text = template.format(*texts)
         else:
@@ -161,7 +161,7 @@ def load_scale_prompts(
         return _our_prompts(name, judge, our_folder)
     if prompts == "official":
         return _official_prompts(name, judge)
-    return _prompts_of_file(settings.expanded(prompts), judge, places)
+    return _prompts_of_file(settings.with_home_expanded(prompts), judge, places)
 
 
 def _our_prompts(name: str, judge: JudgeSpec, folder: Traversable) -> PromptSet:

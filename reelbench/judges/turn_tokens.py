@@ -25,7 +25,7 @@ def opens_a_turn(answer: str) -> bool:
     return _OPENING.search(answer) is not None
 
 
-def broken(answer: str) -> str:
+def with_broken_tokens(answer: str) -> str:
     """Return an answer whose tokens are broken, where one opens a turn."""
     if not opens_a_turn(answer):
         return answer

@@ -43,8 +43,8 @@ from reelbench.llm.ask_result import (
     Read,
     Request,
     T,
+    mishap_of_reply,
     text_of,
-    unfinished,
 )
 from reelbench.llm.batches import Batches
 from reelbench.llm.budget import Budget, Tally, shown_dates
@@ -206,7 +206,7 @@ class RetryCursor(Generic[T]):
         reply = stored.reply
         self._asker.note_reasoning(reply)
         text = text_of(reply)
-        if unfinished(reply):
+        if mishap_of_reply(reply):
             text = (text or "") if self._asker.as_it_stands else None
         if text is None:
             self._error = EMPTY_OR_CUT
@@ -252,7 +252,7 @@ class RetryCursor(Generic[T]):
 
     def _count_cut(self, reply: Reply) -> None:
         """Ask for no more once the bound on replies has cut two off."""
-        if self._asker.bound is None or unfinished(reply) != "cut_off":
+        if self._asker.bound is None or mishap_of_reply(reply) != "cut_off":
             return
         self._cuts += 1
         if self._cuts > 1:
@@ -513,7 +513,7 @@ class Asker:
         Whether one that is read as it stands is an answer, its caller knows.
         """
         text = text_of(reply)
-        failure: str | None = unfinished(reply)
+        failure: str | None = mishap_of_reply(reply)
         if failure is None and text is None:
             failure = "without text"
         if self.as_it_stands:

@@ -191,7 +191,7 @@ class ReplyCache:
             return work(*args, **named)
         loop = asyncio.get_running_loop()
         result = loop.run_in_executor(self._readers, partial(work, *args, **named))
-        result.add_done_callback(_look_at)  # its waiter may be gone
+        result.add_done_callback(_retrieve_error)  # its waiter may be gone
         return await asyncio.shield(result)
 
     async def look(self, *keys: bytes) -> None:
@@ -355,7 +355,7 @@ class ReplyCache:
             except ReelbenchError as error:
                 for future in self._awaited.values():
                     future.set_exception(error)
-                    _look_at(future)  # its waiter may be gone
+                    _retrieve_error(future)  # its waiter may be gone
                 self._awaited.clear()
                 return
             for key in self._awaited.keys() - claimed_keys:
@@ -394,7 +394,7 @@ def stored_now(key: bytes, model: str, reply: Reply, giver: str | None = None) -
     )
 
 
-def _look_at(future: "asyncio.Future[Any]") -> None:
+def _retrieve_error(future: "asyncio.Future[Any]") -> None:
     """Look at a future's error, or asyncio would complain of one that nobody saw."""
     if not future.cancelled():
         future.exception()

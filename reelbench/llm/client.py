@@ -482,8 +482,8 @@ def parsed_reply(body: Any, options: AskOptions, seconds: float | None) -> Reply
     usage = body.get("usage")
     return Reply(
         raw=text,
-        finish=_name(ending, options),
-        returned=_name(body.get("model"), options),
+        finish=_safe_name(ending, options),
+        returned=_safe_name(body.get("model"), options),
         prompt_tokens=_tokens(usage, "prompt_tokens") or 0,
         completion_tokens=_tokens(usage, "completion_tokens") or 0,
         host=options.host,
@@ -525,7 +525,7 @@ def _text_of(content: Any) -> str | None:  # noqa: ANN401 - any JSON value
     return "".join(texts)
 
 
-def _name(value: object, options: AskOptions) -> str | None:
+def _safe_name(value: object, options: AskOptions) -> str | None:
     """Return a name that a server gave, without the key and not too long."""
     if value is None:
         return None

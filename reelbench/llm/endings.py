@@ -72,11 +72,11 @@ def _read_table() -> dict[str, Group]:
     for vendor in json.loads(table.read_text(encoding="utf-8")):
         for group in _GROUPS:
             for name in vendor.get(group, ()):
-                groups[_compared(name)] = group
+                groups[_plain_ending(name)] = group
     return groups
 
 
-def _compared(name: str) -> str:
+def _plain_ending(name: str) -> str:
     """Return a name as it is compared: without prefix, case and signs."""
     last_part = re.split(r"[.:]", name.strip().rstrip(".:"))[-1]
     return _NOT_COMPARED.sub("", last_part.lower())
@@ -92,7 +92,7 @@ def group_of(name: str | None) -> Group:
     """
     if name is None or name in {"", _UNSTATED}:
         return "ended"
-    return _GROUP_OF.get(_compared(name), "unknown")
+    return _GROUP_OF.get(_plain_ending(name), "unknown")
 
 
 def ending_text(choice: Mapping[str, Any], text: str | None) -> str | None:

@@ -33,7 +33,7 @@ def asking() -> Generator[asyncio.AbstractEventLoop]:
     with _sharing:
         shared = _loops.get(os.getpid())
         if shared is None:
-            shared = _started()
+            shared = _start_loop()
             _loops[os.getpid()] = shared
         shared.users += 1
     try:
@@ -47,10 +47,10 @@ def asking() -> Generator[asyncio.AbstractEventLoop]:
         # In an interpreter that ends (a user never left) threads stand still, and would never
         # answer.
         if is_last and not sys.is_finalizing():
-            _end(shared)
+            _end_loop(shared)
 
 
-def _started() -> _Loop:
+def _start_loop() -> _Loop:
     """Return a new loop that runs in a thread."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="reelbench-asking", daemon=True)
@@ -58,7 +58,7 @@ def _started() -> _Loop:
     return _Loop(loop, thread)
 
 
-def _end(shared: _Loop) -> None:
+def _end_loop(shared: _Loop) -> None:
     """Stop a loop and its thread."""
     ending = shared.loop.shutdown_default_executor()
     asyncio.run_coroutine_threadsafe(ending, shared.loop).result()

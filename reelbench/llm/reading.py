@@ -151,7 +151,7 @@ def dictionary(text: str) -> dict[Any, Any] | None:
     if _depth(text) > MAX_DEPTH:
         return None
     try:
-        value = json.loads(text, object_pairs_hook=_unique)
+        value = json.loads(text, object_pairs_hook=_dictionary_of_unique_keys)
     except _RepeatedKeyError:
         return None
     except (ValueError, RecursionError):
@@ -192,12 +192,12 @@ def _depth(text: str) -> int:
     level = 0
     deepest = 0
     for bracket in _BRACKETS.finditer(text):
-        level += _step(bracket[0])
+        level += _change_of_depth(bracket[0])
         deepest = max(deepest, level)
     return deepest
 
 
-def _step(token: str) -> int:
+def _change_of_depth(token: str) -> int:
     """Return by how many levels a bracket, or any other token, leads deeper."""
     if token[0] in "{[(":
         return 1
@@ -255,7 +255,7 @@ def _end_of(text: str, start: int) -> int | None:
     """Return the end of the bracket that opens at `start`. None where it has none."""
     level = 0
     for token in _tokens(text, start):
-        level += _step(token[0])
+        level += _change_of_depth(token[0])
         if level == 0:
             return token.end()
     return None
@@ -285,7 +285,7 @@ class _RepeatedKeyError(ValueError):
     """A dictionary that has two values for one key."""
 
 
-def _unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+def _dictionary_of_unique_keys(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
     unique = dict(pairs)
     if len(unique) != len(pairs):
         raise _RepeatedKeyError

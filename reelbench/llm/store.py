@@ -247,7 +247,7 @@ class SqlStore(ABC):
         for reply in _sorted_by_key(replies):
             steps += self._insert_steps(reply)
             steps.append(Step("release_whoever_claimed", {"key": reply.key}))
-        return _changed_by("insert_reply", steps, self._write(steps))
+        return _count_rows_changed_by("insert_reply", steps, self._write(steps))
 
     def _insert_steps(self, stored: StoredReply) -> list[Step]:
         """Return the steps that keep a reply, and its giver."""
@@ -386,7 +386,7 @@ class SqlStore(ABC):
             if reply.key in batched_keys:
                 steps += self._insert_steps(reply)
             steps.append(Step("end_request", {"key": reply.key}))
-        return _changed_by("end_request", steps, self._write(steps))
+        return _count_rows_changed_by("end_request", steps, self._write(steps))
 
     def end_batch(self, token: str) -> int:
         """Remove a batch, and return how many of its requests had no reply."""
@@ -562,7 +562,7 @@ def _sorted_by_key(replies: Iterable[StoredReply]) -> list[StoredReply]:
     return sorted(replies, key=lambda reply: reply.key)
 
 
-def _changed_by(statement: str, steps: Sequence[Step], results: Sequence[Ran]) -> int:
+def _count_rows_changed_by(statement: str, steps: Sequence[Step], results: Sequence[Ran]) -> int:
     """Count the rows that the steps with a statement changed."""
     changed = 0
     for step, result in zip(steps, results, strict=True):

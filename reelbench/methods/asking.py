@@ -22,8 +22,8 @@ from reelbench.llm.ask_result import (
     AskResult,
     Outdated,
     has_seen_pictures,
+    mishap_of_reply,
     text_of,
-    unfinished,
 )
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
@@ -615,7 +615,7 @@ class _Run:
         """
         for result, text in zip(results, texts, strict=True):
             reply = result.replies[-1].reply
-            reason = unfinished(reply)
+            reason = mishap_of_reply(reply)
             if reason is not None and in_words(self.questions.spec, row):
                 return Prediction(text, reason=Reason(reason))
             if reason is None and ending_of(reply.finish).group == "unknown":

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from reelbench.base.attachment import Attachment
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.ask_result import AskResult, Outdated, has_seen_pictures, unfinished
+from reelbench.llm.ask_result import AskResult, Outdated, has_seen_pictures, mishap_of_reply
 from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.client import NotServedError, TransientError
 
@@ -285,7 +285,7 @@ async def _ask_about_colours(
     if result.value is None:
         return None
     reply = result.replies[-1].reply
-    if unfinished(reply) is not None:
+    if mishap_of_reply(reply) is not None:
         return None
     return _Answer(result.value, reply.prompt_tokens)
 

@@ -105,11 +105,11 @@ def write_together(place: Path, folders: Sequence[Path]) -> None:
     """Write the summary of a benchmark's runs, whose results lie in `folders`, to `place`."""
     results = [result_files.read(folder) for folder in folders]
     samples = [list(result_files.read_samples(folder)) for folder in folders]
-    summary = together(result_files.shared_spec(results), results, samples)
+    summary = summary_of_runs(result_files.shared_spec(results), results, samples)
     write_json(place / RUNS_FILE, summary)
 
 
-def together(
+def summary_of_runs(
     spec: BenchmarkSpec, results: Sequence[Result], samples: Sequence[Sequence[Sample]]
 ) -> dict[str, Any]:
     """Return the summary of runs, as `runs.json` has it.

@@ -120,7 +120,7 @@ def write(path: Path, questions: TranslatedQuestions) -> None:
     write_jsonl(path, rows)
 
 
-def distinct(languages: Sequence[str]) -> list[str]:
+def checked_languages(languages: Sequence[str]) -> list[str]:
     """Return the languages in their order.
 
     Raises:

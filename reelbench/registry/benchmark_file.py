@@ -95,7 +95,7 @@ def file_of(path: Path | str) -> Path:
     Raises:
         InputError: There is none.
     """
-    path = settings.expanded(path)
+    path = settings.with_home_expanded(path)
     file = path / NAME if path.is_dir() else path
     if not file.is_file():
         what = f"has no {NAME}" if path.is_dir() else "no such file"
@@ -441,7 +441,9 @@ class _Declaration:
             InputError: It lies neither below this file nor in a folder that the user allows.
         """
         try:
-            return contained(self._folder, self._folder / settings.expanded(name), media=media)
+            return contained(
+                self._folder, self._folder / settings.with_home_expanded(name), media=media
+            )
         except InputError as error:
             raise block.error(f"{key}: {error}", key) from None
 

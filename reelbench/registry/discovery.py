@@ -159,10 +159,10 @@ def open_file(path: Path | str) -> BenchmarkSpec:
     """
     spec = benchmark_file.read(path)
     prompts.check(spec)
-    return _opened(spec)
+    return _add_benchmark(spec)
 
 
-def _opened(spec: BenchmarkSpec) -> BenchmarkSpec:
+def _add_benchmark(spec: BenchmarkSpec) -> BenchmarkSpec:
     """Add a file's benchmark to those of this process. InputError where a name is taken."""
     global _registry  # noqa: PLW0603 - as above
     for known_spec in specs().values():
@@ -212,7 +212,7 @@ def get(name: str) -> BenchmarkSpec:
     if spec is not None:
         return spec
     if name in gallery.names():
-        return _opened(gallery.spec_of(name))
+        return _add_benchmark(gallery.spec_of(name))
     for left_out, reason in registry().left_out.items():
         if name == left_out or name.startswith(f"{left_out}_"):
             raise InputError(f"{name}: left out, because it can't be loaded: {reason}")
@@ -265,10 +265,10 @@ def spec_of(record: "BenchmarkRecord") -> BenchmarkSpec:
 
 def _reads_alike(first: BenchmarkSpec, second: BenchmarkSpec) -> bool:
     """Return True where two benchmarks make the same numbers and labels. Titles may differ."""
-    return _read_by(first) == _read_by(second)
+    return _scoring_facts(first) == _scoring_facts(second)
 
 
-def _read_by(spec: BenchmarkSpec) -> list[Any]:
+def _scoring_facts(spec: BenchmarkSpec) -> list[Any]:
     facets = [(facet.name, facet.labels, facet.in_rows) for facet in spec.facets]
     return [spec.version, scoring_sha256(spec), facets]
 
@@ -316,7 +316,7 @@ def find_task(name: str, *, twins: bool = False) -> BenchmarkTask | None:
     return None
 
 
-def knows(name: str) -> bool:
+def is_known_name(name: str) -> bool:
     """Return True for a benchmark's or task's name, or a path of a declaration."""
     return name in specs() or find_task(name) is not None or _is_declaration(name)
 

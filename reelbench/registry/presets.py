@@ -23,33 +23,33 @@ class _ValueForm:
     allows: Callable[[Any], bool]
 
 
-def _text() -> _ValueForm:
+def _text_form() -> _ValueForm:
     return _ValueForm("a frame sampling, as text", lambda value: isinstance(value, str))
 
 
-def _number(low: float, high: float) -> _ValueForm:
+def _number_form(low: float, high: float) -> _ValueForm:
     return _ValueForm(
         f"a number from {low} to {high}",
         lambda value: is_number(value) and low <= value <= high,
     )
 
 
-def _whole(low: int, high: int) -> _ValueForm:
+def _whole_number_form(low: int, high: int) -> _ValueForm:
     return _ValueForm(
         f"a whole number from {low} up", lambda value: is_whole(value) and low <= value <= high
     )
 
 
 _VALUES: dict[str, _ValueForm] = {
-    "frames": _text(),
-    "pixels": _whole(1, 10**9),  # most of a frame
-    "temperature": _number(0, 2),
-    "top_p": _number(0, 1),
-    "top_k": _whole(-1, 10**6),
-    "repetition_penalty": _number(0, 10),
-    "presence_penalty": _number(-2, 2),
-    "seed": _whole(0, 2**63),
-    "max_tokens": _whole(1, 10**7),  # of an answer with its reasoning
+    "frames": _text_form(),
+    "pixels": _whole_number_form(1, 10**9),  # most of a frame
+    "temperature": _number_form(0, 2),
+    "top_p": _number_form(0, 1),
+    "top_k": _whole_number_form(-1, 10**6),
+    "repetition_penalty": _number_form(0, 10),
+    "presence_penalty": _number_form(-2, 2),
+    "seed": _whole_number_form(0, 2**63),
+    "max_tokens": _whole_number_form(1, 10**7),  # of an answer with its reasoning
     # Whether the model reasons first (`enable_thinking`).
     "thinking": _ValueForm("true or false", lambda value: isinstance(value, bool)),
     # The question's place by the frames.
@@ -57,7 +57,7 @@ _VALUES: dict[str, _ValueForm] = {
 }
 
 
-def shipped() -> dict[str, PresetRecord]:
+def shipped_presets() -> dict[str, PresetRecord]:
     """Return the presets that come with Reelbench, by name."""
     from reelbench.base.yaml_text import read_mapping
 
@@ -74,7 +74,7 @@ def preset(name: str) -> PresetRecord:
     """
     from reelbench.base.yaml_text import read_mapping
 
-    our_presets = shipped()
+    our_presets = shipped_presets()
     if name in our_presets:
         return our_presets[name]
     path = Path(name)

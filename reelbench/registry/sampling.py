@@ -154,13 +154,13 @@ class FrameSampling:
             case "window":
                 fields["start"], fields["end"] = _window(spec, argument)
                 if not options:
-                    _refuse(spec, "the number of frames is missing after the window")
+                    _raise_refusal(spec, "the number of frames is missing after the window")
                 fields["frames"] = _count(spec, options.pop(0))
             case "all" | "none" | "native":
                 if colon:
-                    _refuse(spec, f"{kind} takes no argument")
+                    _raise_refusal(spec, f"{kind} takes no argument")
             case _:
-                _refuse(spec, f"{kind!r} is not a kind of sampling")
+                _raise_refusal(spec, f"{kind!r} is not a kind of sampling")
         choices: dict[str, str] = {}
         for option in options:
             _add_option(spec, option, fields, choices)
@@ -271,8 +271,8 @@ class FrameSampling:
         factor = 1.0
         if self.size is not None and short_side > self.size:
             factor = self.size / short_side
-        scaled_width = _even(width * factor)
-        scaled_height = _even(height * factor)
+        scaled_width = _even_pixels(width * factor)
+        scaled_height = _even_pixels(height * factor)
         return scaled_width, scaled_height
 
     def pick(self, timeline: Timeline) -> "np.ndarray":
@@ -289,15 +289,15 @@ class FrameSampling:
         every_frame = np.arange(len(timeline.timestamps))
         match self.kind:
             case "uniform":
-                positions = _spread(every_frame, self.frames)
+                positions = _spread_evenly(every_frame, self.frames)
             case "keyframe":
-                positions = _spread(np.flatnonzero(timeline.keyframes), self.frames)
+                positions = _spread_evenly(np.flatnonzero(timeline.keyframes), self.frames)
             case "fps":
                 positions = _positions_at_rate(timeline, self.fps or 1.0)
                 if self.frames is not None and len(positions) > self.frames:
-                    positions = _spread(every_frame, self.frames)
+                    positions = _spread_evenly(every_frame, self.frames)
             case "window":
-                positions = _spread(self._positions_in_window(timeline), self.frames)
+                positions = _spread_evenly(self._positions_in_window(timeline), self.frames)
             case "all":
                 positions = every_frame
             case "none":
@@ -372,7 +372,7 @@ def _positions_at_rate(timeline: Timeline, fps: float) -> "np.ndarray":
     return positions
 
 
-def _spread(positions: "np.ndarray", count: int | None) -> "np.ndarray":
+def _spread_evenly(positions: "np.ndarray", count: int | None) -> "np.ndarray":
     """Return `count` of the positions, evenly spread, the first and the last among them."""
     import numpy as np
 
@@ -382,12 +382,12 @@ def _spread(positions: "np.ndarray", count: int | None) -> "np.ndarray":
     return positions[np.linspace(0, len(positions) - 1, count, dtype=int)]
 
 
-def _even(side: float) -> int:
+def _even_pixels(side: float) -> int:
     """Return the even number of pixels near a side's length, 2 at least."""
     return max(2, int(side + 0.5) // 2 * 2)
 
 
-def _refuse(spec: str, why: str) -> NoReturn:
+def _raise_refusal(spec: str, why: str) -> NoReturn:
     raise InputError(f"frames {spec!r}: {why}; give {ALLOWED}") from None
 
 
@@ -448,25 +448,25 @@ def _full_head(head: str) -> str:
 
 def _count(spec: str, text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= MOST_FRAMES:
-        _refuse(spec, f"{text!r} is not a number of frames from 1 to {MOST_FRAMES}")
+        _raise_refusal(spec, f"{text!r} is not a number of frames from 1 to {MOST_FRAMES}")
     return int(text)
 
 
 def _rate(spec: str, text: str) -> float:
     rate = float(text) if re.fullmatch(_NUMBER, text) else 0.0
     if not _LEAST_RATE <= rate <= _MOST_RATE:
-        _refuse(spec, f"{text!r} is not a number of frames per second above 0, up to 1000")
+        _raise_refusal(spec, f"{text!r} is not a number of frames per second above 0, up to 1000")
     return round(rate, _DIGITS)
 
 
 def _window(spec: str, text: str) -> tuple[float, float]:
     match = _WINDOW.fullmatch(text)
     if match is None:
-        _refuse(spec, f"{text!r} is not START-END in seconds")
+        _raise_refusal(spec, f"{text!r} is not START-END in seconds")
     start = round(float(match[1]), _DIGITS)
     end = round(float(match[2]), _DIGITS)
     if end <= start:
-        _refuse(spec, f"the window {text!r} is empty")
+        _raise_refusal(spec, f"the window {text!r} is empty")
     return start, end
 
 
@@ -476,23 +476,23 @@ def _add_option(spec: str, option: str, fields: dict[str, object], choices: dict
     name, _, value = option.partition("=")
     field_name = _FIELD_BY_OPTION.get(name)
     if field_name is None or (name == "max" and kind != "fps"):
-        _refuse(spec, f"{option!r} is not an option of {kind}")
+        _raise_refusal(spec, f"{option!r} is not an option of {kind}")
     if kind in {"none", "native"} and name != "subs":
-        _refuse(spec, f"{kind} takes no option but subs=file")
+        _raise_refusal(spec, f"{kind} takes no option but subs=file")
     if field_name in fields:
-        _refuse(spec, f"{name} occurs twice")
+        _raise_refusal(spec, f"{name} occurs twice")
     if name in _CHOICES:
         if value not in _CHOICES[name]:
-            _refuse(spec, f"{option} is neither {' nor '.join(_CHOICES[name])}")
+            _raise_refusal(spec, f"{option} is neither {' nor '.join(_CHOICES[name])}")
         fields[field_name] = value
         choices[name] = value
         if name in {"as", "times"}:
             fields[f"{field_name}_given"] = value
         for excluded_choices, why in _EXCLUDED:
             if excluded_choices.items() <= choices.items():
-                _refuse(spec, why)
+                _raise_refusal(spec, why)
         return
     count = _count(spec, value)
     if name == "size" and count < _SMALLEST_SIDE:
-        _refuse(spec, f"size={value} is below {_SMALLEST_SIDE} pixels")
+        _raise_refusal(spec, f"size={value} is below {_SMALLEST_SIDE} pixels")
     fields[field_name] = count

@@ -50,12 +50,12 @@ class UserData(NamedTuple):
 def user_data(spec: BenchmarkSpec, data: Path | None) -> UserData | None:
     """Return the user's own data. None where the user names none."""
     if data is not None:
-        return UserData(settings.expanded(data), "--data")
+        return UserData(settings.with_home_expanded(data), "--data")
     variable = settings.data(spec.id)
     value = variable.get()
     if not value:
         return None
-    return UserData(settings.expanded(value), variable.name)
+    return UserData(settings.with_home_expanded(value), variable.name)
 
 
 def expected_files(source: Source, *, published: bool = False) -> tuple[str, ...]:

@@ -151,7 +151,7 @@ def write(
     name = _free_id(folder)
     write_text(folder / benchmark_file.NAME, _benchmark_yaml_text(chain, name, split_files, rows))
     if media is not None:
-        containment.allow(folder, media)
+        containment.allow_outside_folder(folder, media)
     categories = ["video-text-to-text"]
     if chain == "moments":
         categories.append("multiple-choice")

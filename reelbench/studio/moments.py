@@ -242,7 +242,7 @@ class Moments:
     ) -> EventPairT:
         """Ask for a pair of events. `last` is the second at which all is over."""
         first, second = moment_sources.first_pair(events, self.options.rules)
-        stand_in = _stand_in(model.role)
+        stand_in = _stand_in_reply(model.role)
         stand_in = stand_in.replace('"<first>"', json.dumps(first.span))
         stand_in = stand_in.replace('"<second>"', json.dumps(second.span))
         captions = material_text(
@@ -429,7 +429,7 @@ class Moments:
             role.prompt, pieces, frames, parts or {}, view=self.pictures.view
         )
         if not stand_in:
-            stand_in = _stand_in(role_name)
+            stand_in = _stand_in_reply(role_name)
         return await case.ask(role_name, messages, read, stand_in=stand_in, schema=schema_of(model))
 
 
@@ -466,7 +466,7 @@ def _choose_scored_drafts(
     return _Verification([scored.draft for scored in passed], dropped)
 
 
-def _stand_in(role: str) -> str:
+def _stand_in_reply(role: str) -> str:
     """Return the reply that a plan goes on with."""
     reply = json.dumps(studio_data("moment_stand_ins.yaml")[role])
     return f"{filler_text(50)}\n{reply}".replace("<words>", filler_text(12))

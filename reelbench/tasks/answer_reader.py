@@ -172,7 +172,10 @@ def _reader_question(item: Item) -> list[Message]:
     Tokens of the answer that would open a turn are broken.
     """
     lines = [f"{letter}. {text}" for letter, text in zip(LETTERS, item.options, strict=False)]
-    material = [("options", "\n".join(lines)), ("answer", turn_tokens.broken(_answer_text(item)))]
+    material = [
+        ("options", "\n".join(lines)),
+        ("answer", turn_tokens.with_broken_tokens(_answer_text(item))),
+    ]
     return _PROMPTS.messages(_PROMPT, material)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reelbench.base import tables
-from reelbench.base.containment import allow
+from reelbench.base.containment import allow_outside_folder
 from reelbench.base.errors import InputError, cut_in_the_middle, first_of, number_of
 from reelbench.base.files import LONGEST_NAME, replacing_folder, write_text
 from reelbench.base.values import is_array, is_object
@@ -139,7 +139,7 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
     with _removed_on_failure(folder):
         _write_folder(request, result, source, layouts, folder)
         if media:
-            allow(folder, media)
+            allow_outside_folder(folder, media)
         return NewFolder(benchmark_file.read(folder), result)
 
 
@@ -550,7 +550,7 @@ def _benchmark_yaml(
     title = request.name.replace("_", " ").capitalize()
     lines = [
         f"id: {request.name}",
-        f"title: {_quoted(title)}",
+        f"title: {_yaml_text(title)}",
         f"kind: {result.kind}",
         f"source: {{file: {rows_file}}}",
         "columns:  # ours: theirs",
@@ -572,7 +572,7 @@ def _benchmark_yaml(
     if request.span_unit:
         lines.append(f"span_unit: {request.span_unit}")
     if request.fps:
-        lines.append(f"fps: {_quoted(request.fps)}")
+        lines.append(f"fps: {_yaml_text(request.fps)}")
     if result.facets:
         facets = _yaml_list(result.facets)
         lines.append(f"facets: {facets}  # guessed: usual names, with few labels")
@@ -593,17 +593,17 @@ def _benchmark_yaml(
 
 
 def _yaml_list(texts: Sequence[str]) -> str:
-    return f"[{', '.join(map(_quoted, texts))}]"
+    return f"[{', '.join(map(_yaml_text, texts))}]"
 
 
 def _column_in_yaml(column: Column) -> str:
     """Return a column in YAML, a mapping of words as typed."""
     if not isinstance(column, str):
         return _yaml_list(column)
-    return column if is_mapping_of_words(column) else _quoted(column)
+    return column if is_mapping_of_words(column) else _yaml_text(column)
 
 
-def _quoted(text: str) -> str:
+def _yaml_text(text: str) -> str:
     """Return a text as YAML has it, bare where nothing in it has a meaning."""
     is_bare = re.fullmatch(r"[A-Za-z_][\w.-]*", text) and text.lower() not in _YAML_WORDS
     return text if is_bare else json.dumps(text, ensure_ascii=False)

@@ -106,16 +106,16 @@ def refuse_other_ids(given_ids: Iterable[str], own_ids: Iterable[str], test: str
     if missing:
         raise InputError(
             f"{test}: {len(missing)} of {len(ids_of_test)} questions have no line: "
-            f"{_shown(missing)}; a file has a line for every question, and where there is no "
+            f"{_first_ids(missing)}; a file has a line for every question, and where there is no "
             'answer, `{"id": …, "prediction": null, "reason": "model_failed"}`'
         )
     foreign = sorted(ids_in_file - ids_of_test)
     if foreign:
         ids = number_of(len(foreign), "id")
-        raise InputError(f"{test}: {ids} of no question: {_shown(foreign)}; take them out")
+        raise InputError(f"{test}: {ids} of no question: {_first_ids(foreign)}; take them out")
 
 
-def _shown(ids: Sequence[str]) -> str:
+def _first_ids(ids: Sequence[str]) -> str:
     """Return the first ids in one line, each cut where a stranger made it long."""
     return first_of([repr(name[:_ID_SHOWN]) for name in ids], most=4)
 

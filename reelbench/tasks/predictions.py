@@ -242,7 +242,7 @@ def _of_json_lines(path: Path, columns: Columns) -> Iterator[Cells]:
     Where the first row's names don't settle the columns, all rows are read for theirs before.
     """
     names = dict.fromkeys(next(_objects(path), {}))
-    if not _settle(names, columns):
+    if not _has_first_names(names, columns):
         for row in _objects(path):
             names.update(dict.fromkeys(row))
     if not names:
@@ -251,7 +251,7 @@ def _of_json_lines(path: Path, columns: Columns) -> Iterator[Cells]:
     return _cells_of_objects(path, _objects(path), chosen)
 
 
-def _settle(names: Iterable[str], columns: Columns) -> bool:
+def _has_first_names(names: Iterable[str], columns: Columns) -> bool:
     """Return True where the names of further columns change nothing in the choice."""
     first_id = columns.id or IDS[0]
     first_text = columns.text or TEXTS[0]

@@ -11,7 +11,13 @@ from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import KINDS_OF_SEVERAL_SPANS, BenchmarkSpec, Corpus, Metric
 from reelbench.scoring import aggregation, answers
-from reelbench.tasks.submissions import Prediction, Reference, all_answered, hides, reference_of
+from reelbench.tasks.submissions import (
+    Prediction,
+    Reference,
+    all_answered,
+    has_hidden_answers,
+    reference_of,
+)
 
 _SHOWN_AS = 0.005
 """Points by which a perfect score may miss the top: two digits are shown."""
@@ -47,7 +53,12 @@ def round_trip(spec: BenchmarkSpec, split: str, rows: Sequence[Row]) -> RoundTri
         The scores. None where a judge or the owners' server scores, or text overlap does.
     """
     metric = spec.primary
-    if not rows or metric.judged or isinstance(metric.aggregate, Corpus) or hides(spec, split):
+    if (
+        not rows
+        or metric.judged
+        or isinstance(metric.aggregate, Corpus)
+        or has_hidden_answers(spec, split)
+    ):
         return None
     references = [reference_of(spec, row) for row in rows]
     given_answers: list[answers.Given] = []

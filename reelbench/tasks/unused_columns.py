@@ -491,8 +491,9 @@ class _Accounting:
             )
         if not are_mostly(values, _is_parted, _NEARLY_ALL):
             return ""
+        text = _short_text(values[0])
         return (
-            f"{name!r} holds texts that are not read as options ({_cut(values[0])!r}): write them "
+            f"{name!r} holds texts that are not read as options ({text!r}): write them "
             'as a|b|c, or as a list such as ["a", "b", "c"]'
         )
 
@@ -636,7 +637,7 @@ class _Accounting:
         return self._line_of_other_words(name)
 
     def _line_of_answers_beside_spans(self, name: str) -> str:
-        if self._settled.is_kind_stated or not any(map(_is_said, self._table.values[name])):
+        if self._settled.is_kind_stated or not any(map(_has_text, self._table.values[name])):
             return ""
         return (
             f"{name!r} holds answers: --kind open or exact asks for them, --kind span for the "
@@ -773,7 +774,7 @@ class _Accounting:
         for number, row in enumerate(self._table.rows, start=1):
             cells = [row.get(start), row.get(end)]
             try:
-                if all(map(_is_said, cells)):
+                if all(map(_has_text, cells)):
                     video_windows.read_windows(cells, f"row {number}: {start} and {end}")
             except InputError as error:
                 return str(error)
@@ -814,7 +815,7 @@ class _Accounting:
             return self._line_of_parts(name, windows)
         unread = [value for value in values if is_text(value) and re.search(r"\d", value)]
         if (is_bound or has_usual_name("span", name)) and unread and not windows:
-            return _UNREAD_TIME.format(name, _cut(unread[0]))
+            return _UNREAD_TIME.format(name, _short_text(unread[0]))
         return ""
 
     def _line_of_parts(self, name: str, windows: int) -> str:
@@ -962,7 +963,7 @@ def _label_in_yaml(label: object) -> str:
     return text if re.fullmatch(r"[A-Za-z][\w-]*", text) else json.dumps(text)
 
 
-def _is_said(value: object) -> bool:
+def _has_text(value: object) -> bool:
     return value is not None and bool(str(value).strip())
 
 
@@ -1018,7 +1019,7 @@ def _is_packed(value: object) -> bool:
     return isinstance(value, bytes)
 
 
-def _cut(value: object) -> str:
+def _short_text(value: object) -> str:
     text = str(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 

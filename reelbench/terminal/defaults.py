@@ -87,7 +87,9 @@ def known_to(context: "_click.Context") -> Known:
 
 def places() -> tuple[Path, Path]:
     """Return the paths of the files: this folder's, the user's."""
-    return Path(NAME), settings.expanded(settings.XDG_CONFIG_HOME.get()) / "reelbench" / NAME
+    return Path(NAME), settings.with_home_expanded(
+        settings.XDG_CONFIG_HOME.get()
+    ) / "reelbench" / NAME
 
 
 def files() -> tuple[Path, ...]:

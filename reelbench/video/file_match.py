@@ -20,7 +20,7 @@ from typing import Literal
 
 from reelbench.base.errors import InputError, first_of, number_of
 from reelbench.video.folder_listings import FolderListings, plain_name, split_suffix
-from reelbench.video.media_roots import fill
+from reelbench.video.media_roots import place_in_layout
 
 
 class SeveralFilesError(InputError):
@@ -171,7 +171,7 @@ class FileMatch:
         for end in ends_of(video):
             for way in _WAYS:
                 for root, root_name, layout in self._search_places():
-                    place = fill(layout, end.path)
+                    place = place_in_layout(layout, end.path)
                     path = self._match_file(video, root_name, place, way)
                     if path is None:
                         continue
@@ -185,7 +185,7 @@ class FileMatch:
         """Return the name of a file that differs in nothing but the case, or None."""
         for end in ends_of(video):
             for _, root_name, layout in self._search_places():
-                below, name = os.path.split(fill(layout, end.path))
+                below, name = os.path.split(place_in_layout(layout, end.path))
                 names = self._in_any_case(f"{root_name}/{below}", name)
                 if names:
                     return names[0]

@@ -188,7 +188,7 @@ class FrameStore:
     def info(self) -> StoreInfo:
         """Count what is in the store."""
         folders = list(self._entries())
-        size_bytes = sum(map(entries.size, folders))
+        size_bytes = sum(map(entries.size_of_entry, folders))
         return StoreInfo(self.root, len(folders), size_bytes, self.cap_bytes)
 
     def samplings(self) -> list[FrameSampling]:
@@ -320,7 +320,7 @@ class FrameStore:
                 f"{folder}: frames were removed while they were being stored; is another clearing "
                 "it?"
             )
-        self._make_room(entries.size(folder))
+        self._make_room(entries.size_of_entry(folder))
         return stored
 
     def _share_entry(self, shared: SharedFrames, folder: Path, source: Path, build: _Build) -> None:
@@ -405,7 +405,9 @@ class FrameStore:
             with suppress(OSError):
                 record = folder / entries.RECORD
                 touched = record if record.exists() else folder
-                uses.append(_EntryUse(touched.stat().st_mtime, entries.size(folder), folder))
+                uses.append(
+                    _EntryUse(touched.stat().st_mtime, entries.size_of_entry(folder), folder)
+                )
         return uses
 
     def _remove_remains(self) -> None:

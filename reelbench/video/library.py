@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from reelbench.base import settings
 from reelbench.base.containment import all_allowed_folders, contained
 from reelbench.base.errors import InputError, ReelbenchError, first_of
-from reelbench.base.files import inside
+from reelbench.base.files import path_inside
 from reelbench.base.languages import language_of
 from reelbench.registry.rows import Row, videos
 from reelbench.registry.spec import BenchmarkSpec
@@ -234,7 +234,7 @@ class Library:
         [end, *_] = ends_of(video)
         places: list[str] = []
         for layout in media_roots.layouts(self.spec):
-            place = media_roots.fill(layout, end.path)
+            place = media_roots.place_in_layout(layout, end.path)
             if not media_roots.has_video_suffix(place):
                 place += ".mp4"
             places.append(place)
@@ -272,7 +272,7 @@ class Library:
             InputError: One is missing, is none by its name, or a link leads to it.
         """
         paths: list[Path] = []
-        for name in pictures_beside.names_of(row):
+        for name in pictures_beside.names_of_pictures(row):
             path = self.find_picture(name)
             if path is None:
                 raise InputError(f"the picture {name!r} is not here")
@@ -310,7 +310,7 @@ class Library:
             return None
         folders = finder.folders_of(row)
         for folder in folders:
-            inside(Path(), folder, f"{self.spec.id}: media key ")
+            path_inside(Path(), folder, f"{self.spec.id}: media key ")
         if folders not in self._pictures:  # many questions share a scene of a thousand pictures
             if self._makes_clips:
                 mini_clips.mini_pictures(self.spec.id, finder.layout, folders)
@@ -420,7 +420,7 @@ class Library:
             return False
         for root in self._searched:
             for layout in media_roots.layouts(self.spec):
-                parent, _, name = media_roots.fill(layout, video).rpartition("/")
+                parent, _, name = media_roots.place_in_layout(layout, video).rpartition("/")
                 if name in self._listings.of(f"{root}/{parent}").folders:
                     return True
         return False
@@ -442,7 +442,7 @@ class Library:
     def _pictures_without_file(self, row: Row) -> list[_RowVideo]:
         """Return the pictures beside a row's video that can't be shown, and why."""
         lacking: list[_RowVideo] = []
-        for name in pictures_beside.names_of(row):
+        for name in pictures_beside.names_of_pictures(row):
             fault = self.fault_of_picture(name)
             if fault is not None:
                 lacking.append(_RowVideo(row["id"], name, (), fault))

@@ -58,7 +58,7 @@ def declared_roots(spec: BenchmarkSpec) -> list[Path]:
         for root in source.roots:
             path = root if is_foreign else os.path.expandvars(root)
             if is_foreign or "$" not in path:
-                folders.append(settings.expanded(path))
+                folders.append(settings.with_home_expanded(path))
     return folders
 
 
@@ -71,7 +71,7 @@ def layouts(spec: BenchmarkSpec) -> list[str]:
     return list(names)
 
 
-def fill(layout: str, video: str) -> str:
+def place_in_layout(layout: str, video: str) -> str:
     """Return the place below a root that a layout gives a video.
 
     `{video}` is the row's path, `{name}` its last part.

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from reelbench.base.files import inside, written_aside
+from reelbench.base.files import path_inside, written_aside
 from reelbench.base.settings import home
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def mini_clip(benchmark: str, video: str, seconds: float | None = None) -> Path:
 
     It is an H.264 mp4 that lasts `seconds`.
     """
-    path = inside(folder(benchmark), f"{video}.mp4")
+    path = path_inside(folder(benchmark), f"{video}.mp4")
     if not path.is_file():
         with written_aside(path) as aside:
             draw_clip(aside, video, seconds or SECONDS)

@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from reelbench.base.errors import InputError
-from reelbench.base.files import inside
+from reelbench.base.files import path_inside
 from reelbench.base.picture_files import FORMAT_BY_SUFFIX, opened
 from reelbench.registry.row_columns import PICTURES
 from reelbench.registry.rows import Row
-from reelbench.video.media_roots import fill
+from reelbench.video.media_roots import place_in_layout
 
 FindFile = Callable[[Iterable[str]], Path | None]
 """From paths below a root to the first that exists."""
 
 
-def names_of(row: Row) -> Sequence[str]:
+def names_of_pictures(row: Row) -> Sequence[str]:
     """Return the paths of the pictures that are shown with a row's video."""
     return row.get(PICTURES.name) or ()
 
@@ -29,11 +29,11 @@ def find(name: str, layouts: Iterable[str], find_file: FindFile) -> Path | None:
     Raises:
         InputError: The name leads out of a folder, or is not a picture's.
     """
-    inside(Path(), name, "picture ")
+    path_inside(Path(), name, "picture ")
     if not name.lower().endswith(tuple(FORMAT_BY_SUFFIX)):
         suffixes = ", ".join(FORMAT_BY_SUFFIX)
         raise InputError(f"picture {name[:200]!r} does not end in {suffixes}")
-    return find_file(fill(layout, name) for layout in layouts)
+    return find_file(place_in_layout(layout, name) for layout in layouts)
 
 
 def check(path: Path) -> None:

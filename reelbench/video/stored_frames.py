@@ -150,7 +150,7 @@ def note_use(folder: Path) -> None:
             os.utime(folder / RECORD)
 
 
-def size(folder: Path) -> int:
+def size_of_entry(folder: Path) -> int:
     """Return the bytes that an entry takes."""
     with suppress(OSError):
         return sum(file.stat().st_size for file in folder.iterdir())

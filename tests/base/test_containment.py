@@ -246,7 +246,7 @@ def test_a_variable_names_nothing_that_a_path_may_not(places, monkeypatch):
     assert Library(spec, "test", make=False).find(row) is None
     monkeypatch.setenv("REELBENCH_BENCHMARKS", str(outer))
     assert Library(spec, "test", make=False).find(row) is None  # set since it was read
-    containment.allow(folder, outer)
+    containment.allow_outside_folder(folder, outer)
     spec = discovery.open_file(folder)
     assert Library(spec, "test", make=False).find(row) == outer / "film.mp4"
 
@@ -264,7 +264,7 @@ def test_what_the_user_allows_is_read_from_then_on_by_the_folder_and_by_no_other
     declared(folder, f"media: {{roots: [{outer}]}}\n")
     with pytest.raises(InputError, match="--allow-outside"):
         benchmark_file.read(folder)
-    containment.allow(folder, outer)
+    containment.allow_outside_folder(folder, outer)
     (folder / "film.mp4").unlink()
     spec = discovery.open_file(folder)
     (row,) = locate(spec.id, "test", fetch=False).read()

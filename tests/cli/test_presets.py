@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from reelbench.base.errors import InputError
-from reelbench.registry.presets import preset, shipped
+from reelbench.registry.presets import preset, shipped_presets
 from reelbench.tasks.lmms import process
 from tests.program import app
 from tests.servers.judge import Answer, JudgeServer
@@ -80,14 +80,14 @@ def test_the_question_stands_where_the_preset_says(own, tmp_path):
 
 def test_lmms_eval_is_told_and_what_is_given_stays():
     given = ["--model", "qwen3_vl", "--model_args", "pretrained=x", "--gen_kwargs", "top_p=0.5"]
-    arguments, taken = process.with_preset(given, shipped()["qwen3-vl-thinking"])
+    arguments, taken = process.with_preset(given, shipped_presets()["qwen3-vl-thinking"])
     pairs = process.option_value(arguments, "--gen_kwargs").split(",")
     assert set(pairs) == {"top_p=0.5", "temperature=0.6", "top_k=20", "repetition_penalty=1.0",
                           "presence_penalty=0.0", "max_new_tokens=40960", "do_sample=True"}  # fmt: skip
     assert process.option_value(arguments, "--seed") == "1234"
     assert process.option_value(arguments, "--model_args") == "pretrained=x,max_pixels=401408"
     assert taken.changed == ("top_p",)
-    _, other = process.with_preset(["--model", "llava_hf"], shipped()["qwen3-vl-thinking"])
+    _, other = process.with_preset(["--model", "llava_hf"], shipped_presets()["qwen3-vl-thinking"])
     assert (
         {"pixels"} <= set(other.changed) <= {"pixels", "top_k", "top_p"}
     )  # its chat class passes on what it names
@@ -95,7 +95,9 @@ def test_lmms_eval_is_told_and_what_is_given_stays():
 
 def test_what_an_adapter_never_hands_on_is_changed_and_not_sent():
     pytest.importorskip("lmms_eval")
-    arguments, taken = process.with_preset(["--model", "qwen3_vl"], shipped()["qwen3-vl-instruct"])
+    arguments, taken = process.with_preset(
+        ["--model", "qwen3_vl"], shipped_presets()["qwen3-vl-instruct"]
+    )
     assert "presence_penalty" in taken.changed  # 1.5, which Hugging Face's generate doesn't know
     assert "repetition_penalty" not in taken.changed  # 1.0 changes nothing
     assert "presence_penalty" not in process.option_value(arguments, "--gen_kwargs")

@@ -344,7 +344,11 @@ def test_what_ended_a_reply_reaches_the_caller_now_and_from_the_cache(
         assert len(server.calls) == 1
     for it in asked:
         reply = it.replies[-1].reply
-        assert (it.value, ask_result.unfinished(reply), reply.finish) == (value, unfinished, finish)
+        assert (it.value, ask_result.mishap_of_reply(reply), reply.finish) == (
+            value,
+            unfinished,
+            finish,
+        )
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import itertools
 import pytest
 
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.ask_result import text_of, unfinished
+from reelbench.llm.ask_result import mishap_of_reply, text_of
 from reelbench.llm.asker import Asker
 from reelbench.llm.client import TransientError, parsed_reply
 from reelbench.llm.endings import ending_of
@@ -54,14 +54,14 @@ def kept(raw, finish, completion_tokens=0):
 def test_a_name_means_the_same_in_any_case_and_behind_any_prefix(names, mishap):
     for name in names:
         reply = kept("B", name)
-        assert unfinished(reply) == mishap, name
+        assert mishap_of_reply(reply) == mishap, name
         assert ending_of(name).group == (mishap or "ended"), name
 
 
 def test_a_name_that_no_vendor_has_is_unknown_and_no_mishap():
     assert ending_of("Ended.by_moonlight").group == "unknown"
     assert ending_of("Ended.by_moonlight").name == "Ended.by_moonlight"
-    assert unfinished(kept("B", "by_moonlight")) is None
+    assert mishap_of_reply(kept("B", "by_moonlight")) is None
     assert text_of(kept("B", "by_moonlight")) == "B"
 
 
@@ -83,7 +83,7 @@ def test_a_name_that_no_vendor_has_is_unknown_and_no_mishap():
 )
 def test_what_a_choice_says_of_its_end_is_kept(choice, mishap, finish):
     reply = reply_to(**choice)
-    assert (unfinished(reply), reply.finish) == (mishap, finish)
+    assert (mishap_of_reply(reply), reply.finish) == (mishap, finish)
 
 
 @pytest.mark.parametrize(
@@ -160,13 +160,13 @@ def test_thinking_that_the_limit_cut_off_is_cut_off_alone():
     answer = Answer("", finish="MAX_TOKENS", message={"reasoning_content": "It is"})
     result, notes = asked(answer)
     assert (result.value, notes) == ("", [])
-    assert unfinished(result.replies[-1].reply) == "cut_off"
+    assert mishap_of_reply(result.replies[-1].reply) == "cut_off"
 
 
 @pytest.mark.parametrize("content", [None, ""])
 def test_a_refusal_in_its_own_field_is_refused(content):
     result, notes = asked(Answer(content, message={"refusal": "I can't help."}))
-    assert unfinished(result.replies[-1].reply) == "refused"
+    assert mishap_of_reply(result.replies[-1].reply) == "refused"
     assert "field for refusals" in notes[0]
 
 

@@ -27,7 +27,7 @@ from reelbench.studio.diagnosis.folder import (
     write_records,
 )
 from reelbench.studio.evidence.graphs import Graph
-from reelbench.studio.evidence.isolation import ROUNDS, Round, Stop, advance, stopped_round
+from reelbench.studio.evidence.isolation import ROUNDS, Round, Stop, next_round, stopped_round
 
 _ENDS: dict[str, Stop] = {
     Reason.MODEL_FAILED: "model_failed",
@@ -294,7 +294,7 @@ class _Tagging:
         if isinstance(votes, str):
             self._lacking[key] = votes
             return self._end_question(key, "tagger_unavailable")
-        return advance(
+        return next_round(
             graph,
             history,
             votes.votes,

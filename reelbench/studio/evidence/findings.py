@@ -164,7 +164,7 @@ class NodeVerdict(BaseModel):
         return self.status, self.label
 
 
-def decide(finding: Finding, node: Node) -> NodeVerdict:
+def verdict_on_node(finding: Finding, node: Node) -> NodeVerdict:
     """Judge a node whose parents are known.
 
     By Fig. 6, rules 2 and 3, and the causes.
@@ -249,7 +249,7 @@ def read_findings(value: object, graph: Graph, asked_nodes: Sequence[str]) -> Re
             elif finding.id in verdicts:
                 problems.append(f"{name}: is there twice")
             else:
-                verdicts[finding.id] = decide(finding, graph.by_id[finding.id])
+                verdicts[finding.id] = verdict_on_node(finding, graph.by_id[finding.id])
         except ValidationError as error:
             problems += [f"{name}: {problem}" for problem in _invalid_fields(error)]
         except ValueError as error:

@@ -96,7 +96,7 @@ def nodes_to_tag(graph: Graph, history: Sequence[Round]) -> list[str]:
     return keys
 
 
-def advance(
+def next_round(
     graph: Graph,
     history: Sequence[Round],
     votes: Sequence[Vote],

@@ -27,7 +27,7 @@ from reelbench.stats import intervals
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
-from reelbench.studio.review.spans import far_apart, span_of, spans_of
+from reelbench.studio.review.spans import are_far_apart, span_of, spans_of
 from reelbench.tasks.submissions import (
     Prediction,
     reference_of,
@@ -69,7 +69,7 @@ class BlindAnswers(ReviewKind):
             if answer:
                 answers.add(" ".join(answer.split()).casefold())
         spans = spans_of(by_reviewer.values())
-        return len(answers) > 1 or far_apart(spans)
+        return len(answers) > 1 or are_far_apart(spans)
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Score people's answers: the metrics over people, of each person, and of decisions.

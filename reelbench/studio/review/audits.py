@@ -117,7 +117,7 @@ class Audits(ReviewKind):
         coded = [marks for marks in by_reviewer.values() if self.verdict_of(marks)]
         if not coded:
             return False
-        return self.disagrees(by_reviewer) or not any(map(_stays, coded))
+        return self.disagrees(by_reviewer) or not any(map(_is_kept, coded))
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return codes with their agreement, the gate, reasons, mended texts, and wrong steps.
@@ -213,7 +213,7 @@ def _is_asked(ask: parts.Part, marks: Marks) -> bool:
     return False
 
 
-def _stays(marks: Marks) -> bool:
+def _is_kept(marks: Marks) -> bool:
     """Return True where a question stays: approved, or mended as its code asks.
 
     C1 asks for a right answer, C3 for a clear question.
@@ -234,7 +234,7 @@ def _one_who_mended(all_marks: Iterable[Marks]) -> Marks:
 
     def usefulness(marks: Marks) -> tuple[bool, bool]:
         has_edits = bool(_mended_texts(marks))
-        return _stays(marks), has_edits
+        return _is_kept(marks), has_edits
 
     return max(all_marks, key=usefulness)
 
@@ -264,7 +264,7 @@ def _audit_figures(
                 clarity[marks["clarity"]] += 1
     back: dict[str, str | None] = {}
     for name, marks in settled.items():
-        if not _stays(marks):
+        if not _is_kept(marks):
             back[name] = AUDITS.verdict_of(marks)
     return {
         "codes": _code_figures(settled, codes_by_item),
@@ -452,7 +452,7 @@ def _write(reviews: Reviews, settled: Mapping[str, Marks], path: Path) -> str:
     changes: dict[str, dict[str, Any]] = {}
     back: dict[str, dict[str, Any]] = {}
     for name, marks in settled.items():
-        if _stays(marks):
+        if _is_kept(marks):
             verified.add(name)
             changes[name] = dict(_mended_texts(marks))
             continue

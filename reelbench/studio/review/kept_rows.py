@@ -92,7 +92,7 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
             if name in outcome.back:
                 audit = dict(outcome.back[name])
                 back_entries.append(_Entry(name, {**fields, "audit": audit}))
-            if _stays(name, outcome):
+            if _is_kept(name, outcome):
                 changes = outcome.changes.get(name, {})
                 verified = name in outcome.verified
                 kept_entries.append(_Entry(name, {**fields, **changes, "verified": verified}))
@@ -118,7 +118,7 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
     return words + _cost_in_words(cost, reviews.wage)
 
 
-def _stays(name: str, outcome: Verification) -> bool:
+def _is_kept(name: str, outcome: Verification) -> bool:
     if outcome.only_with and name not in outcome.verified:
         return False
     return name not in outcome.dropped

@@ -133,7 +133,7 @@ class Ratings(ReviewKind):
 
         The paper's own table stands beside it where it has one.
         """
-        table, low_ratings = rated(reviews)
+        table, low_ratings = merge_ratings(reviews)
         decisions: dict[str, Decision] = {}
         for name, marks in reviews.decisions.items():
             decision = parse_decision(marks, f"marks.{name}")
@@ -166,7 +166,7 @@ class Rated(NamedTuple):
     low: list[_LowRating]
 
 
-def rated(reviews: Reviews) -> Rated:
+def merge_ratings(reviews: Reviews) -> Rated:
     """Merge people's ratings.
 
     Raises:
@@ -277,7 +277,7 @@ def _low_ratings_in_words(reviews: Reviews) -> dict[str, list[str]]:
     """Return the low ratings and all comments, by the id of the decision."""
     ratings_by_reviewer = {name: reviews.reviews[name].rated for name in reviews.reviewers}
     words_by_name: dict[str, list[str]] = {}
-    for low_rating in rated(reviews).low:
+    for low_rating in merge_ratings(reviews).low:
         reviewers_ratings: list[str] = []
         for reviewer, ratings in ratings_by_reviewer.items():
             by_dimension = ratings.get((low_rating.part, low_rating.id), {})

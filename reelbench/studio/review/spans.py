@@ -46,13 +46,13 @@ class AnswerSpans(ReviewKind):
 
     def is_done(self, marks: Marks) -> bool:
         """Return True where there is a whole span, or the item was called bad."""
-        return is_bad(marks) or span_of(marks) is not None
+        return is_called_bad(marks) or span_of(marks) is not None
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Return True where some reject the item, or spans overlap by less than `APART`."""
         spans = spans_of(by_reviewer.values())
-        rejected = any(map(is_bad, by_reviewer.values()))
-        return bool(rejected and spans) or far_apart(spans)
+        rejected = any(map(is_called_bad, by_reviewer.values()))
+        return bool(rejected and spans) or are_far_apart(spans)
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return each item's median span, and agreement.
@@ -175,7 +175,7 @@ def _question_and_answer(spec: BenchmarkSpec, row: Row) -> list[parts.Part]:
     return [*shows, answer]
 
 
-def is_bad(marks: Marks) -> bool:
+def is_called_bad(marks: Marks) -> bool:
     """Return True where the item was called bad."""
     return marks.get("verdict") == "bad"
 
@@ -186,7 +186,7 @@ def span_of(marks: Marks) -> _Span | None:
     None for none, half a one, or a bad item.
     """
     span = marks.get("span")
-    if is_bad(marks) or not span or None in span:
+    if is_called_bad(marks) or not span or None in span:
         return None
     start, end = span
     if end < start:
@@ -204,7 +204,7 @@ def spans_of(all_marks: Iterable[Marks]) -> list[_Span]:
     return spans
 
 
-def far_apart(spans: Sequence[_Span]) -> bool:
+def are_far_apart(spans: Sequence[_Span]) -> bool:
     """Return True where any two spans overlap by less than `APART`."""
     pairs = combinations(spans, 2)
     return any(iou(first, second) < APART for first, second in pairs)
@@ -229,16 +229,16 @@ class ItemSpans(BaseModel):
 
 def _item_spans(all_marks: Sequence[Marks], decision: Marks) -> ItemSpans:
     spans = spans_of(all_marks)
-    rejected = sum(map(is_bad, all_marks))
+    rejected = sum(map(is_called_bad, all_marks))
     begun = 0
     for marks in all_marks:
-        if marks.get("span") and not is_bad(marks):
+        if marks.get("span") and not is_called_bad(marks):
             begun += 1
     overlaps = [iou(first, second) for first, second in combinations(spans, 2)]
     span = _median_span(spans)
     is_usable = rejected < len(spans)
     decided_span = span_of(decision)
-    if decided_span is not None or is_bad(decision):
+    if decided_span is not None or is_called_bad(decision):
         span = decided_span
         is_usable = decided_span is not None
     return ItemSpans(

@@ -6,7 +6,7 @@ from reelbench.tasks.lint.findings import Fault, Rule
 from reelbench.tasks.lint.questions import Question
 
 
-def _look(questions: Sequence[Question]) -> Iterator[Fault]:
+def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
     alike: dict[Hashable, list[Question]] = {}
     for question in questions:
         key = (question.videos, question.clip, question.language, question.plain_text)
@@ -21,5 +21,5 @@ RULE = Rule(
     name="question_in_splits",
     title="a question stands in two splits",
     threshold="the same video, clip and question, whatever the options",
-    look=_look,
+    look=_faults,
 )

@@ -182,7 +182,7 @@ def lint_benchmark(
     untried: str | None = None
     enough = _splits_to_train_on(questions)
     if baseline and enough:
-        untried = words_alone.why_not()
+        untried = words_alone.reason_not_tried()
         if untried is None:
             words = list(_words_of_splits(enough))
     return BenchmarkLint(
@@ -202,7 +202,7 @@ def _splits_to_train_on(questions: Sequence[Question]) -> dict[str, Choices]:
     enough: dict[str, Choices] = {}
     for split in splits:
         choices = Choices.of(question for question in questions if question.split == split)
-        if words_alone.are_enough(choices):
+        if words_alone.has_enough_questions(choices):
             enough[split] = choices
     return enough
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from reelbench.base.errors import number_of
 from reelbench.tasks.lint.findings import FEWEST_ROWS, Fault, Rule, Way
-from reelbench.tasks.lint.questions import Choices, Question, plain
+from reelbench.tasks.lint.questions import Choices, Question, plain_text
 
 _SHARE = 0.90
 _SMALLEST = 0.10
@@ -56,7 +56,7 @@ def _shared_options(choices: Choices, numbers: Sequence[int]) -> list[str]:
     return sorted(option for option, count in questions_with.items() if count >= fewest)
 
 
-def _look(questions: Sequence[Question]) -> Iterator[Fault]:
+def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
     questions_of_part: dict[tuple[str, str], list[Question]] = {}
     for question in questions:
         if question.answer:
@@ -73,7 +73,7 @@ def _fault_of_part(label: str, questions: Sequence[Question]) -> Fault | None:
     """Return the fault of a label, or of a split. None where answers differ."""
     questions_by_answer: dict[str, list[Question]] = {}
     for question in questions:
-        answer = plain(question.answer)
+        answer = plain_text(question.answer)
         questions_by_answer.setdefault(answer, []).append(question)
     most = max(questions_by_answer.values(), key=len)
     videos = {question.videos for question in most}
@@ -95,6 +95,6 @@ RULE = Rule(
         "90 % of 20 questions or more, and 10 points above chance; "
         "without options, on 10 videos or more"
     ),
-    look=_look,
+    look=_faults,
     ways=_ways,
 )

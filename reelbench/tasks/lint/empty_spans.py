@@ -6,7 +6,7 @@ from reelbench.tasks.lint.findings import Fault, Rule
 from reelbench.tasks.lint.questions import Question
 
 
-def _look(questions: Sequence[Question]) -> Iterator[Fault]:
+def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
     for question in questions:
         for start, end in question.spans:
             if end <= start:
@@ -17,5 +17,5 @@ RULE = Rule(
     name="empty_span",
     title="a span has no length",
     threshold="it ends where it begins, or before",
-    look=_look,
+    look=_faults,
 )

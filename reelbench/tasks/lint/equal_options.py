@@ -7,7 +7,7 @@ from reelbench.tasks.lint.findings import Fault, Rule
 from reelbench.tasks.lint.questions import Question
 
 
-def _look(questions: Sequence[Question]) -> Iterator[Fault]:
+def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
     for question in questions:
         places_of_text: dict[str, list[int]] = {}
         for place, text in enumerate(question.plain_options):
@@ -25,5 +25,5 @@ RULE = Rule(
     name="equal_options",
     title="two options of a question are equal",
     threshold="the same text, case and spaces aside",
-    look=_look,
+    look=_faults,
 )

@@ -6,7 +6,7 @@ from reelbench.tasks.lint.findings import Fault, Rule
 from reelbench.tasks.lint.questions import Question, is_behind
 
 
-def _look(questions: Sequence[Question]) -> Iterator[Fault]:
+def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
     for question in questions:
         if not question.spans or not question.duration:
             continue
@@ -20,5 +20,5 @@ RULE = Rule(
     name="late_span",
     title="a span ends behind the end of its video",
     threshold="by more than 2 % of the length that the row states, and a second",
-    look=_look,
+    look=_faults,
 )

@@ -13,7 +13,7 @@ _RANGE = re.compile(rf"(?<![\d:.]){_CLOCK}\s*(?:-|–|—|~|to|and)\s*{_CLOCK}(?
 _OF_DAY = re.compile(r"\s*(?:[ap]\.?\s?m\b|o'clock|uhr|h\b)", re.IGNORECASE)
 
 
-def _look(questions: Sequence[Question]) -> Iterator[Fault]:
+def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
     for question in questions:
         if not question.duration:
             continue
@@ -43,5 +43,5 @@ RULE = Rule(
         "a range such as 00:10 - 00:25, by more than 2 % of the length that the row states, and a "
         "second"
     ),
-    look=_look,
+    look=_faults,
 )

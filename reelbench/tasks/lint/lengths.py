@@ -8,7 +8,7 @@ from reelbench.tasks.lint.questions import Question, Window
 _SMALLEST = 1.0  # seconds
 
 
-def _look(questions: Sequence[Question]) -> Iterator[Fault]:
+def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
     questions_of_video: dict[tuple[tuple[str, ...], Window | None], list[Question]] = {}
     for question in questions:
         if question.duration:
@@ -30,5 +30,5 @@ RULE = Rule(
     name="lengths",
     title="one video has different lengths",
     threshold="lengths that rows state, more than a second apart",
-    look=_look,
+    look=_faults,
 )

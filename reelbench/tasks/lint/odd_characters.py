@@ -17,7 +17,7 @@ _OUTSIDE_ASCII = re.compile(r"[^\x00-\x7f]{2,}")
 _LATIN = "LATIN"
 
 
-def _look(questions: Sequence[Question]) -> Iterator[Fault]:
+def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
     for question in questions:
         if _is_plain("".join((question.text, question.answer, *question.options))):
             continue
@@ -74,5 +74,5 @@ RULE = Rule(
     threshold=(
         "without width, control, private, not decodable; HTML entities; UTF-8 read as Windows-1252"
     ),
-    look=_look,
+    look=_faults,
 )

@@ -6,7 +6,7 @@ from reelbench.tasks.lint.findings import Fault, Rule
 from reelbench.tasks.lint.questions import Question
 
 
-def _look(questions: Sequence[Question]) -> Iterator[Fault]:
+def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
     first_of_split: dict[str, dict[str, Question]] = {}
     for question in questions:
         for video in question.videos:
@@ -21,5 +21,5 @@ RULE = Rule(
     name="video_in_splits",
     title="a video stands in two splits",
     threshold="the same media key; the first question of each split is named",
-    look=_look,
+    look=_faults,
 )

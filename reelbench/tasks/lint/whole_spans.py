@@ -8,20 +8,20 @@ from reelbench.tasks.lint.questions import Question
 _SHARE = 0.95
 
 
-def _look(questions: Sequence[Question]) -> Iterator[Fault]:
+def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
     for question in questions:
         length = question.duration
         if question.clip is not None:
             length = question.clip[1] - question.clip[0]
         if not question.spans or not length:
             continue
-        covered = _covered(question)
+        covered = _covered_seconds(question)
         # More than the whole is a matter of other rules.
         if _SHARE * length <= covered <= length / _SHARE:
             yield Fault((question,), f"{100 * covered / length:.0f} % of {length:,.10g} s")
 
 
-def _covered(question: Question) -> float:
+def _covered_seconds(question: Question) -> float:
     """Return the seconds that a question's windows cover together."""
     seconds = 0.0
     last_end = float("-inf")
@@ -35,5 +35,5 @@ RULE = Rule(
     name="whole_span",
     title="a span is the whole video, and nothing has to be found",
     threshold="95 % of its length, as the row states it",
-    look=_look,
+    look=_faults,
 )

@@ -90,7 +90,7 @@ class WordsAlone:
         return self.test.value - bar >= _SMALLEST
 
 
-def why_not() -> str | None:
+def reason_not_tried() -> str | None:
     """Return why words alone can't be tried here, or None."""
     if find_spec("sklearn") is None:
         return (
@@ -100,7 +100,7 @@ def why_not() -> str | None:
     return None
 
 
-def are_enough(choices: Choices) -> bool:
+def has_enough_questions(choices: Choices) -> bool:
     """Return True for enough questions and videos to train on."""
     videos = set(choices.right.videos)
     return len(choices.questions) >= FEWEST_QUESTIONS and len(videos) >= FOLDS
@@ -108,7 +108,7 @@ def are_enough(choices: Choices) -> bool:
 
 def words_alone(split: str, choices: Choices) -> WordsAlone | None:
     """Return the score of words alone. None for too few questions or videos."""
-    if not are_enough(choices):
+    if not has_enough_questions(choices):
         return None
     import sklearn
 

@@ -146,7 +146,7 @@ class AddedArguments(NamedTuple):
     notes: list[str]
 
 
-def of(model: str | None) -> Adapter:
+def adapter_named(model: str | None) -> Adapter:
     """Return the facts on an adapter by name.
 
     Of one that nobody has looked at it is only known that it takes pictures.
@@ -169,7 +169,7 @@ def values_in(text: str | None) -> dict[str, str]:
 
 def row(model: str) -> dict[str, str]:
     """Return the facts on an adapter: its form of `uniform:4`, and the frames that arrived."""
-    adapter = of(model)
+    adapter = adapter_named(model)
     sampling = FrameSampling.parse("uniform:4")
     added, notes = added_arguments(model, {}, sampling)
     if not adapter.sees:
@@ -200,7 +200,7 @@ def _joined(arguments: Mapping[str, str]) -> str:
     return ",".join(f"{name}={value}" for name, value in arguments.items())
 
 
-def drops(model: str | None, setting: str) -> bool:
+def ignores_setting(model: str | None, setting: str) -> bool:
     """Return True where an adapter's code never names a setting of generation.
 
     Its model never hears of it then.
@@ -230,7 +230,7 @@ def form_for(model: str, sampling: FrameSampling, row_kind: str) -> DecodedForm:
         if sampling.form_given != "clip":
             sampling = sampling.as_images()
         return DecodedForm(sampling, even=False)
-    adapter = of(model)
+    adapter = adapter_named(model)
     code_files = kinds(model)
     if not adapter.looked_at and not code_files:
         raise InputError(
@@ -260,12 +260,12 @@ def check_times(sampling: FrameSampling, adapter_kinds: Collection[str]) -> None
         raise InputError(f"frames {sampling}: {NO_TIMES}")
 
 
-def sends(model: str | None) -> bool:
+def sends_pictures(model: str | None) -> bool:
     """Return True where an adapter sends pictures on to a server, whatever was asked for.
 
     It does not where it sends videos on.
     """
-    return of(model).server and not passes_video
+    return adapter_named(model).server and not passes_video
 
 
 def adapt(
@@ -283,12 +283,12 @@ def adapt(
             aren't even, or don't begin with the video).
         chat: Whether it takes messages, in which times can stand; by default as the one that runs.
     """
-    adapter = of(model)
+    adapter = adapter_named(model)
     if not sampling.decodes or not adapter.sees:
         return sampling
     if chat is None:
         chat = task_type == "chat"
-    if sends(model):
+    if sends_pictures(model):
         if chat:
             sampling = sampling.with_times(row_kind)
         return sampling if sampling.form == "images" else replace(sampling, form="images")
@@ -313,7 +313,7 @@ def added_arguments(
     Raises:
         InputError: The adapter can't take the clips that were asked for.
     """
-    adapter = of(model)
+    adapter = adapter_named(model)
     cost_notes: list[str] = []
     if adapter.encodes_anew and sampling.decodes:
         cost_notes.append(
@@ -332,7 +332,7 @@ def added_arguments(
             f"frames {sampling}: {model} hears a video's sound, and these clips have none; "
             "audio=keep keeps it"
         )
-    if not sends(model) and adapt(model, sampling, "", chat=False).form == "images":
+    if not sends_pictures(model) and adapt(model, sampling, "", chat=False).form == "images":
         note = _note_on_pictures(model, adapter, sampling)
         return AddedArguments({}, [note, *cost_notes, *sound_notes])
     if not adapter.looked_at:

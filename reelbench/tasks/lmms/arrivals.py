@@ -72,17 +72,17 @@ def hand_over(row: Row, frames: int, text: str = "") -> None:
         _texts[text] = key
 
 
-def latest(count: int) -> tuple[Key, ...]:
+def latest_rows(count: int) -> tuple[Key, ...]:
     """Return the last rows that this thread was given, at most so many, oldest first."""
     return tuple(_thread.rows)[-count:]
 
 
-def arrived(row: Row) -> int | None:
+def frames_arrived(row: Row) -> int | None:
     """Count the frames that arrived, with repeats. None where nobody knows."""
     return _arrived.get(key_of(row))
 
 
-def forget(split: str) -> None:
+def forget_split(split: str) -> None:
     """Start anew: the split's task is being loaded."""
     for counts in (_handed, _arrived):
         for key in list(counts):

@@ -74,7 +74,7 @@ def first_videos(arguments: Sequence[str]) -> dict[tuple[str, str], Callable[[],
     """
     sampling = visuals.sampling()
     model = option_value(arguments, "--model")
-    adapter = adapters.of(model)
+    adapter = adapters.adapter_named(model)
     if not sampling.decodes or not adapter.sees:
         return {}
     model_arguments = (option_value(arguments, "--model_args") or "").lower()

@@ -166,7 +166,7 @@ def run(
     return [replace(logged, is_own=True) for logged in new_tasks]
 
 
-def followed(
+def run_with_progress(
     status: StatusFile | None,
     start: Start,
     arguments: list[str],
@@ -321,7 +321,7 @@ def with_output_limit(
     model = option_value(arguments, "--model")
     if not tokens:
         model_args = option_value(arguments, "--model_args") or ""
-        if adapters.of(model).thinks and "enable_thinking=" not in model_args:
+        if adapters.adapter_named(model).thinks and "enable_thinking=" not in model_args:
             note(
                 f"{model} thinks before it answers, and an answer has 512 tokens or less: "
                 "--thinking gives it more, --model_args enable_thinking=False has it answer at once"
@@ -400,7 +400,7 @@ def _dropped_sampling_values(
     dropped: set[str] = set()
     for name, gen_name in names.items():
         has_effect = preset.get(name) not in {None, _NEUTRAL.get(name)}
-        if name != "max_tokens" and has_effect and adapters.drops(model, gen_name):
+        if name != "max_tokens" and has_effect and adapters.ignores_setting(model, gen_name):
             dropped.add(name)
     return dropped
 
@@ -414,7 +414,7 @@ def named_by_path(arguments: Sequence[str]) -> dict[str, BenchmarkSpec]:
     specs: dict[str, BenchmarkSpec] = {}
     for name in _typed_tasks(arguments):
         if name and not discovery.find_task(name):
-            path = settings.expanded(name)
+            path = settings.with_home_expanded(name)
             if path.name == NAME or (path / NAME).is_file():
                 specs[name] = discovery.open_file(path)
     return specs

@@ -98,7 +98,7 @@ class _HandlerVisitor(ast.NodeVisitor):
             self._loop = None
         elif isinstance(node, ast.For | ast.While | ast.AsyncFor):
             self._loop = node
-        elif isinstance(node, ast.ExceptHandler) and not raises(node.body):
+        elif isinstance(node, ast.ExceptHandler) and not always_raises(node.body):
             self._add_lines(node)
         self.generic_visit(node)
         self._function, self._loop = outer
@@ -132,14 +132,14 @@ def _tries_again(loop: ast.AST | None) -> bool:
     return isinstance(loop, ast.While)
 
 
-def raises(body: Sequence[ast.stmt]) -> bool:
+def always_raises(body: Sequence[ast.stmt]) -> bool:
     """Return True where statements end in an error whatever happens."""
     for statement in body:
         if isinstance(statement, ast.Raise):
             return True
         if isinstance(statement, ast.If):
             branches = (statement.body, statement.orelse)
-            if all(map(raises, branches)):
+            if all(map(always_raises, branches)):
                 return True
     return False
 
@@ -157,7 +157,7 @@ class Noticed:
 
 
 @contextmanager
-def noticing(adapter: Any) -> Iterator[list[Noticed]]:  # noqa: ANN401 - lmms-eval's model
+def noticed_failures(adapter: Any) -> Iterator[list[Noticed]]:  # noqa: ANN401 - lmms-eval's model
     """Notice the failures that are logged meanwhile, whatever the loggers show.
 
     They are loguru and the adapter's own logger. All threads' failures count, if they can be those
@@ -178,7 +178,7 @@ def noticing(adapter: Any) -> Iterator[list[Noticed]]:  # noqa: ANN401 - lmms-ev
         swallowing = swallowing_lines(file).get(line)
         if swallowing is not None:
             words = _words_of(sys.exc_info()[1], message)
-            noticed.append(Noticed(words, swallowing.retried, arrivals.latest(rows)))
+            noticed.append(Noticed(words, swallowing.retried, arrivals.latest_rows(rows)))
 
     def of_loguru(message: Any) -> None:  # noqa: ANN401 - loguru's
         record = message.record
@@ -224,9 +224,9 @@ def answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]
     if not requests:
         return []
     adapter_name = type(adapter).__module__.rpartition(".")[2]
-    if adapters.of(adapter_name).miscounts:  # each is asked by itself, and paid for once
+    if adapters.adapter_named(adapter_name).miscounts:  # each is asked by itself, and paid for once
         return [_ask_alone(adapter, request, ask) for request in requests]
-    with noticing(adapter) as noticed:
+    with noticed_failures(adapter) as noticed:
         replies = list(ask(adapter, list(requests)))
     if len(replies) != len(requests):
         log.warning(
@@ -315,7 +315,7 @@ def _words_of_failure(noticed: Sequence[Noticed], *, empty: bool) -> str | None:
 def _ask_alone(adapter: Any, request: "Instance", ask: Ask) -> Any:  # noqa: ANN401 - a text or lmms-eval's own
     noticed: list[Noticed] = []
     try:
-        with noticing(adapter) as noticed:
+        with noticed_failures(adapter) as noticed:
             replies = list(ask(adapter, [request]))
     except Exception as error:
         if not noticed:  # the adapter's own way of saying that it can't be asked at all

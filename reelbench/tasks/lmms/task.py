@@ -174,7 +174,7 @@ class LmmsTask:
             data.problem = str(error)
         if sampling is None or data.problem is not None:
             return dataset.select([])
-        arrivals.forget(split)
+        arrivals.forget_split(split)
         if sampling.kind == "none":  # asked in words only, a question needs no video
             data.media_missing = 0
             return dataset
@@ -273,7 +273,7 @@ class LmmsTask:
         reason = prediction.reason
         if reason is None and submissions.cut_off(answer):
             reason = Reason.CUT_OFF
-        if reason is None and submissions.hides(self.spec, doc["split"]):
+        if reason is None and submissions.has_hidden_answers(self.spec, doc["split"]):
             reason = Reason.ANSWERS_HIDDEN
         if view.problem is not None:
             reason = Reason.MEDIA_UNREADABLE
@@ -311,7 +311,7 @@ class LmmsTask:
             # A scorer's bug must not cost the run its answers: it is logged and counted.
             log.exception("%s: %s could not be scored", self.spec.id, item.id)
             sample = item.sample(Reason.SCORER_FAILED)
-        if submissions.hides(self.spec, doc["split"]):
+        if submissions.has_hidden_answers(self.spec, doc["split"]):
             detail = {"metric": SUBMISSION, "sample": sample.model_dump(), "split": doc["split"]}
             return {SUBMISSION: detail}
         details = {
@@ -388,7 +388,7 @@ def _frames_arrived(doc: Row, view: Shown) -> int | str | None:
     handed_over = view.picture_count
     if not handed_over or view.problem is not None:
         return None
-    count = arrivals.arrived(doc)
+    count = arrivals.frames_arrived(doc)
     if count is None:
         return "unknown"
     if handed_over - count in {0, view.padding}:

@@ -60,7 +60,7 @@ def content(view: Shown, language: str, *, as_data: bool) -> list[dict[str, Any]
     handed over as lmms-eval's own tasks do, opened and not yet decoded. An adapter that sends them
     on gets their paths.
     """
-    sent_on = adapters.sends(adapters.running)
+    sent_on = adapters.sends_pictures(adapters.running)
     items: list[dict[str, Any]] = []
     for piece in view.attachments(language):
         if isinstance(piece, str):
@@ -173,7 +173,7 @@ class Frames:
         """
         asked_sampling = sampling(kwargs)
         self._samplings.add(asked_sampling)
-        sees = adapters.of(adapters.running).sees
+        sees = adapters.adapter_named(adapters.running).sees
         is_none = asked_sampling.kind == "none"
         if sees and not is_none:
             shown_before = self._views_of(row).get(self._sampling_for_adapter(asked_sampling))
@@ -232,7 +232,7 @@ class Frames:
         if only is None:
             return None
         form = self._sampling_for_adapter(only).sampling
-        is_usual = adapters.sends(adapters.running) and form.times == only.times
+        is_usual = adapters.sends_pictures(adapters.running) and form.times == only.times
         return None if is_usual or form == only else str(form)
 
     def refuse(self, row: Row, asked_sampling: FrameSampling, why: str) -> None:
@@ -249,7 +249,7 @@ class Frames:
         Nothing is known where two samplings were asked for.
         """
         only = self._only_sampling()
-        if only is not None and adapters.of(adapters.running).sees:
+        if only is not None and adapters.adapter_named(adapters.running).sees:
             is_known = only.kind == "none" or only.decodes or only.subs == "file"
             if is_known:
                 return self._shown_video(row, only)
@@ -268,7 +268,7 @@ class Frames:
         Several videos, and a video with pictures beside it, are pictures.
         """
         spec = self.library.spec
-        adapter = adapters.of(adapters.running)
+        adapter = adapters.adapter_named(adapters.running)
         form = adapters.adapt(adapters.running, asked_sampling, spec.row_kind)
         if form.decodes and {VIDEOS, PICTURES} & set(spec.columns):
             form = form.as_images()

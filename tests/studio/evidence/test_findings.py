@@ -5,10 +5,10 @@ import pytest
 from reelbench.studio.evidence.findings import (
     LABELS,
     Finding,
-    decide,
     read_cue,
     read_findings,
     seconds_off,
+    verdict_on_node,
 )
 from reelbench.studio.evidence.graphs import Graph, Node
 
@@ -67,13 +67,14 @@ def test_the_labels_are_those_of_table_8():
     ],
 )
 def test_the_decision_table(said, status, label):
-    verdict = decide(said, TIMED)
+    verdict = verdict_on_node(said, TIMED)
     assert (verdict.status, verdict.label) == (status, label)
 
 
 def test_a_node_without_a_time_is_never_off():
     assert (
-        decide(finding(time_critical=True, model_time="9:00"), GRAPH.by_id["b"]).status == "right"
+        verdict_on_node(finding(time_critical=True, model_time="9:00"), GRAPH.by_id["b"]).status
+        == "right"
     )
 
 
@@ -97,7 +98,7 @@ def test_a_node_without_a_time_is_never_off():
     ],
 )
 def test_the_first_cause_that_applies(causes, label, sub_cause):
-    verdict = decide(finding("no", causes=causes), TIMED)
+    verdict = verdict_on_node(finding("no", causes=causes), TIMED)
     assert (verdict.label, verdict.sub_cause) == (label, sub_cause)
 
 
@@ -168,12 +169,14 @@ def test_what_is_wrong_is_told_in_a_line(value, told):
 def test_the_label_is_of_the_first_cause_and_the_earliest_one_is_on_record(
     cause, causes, label, by_order
 ):
-    verdict = decide(finding("no", cause=cause, causes=causes), TIMED)
+    verdict = verdict_on_node(finding("no", cause=cause, causes=causes), TIMED)
     assert (verdict.label, verdict.by_order) == (label, by_order)
 
 
 def test_what_a_time_rests_on_is_kept_so_that_it_can_be_decided_anew():
-    verdict = decide(finding(time_critical=True, model_time="1:21", why="It looked later."), TIMED)
+    verdict = verdict_on_node(
+        finding(time_critical=True, model_time="1:21", why="It looked later."), TIMED
+    )
     assert (verdict.status, verdict.found, verdict.time_critical) == ("wrong", "yes", True)
     assert (verdict.model_time, verdict.why) == ("1:21", "It looked later.")
     assert seconds_off(verdict.model_time, TIMED) == 11

@@ -5,7 +5,13 @@ import pytest
 from reelbench.scoring.answers.reasoning import last_line
 from reelbench.studio.evidence.findings import NodeVerdict, read_findings
 from reelbench.studio.evidence.graphs import Graph, Node
-from reelbench.studio.evidence.isolation import Round, advance, nodes_to_tag, report, stopped_round
+from reelbench.studio.evidence.isolation import (
+    Round,
+    next_round,
+    nodes_to_tag,
+    report,
+    stopped_round,
+)
 
 LABEL = {
     "T": "Temporal Localization",
@@ -47,7 +53,7 @@ def play(graph, *attempts, right_at=None, rounds=5):
             for vote in votes
         ]
         history.append(
-            advance(graph, history, votes, answer_right=number == right_at, rounds=rounds)
+            next_round(graph, history, votes, answer_right=number == right_at, rounds=rounds)
         )
         if history[-1].stop:
             break
@@ -147,7 +153,7 @@ def test_figure_9_in_a_taggers_words_by_both_readings():
         return [verdicts] * 3
 
     gave_up = ("no", "planning", ["planning"])
-    first = advance(
+    first = next_round(
         NAME, [], reply(mistake=gave_up, commentator=gave_up, name=gave_up), answer_right=False
     )
     assert signs(first) == {
@@ -157,7 +163,7 @@ def test_figure_9_in_a_taggers_words_by_both_readings():
     }
     assert first.cue == "What to work from next:\n- evidence of mistake (at 0:10)"
     seen, misnamed = ("yes", None, []), ("partial", "attribute", ["knowledge", "attribute"])
-    second = advance(
+    second = next_round(
         NAME, [first], reply(mistake=seen, commentator=seen, name=misnamed), answer_right=False
     )
     assert signs(second) == {
@@ -462,14 +468,16 @@ def test_the_cue_is_that_of_the_first_vote_whose_first_failing_node_is_the_major
         {"mistake": verdict("R-")},
         {"mistake": verdict("R-")},
     ]
-    told = advance(NAME, [], votes, answer_right=False, cues=["of the man", None, "of the mistake"])
+    told = next_round(
+        NAME, [], votes, answer_right=False, cues=["of the man", None, "of the mistake"]
+    )
     assert (told.cue, told.corrects) == ("of the mistake", "mistake")
-    ours = advance(NAME, [], votes, answer_right=False, cues=["of the man", None, None])
+    ours = next_round(NAME, [], votes, answer_right=False, cues=["of the man", None, None])
     assert ours.cue == "What to work from next:\n- evidence of mistake (at 0:10)"
 
 
 def test_both_readings_are_voted_on():
     first = verdict("A").model_copy(update={"by_order": LABEL["K"]})
     votes = [{"mistake": first}, {"mistake": first}, {"mistake": verdict("A")}]
-    tag = advance(NAME, [], votes, answer_right=False).nodes["mistake"]
+    tag = next_round(NAME, [], votes, answer_right=False).nodes["mistake"]
     assert (tag.label, tag.by_order) == (LABEL["A"], LABEL["K"])

@@ -15,7 +15,7 @@ def row(name):
 
 @pytest.fixture(autouse=True)
 def _anew():
-    arrivals.forget(SPLIT)
+    arrivals.forget_split(SPLIT)
     arrivals._thread.waiting.clear()
     arrivals._thread.rows.clear()
 
@@ -25,37 +25,37 @@ def test_one_questions_clip_and_pictures_are_counted():
     arrivals.clips_arrived([6])
     arrivals.hand_over(row("pictures"), 4)
     arrivals.pictures_arrived(4)
-    assert [arrivals.arrived(row(name)) for name in ("clip", "pictures")] == [6, 4]
+    assert [arrivals.frames_arrived(row(name)) for name in ("clip", "pictures")] == [6, 4]
 
 
 def test_pictures_that_come_one_by_one_are_added_up():
     arrivals.hand_over(row("a"), 3)
     for _ in range(3):
         arrivals.pictures_arrived(1)
-    assert arrivals.arrived(row("a")) == 3
+    assert arrivals.frames_arrived(row("a")) == 3
 
 
 def test_what_is_processed_twice_arrived_once():
     arrivals.hand_over(row("a"), 3)
     arrivals.pictures_arrived(3)
     arrivals.pictures_arrived(3)
-    assert arrivals.arrived(row("a")) == 3
+    assert arrivals.frames_arrived(row("a")) == 3
 
 
 def test_of_a_batch_each_clip_is_counted_in_its_place():
     for name in ("a", "b"):
         arrivals.hand_over(row(name), 9)
     arrivals.clips_arrived([9, 6])
-    assert [arrivals.arrived(row(name)) for name in ("a", "b")] == [9, 6]
+    assert [arrivals.frames_arrived(row(name)) for name in ("a", "b")] == [9, 6]
 
 
 def test_a_run_without_frames_leaves_the_next_one_of_its_process_alone():
     for name in ("a", "b"):
         arrivals.hand_over(row(name), 0)
-    arrivals.forget(SPLIT)  # the next run loads the task
+    arrivals.forget_split(SPLIT)  # the next run loads the task
     arrivals.hand_over(row("a"), 3)
     arrivals.pictures_arrived(3)
-    assert arrivals.arrived(row("a")) == 3
+    assert arrivals.frames_arrived(row("a")) == 3
 
 
 @pytest.mark.parametrize("pictures", [7, 1])
@@ -63,15 +63,15 @@ def test_of_a_batch_that_lacks_pictures_nobody_knows_whose(pictures):
     for name in ("a", "b"):
         arrivals.hand_over(row(name), 4)
     arrivals.pictures_arrived(pictures)
-    assert [arrivals.arrived(row(name)) for name in ("a", "b")] == [None, None]
+    assert [arrivals.frames_arrived(row(name)) for name in ("a", "b")] == [None, None]
 
 
 def test_what_nobody_counted_is_unknown_and_so_is_what_is_asked_anew():
-    assert arrivals.arrived(row("never")) is None
+    assert arrivals.frames_arrived(row("never")) is None
     arrivals.hand_over(row("a"), 2)
     arrivals.pictures_arrived(2)
     arrivals.hand_over(row("a"), 2)
-    assert arrivals.arrived(row("a")) is None
+    assert arrivals.frames_arrived(row("a")) is None
 
 
 def test_a_message_counts_for_the_question_whose_text_it_has_in_any_thread():
@@ -82,7 +82,7 @@ def test_a_message_counts_for_the_question_whose_text_it_has_in_any_thread():
     thread = threading.Thread(target=arrivals.message_sent, args=[sent])
     thread.start()
     thread.join()
-    assert [arrivals.arrived(row(name)) for name in ("a", "b")] == [1, None]
+    assert [arrivals.frames_arrived(row(name)) for name in ("a", "b")] == [1, None]
 
 
 def test_a_servers_own_reading_of_a_video_is_not_known():
@@ -98,7 +98,7 @@ def test_a_servers_own_reading_of_a_video_is_not_known():
             }
         ]
     )
-    assert arrivals.arrived(row("a")) is None
+    assert arrivals.frames_arrived(row("a")) is None
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_the_rows_of_a_thread_are_its_own():
     arrivals.hand_over(row("a"), 1)
     arrivals.hand_over(row("b"), 1)
     found = []
-    thread = threading.Thread(target=lambda: found.append(arrivals.latest(4)))
+    thread = threading.Thread(target=lambda: found.append(arrivals.latest_rows(4)))
     thread.start()
     thread.join()
     assert found == [()]
-    assert arrivals.latest(1) == ((SPLIT, "b"),)
+    assert arrivals.latest_rows(1) == ((SPLIT, "b"),)
