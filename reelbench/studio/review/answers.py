@@ -27,7 +27,7 @@ from reelbench.stats import intervals
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
-from reelbench.studio.review.spans import are_far_apart, span_of, spans_of
+from reelbench.studio.review.spans import far_apart, span_of, spans_of
 from reelbench.tasks.submissions import (
     Prediction,
     reference_of,
@@ -54,8 +54,8 @@ class BlindAnswers(ReviewKind):
         if spec.row_kind == "open":
             asks.append(text_ask)
         if spec.asks_choice:
-            texts = row.get("options") or ()
-            options = dict(zip(LETTERS, texts, strict=False))
+            lettered_options = zip(LETTERS, row.get("options") or (), strict=False)
+            options = dict(lettered_options)
             asks.append(parts.ask_of({**choice_ask, "options": options}))
         if spec.asks_span:
             asks.append(span_ask)
@@ -69,7 +69,7 @@ class BlindAnswers(ReviewKind):
             if answer:
                 answers.add(" ".join(answer.split()).casefold())
         spans = spans_of(by_reviewer.values())
-        return len(answers) > 1 or are_far_apart(spans)
+        return len(answers) > 1 or far_apart(spans)
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Score people's answers: the metrics over people, of each person, and of decisions.
@@ -172,8 +172,7 @@ class _Scorer:
         items: list[Item] = []
         for name, item_marks in sorted(marks.items()):
             reference = reference_of(self.spec, self.rows[name])
-            prediction = _prediction_of_person(self.spec, item_marks)
-            items.append(reference.item(prediction))
+            items.append(reference.item(_prediction_of_person(self.spec, item_marks)))
         if not self.hidden:
             return aggregation.score(self.spec, items, overlap=False)
         samples = [item.sample(Reason.ANSWERS_HIDDEN) for item in items]
@@ -188,11 +187,7 @@ class _Scorer:
             return {}
         figures: dict[str, Any] = {}
         for name, metric in scored.numbers.metrics.items():
-            figures[name] = {
-                "value": metric.value,
-                "ci95": metric.ci95,
-                "n": metric.n,
-            }
+            figures[name] = {"value": metric.value, "ci95": metric.ci95, "n": metric.n}
         return figures
 
 
@@ -206,16 +201,11 @@ def _prediction_of_person(spec: BenchmarkSpec, marks: Marks) -> Prediction:
         parsed["answer"] = answer or None
     prediction = dict(parsed)
     if spec.asks_span:
-        parsed["span"] = None
-        windows: list[list[float]] = []
         span = span_of(marks)
-        if span is not None:
-            parsed["span"] = list(span)
-            windows.append(list(span))
+        parsed["span"] = list(span) if span else None
+        windows = [parsed["span"]] if span else []
         prediction = {"ans": answer, "pred_relevant_windows": windows}
-    flags: tuple[str, ...] = ()
-    if None in parsed.values():
-        flags = ("parse_failed",)
+    flags = ("parse_failed",) if None in parsed.values() else ()
     return Prediction(prediction, parsed, flags)
 
 
@@ -225,13 +215,9 @@ def _metrics_table(
     title = f"{reviews.benchmark} {reviews.split}, setting human, {people} people"
     rows: list[tuple[str, ...]] = []
     for name, metric in metrics.items():
-        row = (
-            name,
-            number(metric["value"]),
-            interval(metric["ci95"]),
-            str(metric["n"]),
-        )
-        rows.append(row)
+        value = number(metric["value"])
+        ends = interval(metric["ci95"])
+        rows.append((name, value, ends, str(metric["n"])))
     return Table(title, ("metric", "#value", "#95 % interval", "#answers"), rows)
 
 
@@ -296,9 +282,8 @@ def _pooled_metrics(
         cells: list[_Cell] = []
         for person, samples in people.items():
             for sample in samples:
-                score = sample.scores.get(aggregate.column)
-                if score is not None:
-                    value = aggregate.value_of(score)
+                if aggregate.column in sample.scores:
+                    value = aggregate.value_of(sample.scores[aggregate.column])
                     cells.append(_Cell(person, sample.video, value))
         if cells:
             metrics[metric.name] = _pooled_mean(cells, metric.bounds)
@@ -310,14 +295,12 @@ def _pooled_mean(cells: Sequence[_Cell], bounds: tuple[float, float]) -> dict[st
 
     Of one person it is over videos alone.
     """
-    cell_people, cell_videos, cell_values = zip(*cells, strict=True)
-    people, person_places = np.unique(cell_people, return_inverse=True)
-    videos, video_places = np.unique(cell_videos, return_inverse=True)
-    shape = (len(people), len(videos))
-    sums = np.zeros(shape)
-    counts = np.zeros(shape)
-    np.add.at(sums, (person_places, video_places), cell_values)
-    np.add.at(counts, (person_places, video_places), 1)
+    people, person_of = np.unique([cell.person for cell in cells], return_inverse=True)
+    videos, video_of = np.unique([cell.video for cell in cells], return_inverse=True)
+    sums = np.zeros((len(people), len(videos)))
+    counts = np.zeros((len(people), len(videos)))
+    np.add.at(sums, (person_of, video_of), [cell.value for cell in cells])
+    np.add.at(counts, (person_of, video_of), 1)
     value = float(sums.sum() / counts.sum())
     generator = np.random.default_rng(intervals.SEED)
     video_weights = _draw_counts(generator, len(videos))
@@ -327,16 +310,10 @@ def _pooled_mean(cells: Sequence[_Cell], bounds: tuple[float, float]) -> dict[st
     with np.errstate(invalid="ignore"):
         draws = sum_draws / count_draws
     ci95 = intervals.confidence_interval(value, draws, len(videos), bounds=bounds)
-    return {
-        "value": value,
-        "ci95": ci95,
-        "n": len(cells),
-        "people": len(people),
-    }
+    return {"value": value, "ci95": ci95, "n": len(cells), "people": len(people)}
 
 
 def _draw_counts(generator: np.random.Generator, size: int) -> Array:
     """Return the number of times that each of `size` things is drawn, by resample."""
     equal_shares = np.full(size, 1 / size)
-    counts = generator.multinomial(size, equal_shares, size=_RESAMPLES)
-    return counts.astype(np.float64)
+    return generator.multinomial(size, equal_shares, size=_RESAMPLES).astype(np.float64)

@@ -52,7 +52,7 @@ class AnswerSpans(ReviewKind):
         """Return True where some reject the item, or spans overlap by less than `APART`."""
         spans = spans_of(by_reviewer.values())
         rejected = any(map(is_called_bad, by_reviewer.values()))
-        return bool(rejected and spans) or are_far_apart(spans)
+        return bool(rejected and spans) or far_apart(spans)
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return each item's median span, and agreement.
@@ -204,7 +204,7 @@ def spans_of(all_marks: Iterable[Marks]) -> list[_Span]:
     return spans
 
 
-def are_far_apart(spans: Sequence[_Span]) -> bool:
+def far_apart(spans: Sequence[_Span]) -> bool:
     """Return True where any two spans overlap by less than `APART`."""
     pairs = combinations(spans, 2)
     return any(iou(first, second) < APART for first, second in pairs)
