@@ -28,13 +28,7 @@ from reelbench.scoring import aggregation
 from reelbench.scoring.answers import Given
 from reelbench.stats import intervals
 from reelbench.tasks import hidden_submission
-from reelbench.tasks.submissions import (
-    Questions,
-    Reference,
-    all_answered,
-    has_hidden_answers,
-    reference_of,
-)
+from reelbench.tasks.submissions import Questions, Reference, all_answered, hides, reference_of
 
 _SCORED_ALONE = {
     "temporal_span",
@@ -135,7 +129,7 @@ def read_hidden_answers(name: str, file: Path) -> HiddenAnswers:
             fit to the questions.
     """
     spec = Questions.named(name, None).spec
-    hidden_splits = [split for split in spec.splits if has_hidden_answers(spec, split)]
+    hidden_splits = [split for split in spec.splits if hides(spec, split)]
     if not hidden_splits:
         raise InputError(f"{spec.id}: has no split with `hidden_answers: true`")
     if spec.judge is not None or not _SCORED_ALONE.issuperset(spec.kinds):

@@ -15,7 +15,7 @@ from reelbench.tasks.submissions import (
     Prediction,
     Reference,
     all_answered,
-    has_hidden_answers,
+    hides,
     reference_of,
 )
 
@@ -53,12 +53,7 @@ def round_trip(spec: BenchmarkSpec, split: str, rows: Sequence[Row]) -> RoundTri
         The scores. None where a judge or the owners' server scores, or text overlap does.
     """
     metric = spec.primary
-    if (
-        not rows
-        or metric.judged
-        or isinstance(metric.aggregate, Corpus)
-        or has_hidden_answers(spec, split)
-    ):
+    if not rows or metric.judged or isinstance(metric.aggregate, Corpus) or hides(spec, split):
         return None
     references = [reference_of(spec, row) for row in rows]
     given_answers: list[answers.Given] = []

@@ -204,7 +204,7 @@ class Questions:
     @property
     def hidden(self) -> bool:
         """True where only the owners know the answers, so that no item can be scored."""
-        return self.file is None and has_hidden_answers(self.spec, self.split)
+        return self.file is None and hides(self.spec, self.split)
 
     @property
     def is_part(self) -> bool:
@@ -265,7 +265,7 @@ class Questions:
         if lacking and read is None and spec.mapping is None:
             raise InputError(f"{file}: {', '.join(lacking)} must lie beside it")
         split = self.split
-        if spec.mapping is None and has_hidden_answers(spec, split):
+        if spec.mapping is None and hides(spec, split):
             # A reader of ours leaves out the answers of a split whose rows have none; a file of
             # references has them.
             split = spec.default_split
@@ -550,7 +550,7 @@ def join(
     return PredictionSet(questions, items, extra, absent=absent)
 
 
-def has_hidden_answers(spec: BenchmarkSpec, split: str) -> bool:
+def hides(spec: BenchmarkSpec, split: str) -> bool:
     """Return True where only the owners' server can score the split."""
     return spec.splits[upstream_split(spec, split)].hidden_answers
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from reelbench.base.errors import number_of
 from reelbench.tasks.lint.findings import FEWEST_ROWS, Fault, Rule, Way
-from reelbench.tasks.lint.questions import Choices, Question, plain_text
+from reelbench.tasks.lint.questions import Choices, Question, plain
 
 _SHARE = 0.90
 _SMALLEST = 0.10
@@ -73,7 +73,7 @@ def _fault_of_part(label: str, questions: Sequence[Question]) -> Fault | None:
     """Return the fault of a label, or of a split. None where answers differ."""
     questions_by_answer: dict[str, list[Question]] = {}
     for question in questions:
-        answer = plain_text(question.answer)
+        answer = plain(question.answer)
         questions_by_answer.setdefault(answer, []).append(question)
     most = max(questions_by_answer.values(), key=len)
     videos = {question.videos for question in most}

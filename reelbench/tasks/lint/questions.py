@@ -54,12 +54,12 @@ class Question:
     @cached_property
     def plain_text(self) -> str:
         """The question with case and spaces aside."""
-        return plain_text(self.text)
+        return plain(self.text)
 
     @cached_property
     def plain_options(self) -> tuple[str, ...]:
         """The options with case and spaces aside."""
-        return tuple(map(plain_text, self.options))
+        return tuple(map(plain, self.options))
 
     @cached_property
     def option_set(self) -> frozenset[str]:
@@ -80,7 +80,7 @@ class Question:
         return texts
 
 
-def plain_text(text: str) -> str:
+def plain(text: str) -> str:
     """Return a text in small letters, with single spaces between its words."""
     return " ".join(text.split()).casefold()
 

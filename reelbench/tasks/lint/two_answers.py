@@ -4,12 +4,12 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from reelbench.base.errors import number_of
 from reelbench.tasks.lint.findings import Fault, Rule
-from reelbench.tasks.lint.questions import Question, plain_text
+from reelbench.tasks.lint.questions import Question, plain
 
 _STOPS = ".!?。！？ "
 
 
-def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
+def _look(questions: Sequence[Question]) -> Iterator[Fault]:
     alike: dict[tuple[str, Hashable], list[Question]] = {}
     for question in questions:
         if question.right or question.answer or question.spans:
@@ -24,12 +24,12 @@ def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
 def _answer(question: Question) -> Hashable:
     options = question.plain_options
     right_texts = frozenset(options[place] for place in question.right)
-    return right_texts, plain_text(question.answer).rstrip(_STOPS), question.spans
+    return right_texts, plain(question.answer).rstrip(_STOPS), question.spans
 
 
 RULE = Rule(
     name="two_answers",
     title="one question about one video has two answers",
     threshold="the same video, clip, question and options, and another answer",
-    look=_faults,
+    look=_look,
 )

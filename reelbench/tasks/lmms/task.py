@@ -273,7 +273,7 @@ class LmmsTask:
         reason = prediction.reason
         if reason is None and submissions.cut_off(answer):
             reason = Reason.CUT_OFF
-        if reason is None and submissions.has_hidden_answers(self.spec, doc["split"]):
+        if reason is None and submissions.hides(self.spec, doc["split"]):
             reason = Reason.ANSWERS_HIDDEN
         if view.problem is not None:
             reason = Reason.MEDIA_UNREADABLE
@@ -311,7 +311,7 @@ class LmmsTask:
             # A scorer's bug must not cost the run its answers: it is logged and counted.
             log.exception("%s: %s could not be scored", self.spec.id, item.id)
             sample = item.sample(Reason.SCORER_FAILED)
-        if submissions.has_hidden_answers(self.spec, doc["split"]):
+        if submissions.hides(self.spec, doc["split"]):
             detail = {"metric": SUBMISSION, "sample": sample.model_dump(), "split": doc["split"]}
             return {SUBMISSION: detail}
         details = {
