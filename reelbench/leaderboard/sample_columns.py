@@ -338,7 +338,8 @@ class _CodedTexts:
 
     def each(self) -> list[str]:
         """Return each item's text. All have one."""
-        return [self.texts[place] for place in self.places.tolist()]
+        places: list[int] = self.places.tolist()
+        return [self.texts[place] for place in places]
 
     def where(self, *texts: str) -> Mask:
         """Return True for each item with one of these texts."""
@@ -353,7 +354,8 @@ class _CodedTexts:
         order = np.argsort(first_places)
         new_places = np.full(len(self.texts) + 1, -1, dtype=np.intp)
         new_places[used[order]] = np.arange(len(used))
-        texts = [self.texts[place] for place in used[order].tolist()]
+        first_used: list[int] = used[order].tolist()
+        texts = [self.texts[place] for place in first_used]
         return _CodedTexts(texts, new_places[chosen])
 
 

@@ -2,11 +2,11 @@
 
 import hashlib
 import json
-import os
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reelbench.base.errors import DataUnavailableError, InputError
 from reelbench.base.settings import home
@@ -15,6 +15,9 @@ from reelbench.registry.records import Sample
 from reelbench.scoring.filed_samples import FiledLines, FiledSamples
 from reelbench.scoring.result_files import question_rows
 from reelbench.tasks.submissions import Questions, Words
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 
 class FiledAnswers:
@@ -33,22 +36,37 @@ class FiledAnswers:
             inputs: The hash of all that the samples are made of.
             questions: The questions.
         """
-        from filelock import FileLock, Timeout
-
         self._folder = folder
         self._has_made_folder = not folder.exists()
-        locks = home() / "scoring"
-        locks.mkdir(parents=True, exist_ok=True)
-        self._lock = FileLock(locks / f"{inputs}.lock")
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:  # another process is at it, and has the files of that name
-            inputs = f"{inputs}-{os.getpid()}"
-        self.samples = FiledSamples(FiledLines(folder / f".samples.jsonl.{inputs}.tmp"))
-        self.questions = FiledLines(folder / f".questions.jsonl.{inputs}.tmp")
+        name = self._take_name(inputs)
+        self._remove_ended(inputs)
+        self.samples = FiledSamples(FiledLines(_samples_file(folder, name)))
+        self.questions = FiledLines(_questions_file(folder, name))
         self._row = question_rows(questions.library)
         self._are_rows = questions.file is None
         self._hash = QuestionsHash(questions.spec, questions.split)
+
+    def _take_name(self, inputs: str) -> str:
+        """Return the first name for files that no other process has."""
+        names = _names(inputs)
+        name = next(names)
+        lock = _lock_if_free(name)
+        while lock is None:
+            name = next(names)
+            lock = _lock_if_free(name)
+        self._lock = lock
+        return name
+
+    def _remove_ended(self, inputs: str) -> None:
+        """Remove the files of names whose processes have ended."""
+        for name in _names(inputs):
+            if not _lock_file(name).exists():
+                return
+            lock = _lock_if_free(name)  # that of this process is not free either
+            if lock is not None:
+                _samples_file(self._folder, name).unlink(missing_ok=True)
+                _questions_file(self._folder, name).unlink(missing_ok=True)
+                lock.release()
 
     def extend(
         self,
@@ -104,6 +122,39 @@ class FiledAnswers:
     def release(self) -> None:
         """Let others have files of these names, as these are gone from there."""
         self._lock.release()
+
+
+def _names(inputs: str) -> Iterator[str]:
+    """Yield names for files with the samples of the same inputs, one a process."""
+    yield inputs
+    for number in count(2):
+        yield f"{inputs}-{number}"
+
+
+def _lock_file(name: str) -> Path:
+    return home() / "scoring" / f"{name}.lock"
+
+
+def _lock_if_free(name: str) -> "BaseFileLock | None":
+    """Return the lock on a name, or None where another process has it."""
+    from filelock import FileLock, Timeout
+
+    path = _lock_file(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return None
+    return lock
+
+
+def _samples_file(folder: Path, name: str) -> Path:
+    return folder / f".samples.jsonl.{name}.tmp"
+
+
+def _questions_file(folder: Path, name: str) -> Path:
+    return folder / f".questions.jsonl.{name}.tmp"
 
 
 def hash_of_inputs(*inputs: object) -> str:

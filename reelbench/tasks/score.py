@@ -570,7 +570,7 @@ class Evaluation:
         )
 
 
-_FAILED_REQUEST = re.compile(r"\[LMMS_EVAL_REQUEST_FAILED[^\]]*\]\s*")
+_FAILED_REQUEST = re.compile(r"\[LMMS_EVAL_REQUEST_FAILED[^\][]*\]\s*")
 
 
 def _sent_and_counted(samples: Sequence[Sample], reason: Reason) -> str:

@@ -1,5 +1,6 @@
 """A table of predictions scored one by one, and filed as it goes: the same bytes as all at once, and after any end."""
 
+import gc
 import json
 
 import pyarrow as pa
@@ -150,6 +151,24 @@ def test_two_at_once_do_not_share_a_file(tmp_path):
     ]
     for evaluation in evaluations:
         evaluation.write(tmp_path / "both")
+    outcome(predictions, tmp_path / "alone")
+    assert contents(tmp_path / "both") == contents(tmp_path / "alone")
+
+
+def test_what_one_of_two_at_once_leaves_when_it_ends_is_removed(tmp_path, monkeypatch):
+    predictions = predicted(tmp_path / "model.jsonl")
+    options = Options(overlap=False, filed=True, place=tmp_path / "both")
+    first = score_files(
+        "rextime_mini", Inputs(predictions), options, columns=Columns("id", "prediction")
+    )
+    with monkeypatch.context() as patch:
+        ended_after(patch, 2)
+        with pytest.raises(SystemExit):
+            outcome(predictions, tmp_path / "both")
+    gc.collect()  # the lock goes with the process
+    first.write(tmp_path / "both")
+    assert len(list((tmp_path / "both").glob(".*.tmp"))) == 2
+    outcome(predictions, tmp_path / "both")
     outcome(predictions, tmp_path / "alone")
     assert contents(tmp_path / "both") == contents(tmp_path / "alone")
 
