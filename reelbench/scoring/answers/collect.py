@@ -89,7 +89,10 @@ class Answer:
 
     @cached_property
     def listed_labels(self) -> set[int]:
-        """The tokens of labels that go on from line to line: a list of options."""
+        """The tokens of labels that go on from line to line: a list of options.
+
+        A question's own list may break off in its first line.
+        """
         labels = patterns.LABEL_OF_LIST.finditer(self.sentences.kinds)
         listed: set[int] = set()
         for first, second in pairwise(label.start("letter") for label in labels):
@@ -97,6 +100,9 @@ class Answer:
             is_next = LETTERS.find(self.sentences.letter(second)) == place + 1
             if is_next and not self.sentences.is_denied(second, second):
                 listed.update((first, second))
+        first_option = _option_behind_question(self.sentences)
+        if first_option is not None:
+            listed.add(first_option)
         return listed
 
     @cached_property
@@ -382,15 +388,29 @@ def last_line_candidates(answer: Answer) -> Candidates:
         at = _alone_in_line(sentences, line.start(), line.end())
         if at is not None and sentences.letter(at) != sentences.letter(last):
             return []
-    if sentences.is_denied(last, last):
+    if sentences.is_denied(last, last) or last in answer.listed_labels:
         return []
     return [Candidate(last, sentences.letter(last))]
 
 
 def _alone_in_line(sentences: Sentences, start: int, end: int) -> int | None:
     """Return the token of the one letter in a line of signs and fillers."""
+    start = _behind_unknown_head(sentences, start, end)
     match = patterns.ALONE_IN_LINE.fullmatch(sentences.kinds, start, end)
     return match.start("letter") if match else None
+
+
+def _behind_unknown_head(sentences: Sentences, start: int, end: int) -> int:
+    """Return the token behind a head of an unknown language, or the line's first.
+
+    Of words in ASCII signs it isn't known whether they head an answer (Grade: A).
+    """
+    head = patterns.UNKNOWN_HEAD.match(sentences.kinds, start, end)
+    if head is None:
+        return start
+    tokens = sentences.tokens
+    words = sentences.text[tokens.starts[start] : tokens.ends[head.end() - 1]]
+    return start if words.isascii() else head.end()
 
 
 def label_candidates(answer: Answer) -> Candidates:
@@ -427,14 +447,28 @@ def _question_lists(sentences: Sentences, options: OptionWords) -> set[int]:
     return listed
 
 
+def _option_behind_question(sentences: Sentences) -> int | None:
+    """Return the letter A of a last line that stands behind a question."""
+    kinds = sentences.kinds.rstrip("\n")
+    start = kinds.rfind("\n") + 1
+    before = kinds[max(0, start - 3) : start].rstrip("\n")
+    label = patterns.LABEL_OF_LIST.match(kinds, start)
+    if not before.endswith("?") or label is None:
+        return None
+    at = label.start("letter")
+    return at if sentences.letter(at) == "A" else None
+
+
 def _line_labels(sentences: Sentences) -> list[int]:
     """Return the letters that are a line's label, by their tokens.
 
     A list of the options is none.
     """
     runs: list[list[int]] = []
+    length = len(sentences.kinds.rstrip("\n"))
     for line in patterns.LINE_WITH_LETTER.finditer(sentences.kinds):
-        at = _label_of_line(sentences, line.start(), line.end())
+        is_last = line.end() >= length
+        at = _label_of_line(sentences, line.start(), line.end(), is_last=is_last)
         if at is None:
             continue
         place = LETTERS.index(sentences.letter(at))
@@ -446,10 +480,17 @@ def _line_labels(sentences: Sentences) -> list[int]:
     return [at for at in places if not sentences.is_denied(at, at)]
 
 
-def _label_of_line(sentences: Sentences, start: int, end: int) -> int | None:  # noqa: PLR0911 - a form a line
+def _label_of_line(  # noqa: PLR0911 - a form a line
+    sentences: Sentences, start: int, end: int, *, is_last: bool
+) -> int | None:
     kinds = sentences.kinds
     letters = [at for at in range(start, end) if kinds[at] in LETTER_KINDS]
     at = letters[0]
+    is_first = not kinds[:start].strip("\n")
+    line_start = start
+    if is_first or is_last:
+        start = _behind_unknown_head(sentences, line_start, at)
+    is_headed = start > line_start
     if len(letters) == 1 and _has_only_label(sentences, start, end):
         return at
     is_named = at - start == 1 and is_noun(sentences.tokens.words[start])
@@ -460,7 +501,9 @@ def _label_of_line(sentences: Sentences, start: int, end: int) -> int | None:  #
         return None  # a list of options, or of verdicts on them
     if kinds[at] == "A":
         return at
-    if kinds[:start].strip("\n"):
+    if is_headed:
+        return at if patterns.HEADED_LABEL.match(kinds, at) else None
+    if not is_first:
         return None  # of further lines no more is a label
     is_bracketed = not sentences.tokens.words[at][0].isalnum()
     if not is_named and (is_bracketed or patterns.LABEL_START.match(kinds, at)):

@@ -57,7 +57,7 @@ def stated_letter(text: str, options: OptionWords, forms: Sequence[str] = _NAMES
     """
     answer = Answer(text, options, partial(_decide_part, options))
     # What a text that breaks off was about to say of an option is not known.
-    breaks_off = len(text) > _SHORTEST_BROKEN and text.rstrip().endswith(("...", "…"))
+    breaks_off = len(text) > _SHORTEST_BROKEN and _breaks_off(text)
     for form in ORDER:
         if form.name not in forms or (breaks_off and form.must_agree):
             continue
@@ -65,6 +65,11 @@ def stated_letter(text: str, options: OptionWords, forms: Sequence[str] = _NAMES
         if candidates:
             return _agreed_letter(candidates) if form.must_agree else _latest_letter(candidates)
     return None
+
+
+def _breaks_off(text: str) -> bool:
+    """Return True of a text that ends in dots or within braces."""
+    return text.rstrip().endswith(("...", "…")) or text.rfind("{") > text.rfind("}")
 
 
 def _decide_part(options: OptionWords, text: str, forms: Sequence[str]) -> str | None:

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from reelbench.scoring.answers import patterns
 from reelbench.scoring.answers.option_words import OptionWords, OwnWords, is_noun
 from reelbench.scoring.answers.tokens import Tokens
-from reelbench.scoring.answers.vocabulary import OPTION_LETTERS, TIMES, WORDS
+from reelbench.scoring.answers.vocabulary import OPTION_LETTERS, TIMES, WORDS, phrases
 
 LETTER_KINDS = "LMA"
 
@@ -18,6 +18,8 @@ _AFTER_NO = frozenset(WORDS["after_no"])
 # No article stands before these, so a letter before them is a letter.
 _BEHIND_NO_ARTICLE = frozenset(TIMES["from"] + TIMES["between"] + WORDS["behind_no_article"])
 _LETTERS_OF_WORDS = frozenset("AEIOUYaeiouy")
+# "A seçeneği" is option A, while "a opção" is "the option".
+_OPTION_BEHIND = frozenset(phrases("option_behind"))
 _PAIRS = frozenset({("(", ")"), ("q", "q")})
 # The kinds behind a letter of another alphabet, which may be a word: signs, "is", or nothing.
 _BEHIND_OPTION_LETTER = frozenset(("", *".,:)(q\nDBCk?"))
@@ -90,12 +92,15 @@ def _mark_letters(tokens: Tokens, options: OptionWords) -> None:
     count = len(tokens.words)
     for place in places:
         at = place - (count - len(tokens.words))  # tokens before it may have been joined
-        if tokens.kinds[at] != "Z" and not _is_part_of_ratio(tokens, at):
+        if tokens.kinds[at] != "Z" and not _is_symbol(tokens, at):
             _mark_letter(tokens, at, options)
 
 
-def _is_part_of_ratio(tokens: Tokens, at: int) -> bool:
-    """Return True behind `H/`, a letter that is no option's: H/C is a ratio."""
+def _is_symbol(tokens: Tokens, at: int) -> bool:
+    """Return True of the C in C6H6, and of that in the ratio H/C."""
+    following = tokens.kinds_between(at + 1, at + 2)
+    if following == "#" and tokens.starts[at + 1] == tokens.ends[at] and tokens.words[at].isascii():
+        return True
     if at == 0 or tokens.words[at - 1] != "/":
         return False
     first = max(0, at - 2)
@@ -173,6 +178,8 @@ def _is_word(tokens: Tokens, at: int) -> bool:  # noqa: PLR0911 - a reason a lin
     kind_behind = tokens.kinds[at + 1]
     is_apart = tokens.starts[at + 1] - tokens.ends[at] == 1
     if not is_apart or following.casefold() in _BEHIND_NO_ARTICLE:
+        return False
+    if kind_behind == "U" or following.casefold() in _OPTION_BEHIND:
         return False
     is_small = word.islower()
     kind_before = tokens.kinds_between(at - 1, at)

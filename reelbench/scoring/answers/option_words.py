@@ -20,6 +20,7 @@ _NO = frozenset(phrases("no"))
 _WORDS = re.compile(r"\w+")
 _JOINT = re.compile(r"[\W_]{1,8}")  # what may stand between two words of an option
 _QUESTION_MARKS = "?？؟"
+_SIGNS_OF_FORMULAS = frozenset("+=<>")
 _SIGN = re.compile(r"-\s?$")
 # A number is no part of another.
 _NUMBER_STARTS = re.compile(r"(?<![.-])(?<!\d,)")
@@ -71,6 +72,11 @@ class _Option:
         return _WORDS.findall(self.plain.lower())
 
     @cached_property
+    def _signs_between(self) -> list[frozenset[str]]:
+        """The signs of formulas between each word and the next."""
+        return [_SIGNS_OF_FORMULAS & set(joint) for joint in _WORDS.split(self.plain)[1:-1]]
+
+    @cached_property
     def _longest_word(self) -> str:
         return max(self._low_words, key=len, default="")
 
@@ -93,7 +99,7 @@ class _Option:
         words = self._low_words
         start = low.find(words[0])
         while start >= 0:
-            end = _end_of_words(low, words, start)
+            end = _end_of_words(low, words, start, self._signs_between)
             if end is not None and self._has_word_ends(text, start, end):
                 yield start, end
                 start = low.find(words[0], end)
@@ -315,12 +321,19 @@ def _places_of_signs(option: str, text: str) -> Iterator[_Place]:
         start = text.find(option, end)
 
 
-def _end_of_words(text: str, words: Sequence[str], start: int) -> int | None:
+def _end_of_words(
+    text: str, words: Sequence[str], start: int, signs_between: Sequence[frozenset[str]]
+) -> int | None:
     """Return the end of words that begin at a place, or None."""
     end = start + len(words[0])
-    for word in words[1:]:
+    for (last, word), signs in zip(pairwise(words), signs_between, strict=True):
         joint = _JOINT.match(text, end)
         if joint is None or not text.startswith(word, joint.end()):
+            return None
+        if _SIGNS_OF_FORMULAS & set(joint[0]) != signs:
+            return None
+        # Two numbers of two lines of a derivation are no option.
+        if "\n" in joint[0] and last.isdigit() and word.isdigit():
             return None
         end = joint.end() + len(word)
     return end

@@ -12,6 +12,7 @@ from reelbench.scoring.answers import patterns
 from reelbench.scoring.answers.texts import plain_text
 from reelbench.scoring.answers.vocabulary import KINDS
 
+_APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʻʼ", "'"))
 _MOST_WORDS = 50_000  # that are remembered with their kinds
 
 
@@ -147,7 +148,7 @@ def _kind_of_unknown(word: str) -> str:
 
 
 def _folded(text: str) -> str:
-    return text.casefold().replace("’", "'")
+    return text.casefold().translate(_APOSTROPHES)
 
 
 _kinds_by_word = _ByWord(_kind_of_word)

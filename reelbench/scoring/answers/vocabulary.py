@@ -79,6 +79,7 @@ FURTHER_COLUMNS: dict[str, Column] = {
     "filler": Column("F"),
     "rather_than": Column("E"),
     "fits": Column("G"),
+    "option_behind": Column("O"),
     "other": Column("w"),
     "letters": Column(),
 }

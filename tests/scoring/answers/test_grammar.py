@@ -241,3 +241,55 @@ def test_scoring_reads_an_answer_with_its_question():
     assert reread(spec, text, options, question=question)["answer"] == "C"
     [parsed] = parse_all(spec, [Given(text, options, question=question)])
     assert parsed["answer"] == "C"
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("პასუხი: C", "C"),
+        ("პასუხი: C\n\nეს წითელია.", "C"),
+        ("ეს წითელია.\n\nსწორი პასუხი: C", "C"),
+        ("ეს წითელია.\n\nპასუხი: C) a fish", "C"),
+        ("პასუხი: C) წითელი\n\nავტორი: B. B. King", "C"),
+        ("პასუხი: A\nპასუხი: C", None),
+        ("პასუხი: A, C", None),
+    ],
+)
+def test_a_head_of_an_unknown_language(text, letter):
+    assert read_option(text, PETS) == letter
+
+
+@pytest.mark.parametrize("text", ["Therefore, C6H6 is flat.", "So it is B12 that we see."])
+def test_a_letter_that_a_number_hangs_on_is_a_symbol(text):
+    assert read_option(text, PETS) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("It grows, so t1 < t2 holds.", "B"),
+        ("It sinks, so t1 > t2 holds.", "A"),
+        ("We have t1 = t2 + 1 here.", None),
+        ("x2\n1y, then we see", None),
+    ],
+)
+def test_formulas_differ_by_their_signs(text, letter):
+    assert read_option(text, ("t1 > t2", "t1 < t2", "√2 - 1")) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("What do we see?\nA. a dog", None),
+        ("What do we see?\nB. a cat", "B"),
+        ("It is small. " * 10 + "To see whether it is a bird, we take \\frac{0.17", None),
+    ],
+)
+def test_what_breaks_off_states_nothing(text, letter):
+    assert read_option(text, PETS) == letter
+
+
+@pytest.mark.parametrize("letter", "ABCD")
+def test_a_letter_before_its_noun_is_no_article(letter):
+    for noun in ("seçeneğidir", "şıkkıdır", "variantıdır", "varianti"):
+        assert read_option(f"Sonuç olarak {letter} {noun}.", PETS) == letter

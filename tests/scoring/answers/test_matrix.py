@@ -7,7 +7,9 @@ from reelbench.scoring.answers.vocabulary import COLUMNS, FURTHER_COLUMNS, LANGU
 
 OPTIONS = ("red kites", "blue kites", "green kites", "white kites")
 # Languages whose words for "from" and "to" stand behind their numbers.
-POSTPOSED = frozenset(("ja", "ko", "hi", "mr", "bn", "ta", "te", "kn", "tr", "hu", "fi", "ur"))
+POSTPOSED = frozenset(
+    ("ja", "ko", "hi", "mr", "bn", "ta", "te", "kn", "tr", "hu", "fi", "ur", "az", "kk", "uz")
+)
 
 
 def _every(language, column, template):
