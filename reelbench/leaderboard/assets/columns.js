@@ -154,7 +154,7 @@
           cls: text ? (column.id === "date" ? "nowrap" : "") : "num",
           up: column.part !== SCORE,
           get: text ? (row) => R.asText(column, value(row)) : value,
-          beside: asStated && ((row) => [["stated_by", value(row) == null ? null : row.stated_by]]),
+          beside: asStated ? (row) => [["stated_by", value(row) == null ? null : row.stated_by]] : null,
           node:
             column.type === "number"
               ? (row) => (value(row) == null ? R.none("Not known") : h("span", {}, value(row).toFixed(digits(row)), mark(row)))
