@@ -3,6 +3,8 @@
 import shutil
 from pathlib import Path
 
+from sphinx.search.en import SearchEnglish
+
 project = "Reelbench"
 copyright = "Reelbench developers"  # noqa: A001 - Sphinx' name
 html_title = "Reelbench"
@@ -62,6 +64,28 @@ def _mend(app, error):
             page.write_text(text, encoding="utf-8")
 
 
+class _WordsAndNumbers(SearchEnglish):
+    """Finds numbers too, such as a server's 429. Sphinx leaves them out."""
+
+    def word_filter(self, word):
+        return word not in self.stopwords
+
+
+_SKIPPED_NUMBERS = r" || queryTerm.match(/^\d+$/)"
+
+
+def _search_numbers(app, error):
+    """Let the page's script search the numbers that are in the index."""
+    if error is None:
+        script = Path(app.outdir) / "_static" / "searchtools.js"
+        text = script.read_text(encoding="utf-8")
+        if _SKIPPED_NUMBERS not in text:
+            raise ValueError(f"{script}: does not skip numbers as it did; look at conf.py")
+        script.write_text(text.replace(_SKIPPED_NUMBERS, ""), encoding="utf-8")
+
+
 def setup(app):
+    app.add_search_language(_WordsAndNumbers)
+    app.connect("build-finished", _search_numbers)
     app.connect("build-finished", _pages_as_text)
     app.connect("build-finished", _mend)

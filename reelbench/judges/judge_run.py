@@ -125,7 +125,7 @@ def _note_causes(run: JudgeRun, options: JudgeOptions, note: Callable[[str], Non
         return
     line = f"{causes.total()} judge_unavailable: {causes_shown(causes)}"
     if any(cause.is_timeout for cause in causes):
-        line += f"; {options.option}-timeout S waits longer"
+        line += f"; {options.advice_on_timeouts}"
     note(line)
 
 

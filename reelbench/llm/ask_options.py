@@ -232,6 +232,13 @@ class AskOptions:
                     texts.append(value)
         return tuple(text for text in texts if len(text) >= SHORTEST_SECRET)
 
+    @property
+    def advice_on_timeouts(self) -> str:
+        """The options that help where calls take longer than their time limit."""
+        return (
+            f"{self.option}-timeout S waits longer, {self.option}-concurrency N sends fewer at once"
+        )
+
     def _check_numbers(self) -> None:
         """Raise an InputError where a number makes no sense."""
         option = self.option

@@ -1194,7 +1194,8 @@ class Asker:
         raise self._stop(
             UNAVAILABLE,
             f"{options.who} at {options.host} did not answer within {watch.time_limit:g} s, asked "
-            "one question alone: asking stopped, what was answered is kept; run again later",
+            f"one question alone: asking stopped, what was answered is kept; run again later, or "
+            f"with {options.option}-timeout S, which waits longer",
             cause,
         )
 

@@ -185,6 +185,11 @@ class Runner:
             reasons += f": {causes_shown(self.causes)}"
         return reasons
 
+    @property
+    def has_timeouts(self) -> bool:
+        """True where a call took longer than its time limit."""
+        return any(cause.is_timeout for cause in self.causes)
+
     def check(self, what: str, otherwise: str) -> None:
         """Raise an error where replies are lacking.
 

@@ -512,6 +512,8 @@ class _Run:
         advice = "rerun the command to continue"
         if self.runner.lacking.keys() == {UNPARSABLE}:
             advice = "the replies have no text; ask once more by --only unscored --from RESULT"
+        elif self.runner.has_timeouts:
+            advice += f"; {self.asker.options.advice_on_timeouts}"
         count = number_of(lacking, "question is", "questions are")
         note(f"{count} not answered ({reasons}); {advice}")
 

@@ -357,6 +357,8 @@ def folders(path: Path) -> list[Path]:
             f"reelbench score NAME --predictions {path.name} --output DIR"
         )
     if not path.is_dir():
+        if (path.parent / RESULT_FILE).is_file():
+            raise InputError(f"{path}: no such folder; the result is in {path.parent} itself")
         raise InputError(f"{path}: no such folder; give one that `reelbench eval` or `score` wrote")
     if (path / RESULT_FILE).is_file():
         return [path]

@@ -121,6 +121,9 @@ _HAND_IN = (
 
 _PAGE_OF_RUN = "`reelbench view OUT` makes a page of a run"
 _NEW = "`reelbench new NAME --from FILE` makes a benchmark's folder"
+_LIST = "`reelbench list` shows every benchmark and its tasks"
+_FROM = "a file of questions is given by --from FILE"
+_DATA = "`reelbench list` shows every benchmark, `reelbench data check NAME` the files of one"
 
 GUESSES = {
     "download": "`reelbench data fetch NAME` brings a benchmark's data",
@@ -145,8 +148,8 @@ GUESSES = {
     "examples": "README and docs/recipes have them, and so has each command's --help",
     "ui": f"{_PAGE_OF_RUN}; {_PAGE}",
     "leaderboard --store": _PAGE,
-    "benchmark": "`reelbench list` shows every benchmark and its tasks",
-    "datasets": "`reelbench list` shows every benchmark and its tasks",
+    "benchmark": _LIST,
+    "datasets": _LIST,
     "metrics": "`reelbench info NAME` says which metrics a benchmark has",
     "models": "any model that a server has, or a checkpoint; docs/keys.md lists the providers",
     "config": "`reelbench doctor settings` shows every setting and its value",
@@ -163,12 +166,19 @@ GUESSES = {
     "reproduce": "docs/recipes/papers.md says which numbers of papers can be made again, and how",
     "judge": "`reelbench score NAME --predictions FILE --judge MODEL` lets a judge score answers",
     "cards": "`reelbench cards render NAME --out DIR` writes a dataset card",
-    "list": "`reelbench list` shows every benchmark and its tasks",
+    "list": _LIST,
     "compare --html": "`reelbench view OUT OTHER` makes a page of two runs side by side",
     "eval --benchmark": "the name stands first, as in `reelbench eval rextime_mini --model MODEL`",
     "eval --n-frames": "--frames N says how many frames are shown",
     "ask --n-frames": "--frames N says how many frames are shown",
-    "new": "a file of questions is given by --from FILE",
+    "new": _FROM,
+    "new --csv": _FROM,
+    "new --file": _FROM,
+    "new --input": _FROM,
+    "new --rows": _FROM,
+    "data list": _DATA,
+    "data ls": _DATA,
+    "data show": _DATA,
     "check --media": "--media looks for the videos, and names no folder; `--allow-outside DIR`"
     " lets the benchmark read one",
 }

@@ -97,6 +97,19 @@ def test_a_run_is_scored_recorded_and_paid_for_once(ask, tmp_path, reelbench):
     assert filed["why"] in refused.stderr
 
 
+def test_questions_without_a_reply_in_time_name_the_options(ask):
+    def script(call):
+        return Answer("(A)", delay=60 if call.number >= 6 else 0.0)
+
+    with JudgeServer(script) as server:
+        done = ask(server, "--llm-timeout", 0.5, "--llm-concurrency", 1, "--no-probe")
+    assert done.returncode == 0
+    assert (
+        "rerun the command to continue; "
+        "--llm-timeout S waits longer, --llm-concurrency N sends fewer at once"
+    ) in done.stderr
+
+
 def test_several_benchmarks_share_a_budget_and_a_run_goes_on(ask, tmp_path):
     names = (MINI, "dramaqa_cogme_mini")
     with JudgeServer(lambda _: Answer("(A)")) as server:

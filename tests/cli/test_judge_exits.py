@@ -215,6 +215,7 @@ def test_a_judge_that_fails_for_some_is_told_by_its_cause(
     assert document["counts"]["unscored"] == {"judge_unavailable": unavailable}
     assert done.returncode == returncode
     assert (
-        f"{unavailable} judge_unavailable: nothing finished for 1.5 s; --judge-timeout S waits longer"
+        f"{unavailable} judge_unavailable: nothing finished for 1.5 s; "
+        "--judge-timeout S waits longer, --judge-concurrency N sends fewer at once"
     ) in done.stderr
     assert (f"{answered} of 11 answers are judged" in done.stderr) == (answered == 2)

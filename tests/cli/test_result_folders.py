@@ -58,6 +58,16 @@ def test_python_takes_it(out):
     assert package.compare(out, out).both == 12
 
 
+def test_a_benchmark_below_a_folder_that_is_the_result_is_told(out, reelbench, tmp_path):
+    alone = tmp_path / "alone"
+    place = ("--predictions", tmp_path / "p.json", "--output", alone, "--no-overlap")
+    assert reelbench("score", "rextime_mini", *place).returncode == 0
+    done = reelbench("compare", out, alone / "rextime_mini")
+    assert done.returncode == 2
+    line = f"{alone / 'rextime_mini'}: no such folder; the result is in {alone} itself"
+    assert line in done.stderr
+
+
 def test_a_folder_of_several_is_not_guessed_among(out, reelbench, tmp_path):
     place = ("--predictions", tmp_path / "p.json", "--output", out / "again", "--no-overlap")
     assert reelbench("score", "rextime_mini", *place).returncode == 0

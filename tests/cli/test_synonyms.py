@@ -110,6 +110,10 @@ def test_a_slip_in_a_command_is_asked_about(reelbench):
         (("eval-retry", "out"), "goes on where a run stopped"),
         (("resume", "out"), "goes on where a run stopped"),
         (("--list-tasks",), "`reelbench list` shows all tasks"),
+        (("data", "list"), "`reelbench list` shows every benchmark"),
+        (("data", "show", MINI), "`reelbench data check NAME`"),
+        (("new", "kitchen", "--csv", "rows.csv"), "given by --from FILE"),
+        (("new", "kitchen", "--rows=rows.csv"), "given by --from FILE"),
     ],
 )
 def test_a_command_of_another_tool_is_answered(words, line, reelbench):

@@ -63,6 +63,7 @@ def test_where_nothing_is_finished_one_call_goes_alone_and_then_asking_stops():
         assert len(server.calls) == 4 + 1
         [line] = notes
         assert "did not answer within 0.3 s, asked one question alone: asking stopped" in line
+        assert line.endswith("run again later, or with --llm-timeout S, which waits longer")
 
 
 def test_a_server_that_wakes_up_is_asked_on():
