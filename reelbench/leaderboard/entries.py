@@ -52,6 +52,30 @@ Kind = Literal["run", "blind", "published", "community", "baseline", "human", "o
 `blind` is a run that showed nothing of the videos that it was asked about. `owner` is a total of a
 hidden test, which its owner alone can compute.
 """
+
+
+class KindWords(NamedTuple):
+    """A kind of rows, in words.
+
+    Attributes:
+        title: Its name.
+        reference: Why its rows are reference points, which are never ranked. None where they are
+            none.
+    """
+
+    title: str
+    reference: str | None = None
+
+
+KINDS: Mapping[Kind, KindWords] = {
+    "run": KindWords("Run"),
+    "blind": KindWords("Without the video", "a reference point, shown no video"),
+    "published": KindWords("Published"),
+    "community": KindWords("On the Hub", "a reference point, as the Hub's own board states it"),
+    "baseline": KindWords("Floor", "a reference point, answered by a rule"),
+    "human": KindWords("People", "a reference point, answered by people"),
+    "owner": KindWords("Scored by the owner"),
+}
 WITH_SCHEMA = ", with a schema"
 """Behind the name of prompts that each carried the schema of its reply."""
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -216,11 +240,14 @@ class BoardEntry:
 
     @property
     def is_reference(self) -> bool:
-        """True of a reference point, which is never ranked.
+        """True of a reference point, which is never ranked."""
+        return KINDS[self.kind].reference is not None
 
-        That is a floor, a run without the video, people, or what the Hub's own board states.
-        """
-        return self.kind in ("blind", "baseline", "human", "community")
+    @property
+    def why_unranked(self) -> str | None:
+        """Why it is listed and not ranked, of a reference point too."""
+        reasons = [self.unranked, KINDS[self.kind].reference]
+        return "; ".join(reason for reason in reasons if reason) or None
 
     @property
     def brief(self) -> str:
@@ -275,7 +302,7 @@ def run_entry(stored: StoredResult, values: Standing | None = None) -> BoardEntr
     result = stored.result
     if values is None:
         values = standing(stored)
-    kind = _kind(stored)
+    kind = kind_of(stored)
     setting = _setting(stored, kind)
     return BoardEntry(
         key=stored.key,
@@ -312,7 +339,8 @@ def has_open_weights(model: ModelRecord) -> bool | None:
     return True if is_from_hub else None
 
 
-def _kind(stored: StoredResult) -> Kind:
+def kind_of(stored: StoredResult) -> Kind:
+    """Return the kind of a stored result's row."""
     model = stored.result.model
     # Floors and people, against which others are read, are the maintainers'.
     is_ours = stored.filed_row.account is None

@@ -13,6 +13,7 @@ import json
 import logging
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -31,7 +32,7 @@ from reelbench.leaderboard import columns, headline, overall, ranking, row_fault
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.checked_files import CheckedFiles
 from reelbench.leaderboard.code_state import digest_of
-from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count
+from reelbench.leaderboard.entries import KINDS, BoardEntry, RankingGroup, frame_count
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.history import PastTable, Place, TableHistory
 from reelbench.leaderboard.missing_columns import Note
@@ -181,13 +182,27 @@ def build_changed(
         store, published=published, workers=workers, common=common, note=note, checked=checked
     )
     _replace_site(board, out, workers, address, samples=samples)
-    runs = sum(entry.stored is not None for entry in board.entries)
-    summary = Summary(runs, len(board.entries) - runs, dict(board.left_out))
+    summary = _summary(board)
     if _follows_from_the_store(board):
         site_state.write(out, inputs, _hashes_of_runs(board, samples=samples), summary)
     else:
         site_state.forget(out)
     return summary
+
+
+def _summary(board: Board) -> Summary:
+    """Count a board's rows: runs, reference points among them, and published ones."""
+    runs = 0
+    reference_runs: Counter[str] = Counter()
+    for entry in board.entries:
+        if entry.stored is None:
+            continue
+        runs += 1
+        reference = KINDS[entry.kind].reference
+        if reference is not None:
+            reference_runs[reference] += 1
+    published_rows = len(board.entries) - runs
+    return Summary(runs, published_rows, dict(board.left_out), dict(reference_runs))
 
 
 def _follows_from_the_store(board: Board) -> bool:
@@ -404,6 +419,7 @@ def document(board: Board) -> dict[str, Any]:
         "rules": ranking.rules(),
         "install": installing("lmms-eval"),
         "units": units(),
+        "kinds": {kind: words._asdict() for kind, words in KINDS.items()},
         "columns": [_column(column) for column in columns.COLUMNS],
         "benchmarks": [benchmark(spec) for spec in board.specs.values()],
         "groups": _groups(board),

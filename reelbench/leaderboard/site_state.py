@@ -30,11 +30,13 @@ class Summary:
         runs: Its rows of runs.
         published: Its other rows.
         left_out: Key of a result that isn't shown -> why.
+        reference_runs: Why a row of a run is a reference point -> how many are.
     """
 
     runs: int
     published: int
     left_out: Mapping[str, str]
+    reference_runs: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)

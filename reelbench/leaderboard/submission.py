@@ -359,11 +359,12 @@ def _submission(
         rows_before = rows if replaced is None else [*rows, replaced]
         missing += _changed_places(spec, rows_before, noise)
     near = _near(spec, entry, samples, rows, replaced=replaced, noise=noise)
-    verdict: Verdict = "partial" if entry.unranked else "holds"
+    why_unranked = entry.why_unranked
+    verdict: Verdict = "holds" if why_unranked is None else "partial"
     return SubmittedResult(
         folder=added.source,
         verdict=verdict,
-        why=entry.unranked or "",
+        why=why_unranked or "",
         result=result,
         spec=spec,
         entry=entry,

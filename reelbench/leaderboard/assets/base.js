@@ -5,7 +5,6 @@ globalThis.Reelbench = (() => {
   const narrow = matchMedia("(max-width: 640px)");
   const benchmarks = new Map(data.benchmarks.map((benchmark) => [benchmark.id, benchmark]));
   const columns = new Map(data.columns.map((column) => [column.id, column]));
-  const KINDS = { run: "Run", blind: "Without the video", published: "Published", community: "On the Hub", baseline: "Floor", human: "People", owner: "Scored by the owner" };
 
   // --- elements ---
   const { h, svg, count } = globalThis.Elements;
@@ -73,16 +72,25 @@ globalThis.Reelbench = (() => {
   const judgedBy = (g) => [judgement(g), g.version > 1 && `version ${g.version}`, g.listed].filter(Boolean).join(" · ");
   /** What a reader needs to tell a benchmark's groups apart. */
   const groupName = (g) => [splitName(g), judgedBy(g)].filter(Boolean).join(" · ");
+  /** How many runs rows have, and how many of them were shown no video. */
+  function runsInWords(rows) {
+    const of = (kind) => rows.filter((row) => row.source === kind).length;
+    const runs = `${count(of("run"))} run${of("run") === 1 ? "" : "s"}`;
+    return of("blind") ? `${runs} and ${count(of("blind"))} without the video` : runs;
+  }
   /** Where a file that leaves the page is from: what it shows, the board, the runs (of one group), the newest date. */
   function sourceLine(what = [], g = null) {
-    const ran = data.rows.filter((row) => row.source === "run" && (!g || data.groups[row.group] === g)).length;
     const address = /^https?:/.test(location.protocol) && location.href.split("#")[0];
-    return [...what, "Reelbench", address, `${count(ran)} runs recomputed`, data.newest && `newest of ${data.newest.slice(0, 10)}`]
+    const ran = runsInWords(data.rows.filter((row) => !g || data.groups[row.group] === g));
+    return [...what, "Reelbench", address, `${ran} recomputed`, data.newest && `newest of ${data.newest.slice(0, 10)}`]
       .filter(Boolean)
       .join(" · ");
   }
   const benchmarkOf = (row) => benchmarks.get(group(row).benchmark);
-  const apart = (row) => ["blind", "baseline", "human", "community"].includes(row.source);
+  /** A kind of rows in words. */
+  const kindName = (kind) => data.kinds[kind]?.title || kind;
+  /** Whether a row is a reference point, which stands apart and is never ranked. */
+  const apart = (row) => data.kinds[row.source].reference != null;
   /** A declared column's value: some are sent once for the whole group. */
   const field = (row, column) => (column.of_group ? group(row) : row)[column.id] ?? null;
   function asText(column, value) {
@@ -288,7 +296,7 @@ globalThis.Reelbench = (() => {
     narrow,
     benchmarks,
     columns,
-    KINDS,
+    kindName,
     h,
     svg,
     bdi,
@@ -311,6 +319,7 @@ globalThis.Reelbench = (() => {
     groupName,
     judgedBy,
     sourceLine,
+    runsInWords,
     splitName,
     judgement,
     benchmarkOf,

@@ -197,7 +197,7 @@
       "p",
       { class: "note" },
       h("b", { text: `${share} % of the questions are answered right ${asked}` }),
-      `${low == null ? "" : ` (95 % interval ${low} to ${high})`}, by ${runs === 1 ? "one run" : `most of ${runs} runs`}. The column “Without shortcuts” leaves such questions out.`,
+      `${low == null ? "" : ` (95 % interval ${low} to ${high})`}, by ${runs === 1 ? "one run, lucky guesses among them" : `most of ${runs} runs`}. The column “Without shortcuts” leaves such questions out.`,
     );
   }
   /** Which group is listed: by its split, and by who judged it. */
@@ -267,7 +267,7 @@
           h(
             "li",
             { class: "card" },
-            badge(R.KINDS[row.source], row.source === "human" ? "human" : "floor"),
+            badge(R.kindName(row.source), row.source === "human" ? "human" : "floor"),
             h("a", { class: "name", href: R.modelHref(R.modelOf(row)) }, bdi(row.model)),
             b.metrics
               .map((metric, i) => [metric, row.v[i]])

@@ -81,7 +81,7 @@
       const badges = [
         ...(row.source === "run"
           ? R.origins(row).filter(([text]) => !shared.has(text)).map((of) => badge(...of))
-          : [badge(R.KINDS[row.source].toLowerCase(), "", source)]),
+          : [badge(R.kindName(row.source).toLowerCase(), "", source)]),
         !usual && badge(row.setting),
         row.source === "run" && row.setting === "run" && othersState && badge("setting not stated"),
         ...moved(row),
@@ -192,7 +192,7 @@
   const UNSTATED = { setting: ["run", "none"], frames: ["unknown"] };
   /** A choice in words. */
   function choiceName(column, value) {
-    if (column.id === "source") return R.KINDS[value] || value;
+    if (column.id === "source") return R.kindName(value);
     return (UNSTATED[column.id] || ["none", "unknown"]).includes(value) ? "not stated" : value;
   }
   /** Filters that the columns declare: [label, name in the address, how many choices, () => [choice, in words, rows that count]]. */

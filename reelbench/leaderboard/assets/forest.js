@@ -73,7 +73,7 @@
     const rules = ["baseline", "human"]
       .map((source) => [source, best(source)])
       .filter(([, row]) => row)
-      .map(([kind, row]) => ({ kind, at: row.v[i][0], text: `${R.KINDS[kind].toLowerCase()}: ${row.model}, ${num(row.v[i][0], metric.unit)}` }));
+      .map(([kind, row]) => ({ kind, at: row.v[i][0], text: `${R.kindName(kind).toLowerCase()}: ${row.model}, ${num(row.v[i][0], metric.unit)}` }));
     // Never without an interval.
     const zoomed = new Set(values).size > 1 && rows.some((row) => row.v[i]?.length > 1);
     return { steps: zoomed ? around(values, metric, 4) : ticks(metric.low, metric.high, 5), rules };
@@ -258,7 +258,7 @@
     const runs = rows.filter((row) => row.source === "run"),
       published = rows.filter((row) => row.source === "published");
     const s = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
-    const recomputed = runs.length > 0 && [`${s(runs.length, "run")}, recomputed from every answer`, ...R.doubts(runs)].join("; ");
+    const recomputed = runs.length > 0 && [`${R.runsInWords(rows)}, recomputed from every answer`, ...R.doubts(runs)].join("; ");
     const ran = groups.filter((g) => runs.some((row) => row.group === g.i));
     // Several benchmarks may share theirs.
     const films = ran.length === 1 && ran[0].videos > 0 && s(ran[0].videos, "video");

@@ -88,7 +88,7 @@
   function entryCard(row, open) {
     const b = R.benchmarkOf(row),
       group = R.group(row);
-    const origin = row.source === "published" ? "published, can’t be recomputed" : R.KINDS[row.source];
+    const origin = row.source === "published" ? "published, can’t be recomputed" : R.kindName(row.source);
     const head = h(
       "header",
       {},

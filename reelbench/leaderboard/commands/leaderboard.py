@@ -485,6 +485,8 @@ def list_(*, store: Store, as_json: Json = False) -> None:
 
 
 def _in_a_line(stored: "StoredResult") -> str:
+    from reelbench.leaderboard.entries import KINDS, kind_of
+
     result = stored.result
     row = stored.filed_row
     facts = [result.model.id, f"{result.counts.scored} of {result.counts.items} scored"]
@@ -494,6 +496,9 @@ def _in_a_line(stored: "StoredResult") -> str:
         facts.append(row.failed or row.partial or "")
     if row.stated:
         facts.append(f"as stated: {', '.join(row.stated)}")
+    reference = KINDS[kind_of(stored)].reference
+    if reference is not None:
+        facts.append(f"not ranked: {reference}")
     facts.append(result.provenance.date)
     return " · ".join(facts)
 
@@ -563,6 +568,8 @@ def build(
         _tell_left_out(key, why)
     results = number_of(summary.runs, "result")
     console.note(f"{results} of runs and {summary.published} published ones")
+    for reference, runs in summary.reference_runs.items():
+        console.note(f"not ranked, {reference}: {number_of(runs, 'result')}")
     if url is None:
         console.note("a posted link to the page shows no picture: --url ADDRESS gives it one")
     page = str(out / "index.html")
@@ -572,6 +579,7 @@ def build(
             "runs": summary.runs,
             "published": summary.published,
             "left_out": dict(summary.left_out),
+            "reference_points": dict(summary.reference_runs),
         }
         console.write(json.dumps(document, ensure_ascii=False))
     else:

@@ -90,22 +90,43 @@ def described(board: Board, group: RankingGroup, width: Width) -> Chart:
     metrics = _panel_metrics(spec, rows)[: _PANELS[width]]
     names = Texts(texts=tuple(_row_label(board, row, spec.primary) for row in rows))
     panels = [_panel(board, metric, rows, scored_rows) for metric in metrics]
-    questions = sorted({row.metrics[spec.primary.name].n for row in rows})
-    about = "Whiskers: each score's own 95 % interval over videos."
-    if any(columns.rank_range(board, row) for row in rows):
-        about += " Behind a name: its range of ranks (adjusted 95 %, Holm over all pairs)."
-    about += f" n = {_span(questions)} questions."
-    if panels[0].rules:
-        about += " Lines: the best floor (dotted), people (solid)."
-    if any(least(row, spec.primary) for row in rows):
-        about += " † lower bound: some questions have no score."
     return Chart(
         title=f"{spec.title}, {group.label}",
-        about=about,
+        about=_about(board, group, scored_rows, panels),
         source=_source(rows),
         rows=max(len(rows), 1),
         across=(names, *panels),
     )
+
+
+def _about(
+    board: Board,
+    group: RankingGroup,
+    scored_rows: Sequence[BoardEntry],
+    panels: Sequence[Panel],
+) -> str:
+    """Return the text under a title: marks, questions, and runs that are left out."""
+    primary = board.spec(group).primary
+    rows = [row for row in scored_rows if not row.is_reference]
+    sentences: list[str] = []
+    if any(_has_whiskers(panel) for panel in panels):
+        sentences.append("Whiskers: each score's own 95 % interval over videos.")
+    if any(columns.rank_range(board, row) for row in rows):
+        sentences.append("Behind a name: its range of ranks (adjusted 95 %, Holm over all pairs).")
+    questions = sorted({row.metrics[primary.name].n for row in rows})
+    sentences.append(f"n = {_span(questions)} questions.")
+    if panels[0].rules:
+        sentences.append("Lines: the best floor (dotted), people (solid).")
+    if any(least(row, primary) for row in rows):
+        sentences.append("† lower bound: some questions have no score.")
+    blind_runs = sum(row.kind == "blind" for row in scored_rows)
+    if blind_runs:
+        sentences.append(f"Left out: {number_of(blind_runs, 'run')} shown no video.")
+    return " ".join(sentences)
+
+
+def _has_whiskers(panel: Panel) -> bool:
+    return any(mark.ends is not None for mark in panel.marks)
 
 
 def _span(numbers: Sequence[int]) -> str:

@@ -245,8 +245,8 @@ def _marks(board: Board, entry: BoardEntry) -> list[str]:
     intervals = facts.get("intervals")
     has_words = entry.note or entry.about != About()
     marks: list[str] = []
-    if entry.unranked:
-        marks.append(f"not ranked: {entry.unranked}")
+    if entry.why_unranked:
+        marks.append(f"not ranked: {entry.why_unranked}")
     if unscored:
         marks.append(f"{unscored} unscored")
     if videos:
@@ -438,7 +438,12 @@ def _latex(table: _GroupTable) -> str:
     notes = _notes(board, table.entries)
     signs = _letters(notes)
     lines: list[str] = []
+    has_reference = False
     for entry, row_notes in notes.rows:
+        if entry.is_reference and not has_reference:
+            has_reference = True
+            if lines:
+                lines.append(r"\midrule")
         name = tex(entry.brief)
         if row_notes:
             letters = sorted(signs[note] for note in row_notes)

@@ -16,6 +16,7 @@ import pytest
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import store
 from reelbench.leaderboard.exports import every_eval_ever
+from tests.leaderboard.exports.conftest import rextime_result
 
 
 @pytest.fixture
@@ -60,6 +61,19 @@ def test_scores_intervals_and_scales_are_the_results(exported):
     interval = primary["score_details"]["uncertainty"]["confidence_interval"]
     assert interval["lower"] <= 50 <= interval["upper"]
     assert primary["source_data"]["hf_repo"] == "ReXTime/ReXTime"
+
+
+@pytest.mark.usefixtures("as_real")
+def test_a_run_that_was_shown_no_video_says_that_it_is_not_ranked(tamper, tmp_path):
+    folder = rextime_result(tmp_path / "results")
+    tamper(folder, result=lambda result: result["settings"].update(frames="none"))
+    store.add(folder, tmp_path / "store")
+    out = tmp_path / "out"
+    [one] = every_eval_ever.export(store.read(tmp_path / "store"), out, organization="Lab")
+    document = json.loads(one.files[-1].read_text())
+    for result in document["evaluation_results"]:
+        told = result["score_details"]["details"]["not_ranked"]
+        assert told == "a reference point, shown no video"
 
 
 def test_an_answer_is_correct_from_where_its_metric_says(exported):

@@ -59,6 +59,16 @@ def test_what_the_hub_has_no_place_for_is_left_out_and_said(rextime_run, tmp_pat
     assert "mini data" in whys
 
 
+@pytest.mark.usefixtures("as_real")
+def test_a_run_that_was_shown_no_video_is_not_put_where_the_hub_would_rank_it(tamper, tmp_path):
+    folder = rextime_result(tmp_path / "results")
+    tamper(folder, result=lambda result: result["settings"].update(frames="none"))
+    store.add(folder, tmp_path / "store")
+    [done] = export(store.read(tmp_path / "store"), tmp_path / "out")
+    assert done.files == ()
+    assert done.why == "the Hub would rank it, and it is a reference point, shown no video"
+
+
 def test_a_result_points_only_to_a_board_that_exists(stored, tmp_path, monkeypatch):
     with HubServer() as server:
         server.use(monkeypatch, tmp_path / "hf")
