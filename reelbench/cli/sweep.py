@@ -268,14 +268,14 @@ def _drawn_matrix(
     Marked is its diagonal: questions in the language of the video.
     """
     from reelbench.base.languages import language_of
-    from reelbench.pages.figures import matrix
+    from reelbench.pages.figures import Cell, matrix
 
-    cells: dict[str, dict[str, Any]] = {}
+    cells: dict[str, dict[str, Cell]] = {}
     own_language: set[tuple[str, str]] = set()
     for locale, values in value_of_locale.items():
-        row: dict[str, Any] = {}
+        row: dict[str, Cell] = {}
         for tag, value in values.items():
-            row[tag] = (value["value"], value["ci95"], value["n"])
+            row[tag] = Cell(value["value"], value["ci95"], value["n"])
         cells[locale] = row
         for tag in languages:
             if tag == NATIVE or language_of(tag) == language_of(locale):

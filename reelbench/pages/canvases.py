@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from contextlib import chdir, contextmanager
 from html import escape
 from io import BytesIO
-from itertools import pairwise
+from itertools import cycle, pairwise
 from pathlib import Path
 from typing import Any
 
 from PIL import Image, ImageDraw
 
 from reelbench.base.errors import InputError, installing
-from reelbench.pages.drawing import Disc, Drawing, Line, Point, Words
 from reelbench.pages.letters import Letters, font_for
+from reelbench.pages.shapes import Disc, Drawing, Line, Point, Words
 from reelbench.pages.svg import element, svg_document
 
 _INCH = 96
@@ -47,11 +47,7 @@ def to_svg(drawing: Drawing) -> str:
         if isinstance(part, Line):
             parts.append(_svg_line(part))
         elif isinstance(part, Disc):
-            x, y = part.place
-            stroke = {"stroke": part.stroke.colour, "stroke_width": f"{part.stroke.width:g}"}
-            parts.append(
-                element("circle", part.tip, cx=x, cy=y, r=part.radius, fill=part.fill, **stroke)
-            )
+            parts.append(_svg_disc(part))
         else:
             parts.append(_svg_words(part))
     return svg_document(
@@ -63,17 +59,33 @@ def to_svg(drawing: Drawing) -> str:
     )
 
 
+def _svg_disc(disc: Disc) -> str:
+    x, y = disc.place
+    return element(
+        "circle",
+        disc.tip,
+        cx=x,
+        cy=y,
+        r=disc.radius,
+        fill=disc.fill,
+        stroke=disc.stroke.colour,
+        stroke_width=f"{disc.stroke.width:g}",
+    )
+
+
 def _svg_line(line: Line) -> str:
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in line.points)
-    looks: dict[str, str | None] = {"fill": line.fill or "none"}
+    attributes: dict[str, str] = {"fill": line.fill or "none"}
     if line.fill and line.opacity < 1:
-        looks["fill_opacity"] = f"{line.opacity:.3f}"
-    if line.stroke is not None:
-        looks["stroke"] = line.stroke.colour
-        looks["stroke_width"] = f"{line.stroke.width:g}"
-        if line.stroke.dashes:
-            looks["stroke_dasharray"] = " ".join(f"{dash:g}" for dash in line.stroke.dashes)
-    return element("polyline", line.tip, points=points, **looks)
+        attributes["fill_opacity"] = f"{line.opacity:.3f}"
+    stroke = line.stroke
+    if stroke is not None:
+        attributes["stroke"] = stroke.colour
+        attributes["stroke_width"] = f"{stroke.width:g}"
+        if stroke.dashes:
+            dashes = [f"{dash:g}" for dash in stroke.dashes]
+            attributes["stroke_dasharray"] = " ".join(dashes)
+    return element("polyline", line.tip, points=points, **attributes)
 
 
 def _svg_words(words: Words) -> str:
@@ -92,28 +104,31 @@ def _svg_words(words: Words) -> str:
 
 def to_image(drawing: Drawing, scale: float) -> Image.Image:
     """Return a drawing as a picture of `scale` times its pixels, on white."""
-    fine = scale * _SMOOTHING
-    size = (round(drawing.width * fine), round(drawing.height * fine))
-    image = Image.new("RGB", size, "#ffffff")
+    large_scale = scale * _SMOOTHING
+    image = Image.new("RGB", _size_in_pixels(drawing, large_scale), "#ffffff")
     shapes = ImageDraw.Draw(image, "RGBA")
     for part in drawing.parts:
         if isinstance(part, Line):
-            _draw_line(shapes, part, fine)
+            _draw_line(shapes, part, large_scale)
         elif isinstance(part, Disc):
-            x, y = part.place
-            radius = part.radius
-            box = [
-                fine * (x - radius),
-                fine * (y - radius),
-                fine * (x + radius),
-                fine * (y + radius),
-            ]
-            width = round(part.stroke.width * fine)
-            shapes.ellipse(box, part.fill, part.stroke.colour, width)
+            _draw_disc(shapes, part, large_scale)
         else:
-            _draw_words(image, part, fine)
-    smaller = (round(drawing.width * scale), round(drawing.height * scale))
-    return image.resize(smaller, Image.Resampling.BOX)
+            _draw_words(image, part, large_scale)
+    return image.resize(_size_in_pixels(drawing, scale), Image.Resampling.BOX)
+
+
+def _size_in_pixels(drawing: Drawing, scale: float) -> tuple[int, int]:
+    return round(drawing.width * scale), round(drawing.height * scale)
+
+
+def _draw_disc(shapes: ImageDraw.ImageDraw, disc: Disc, scale: float) -> None:
+    x, y = disc.place
+    left = scale * (x - disc.radius)
+    top = scale * (y - disc.radius)
+    right = scale * (x + disc.radius)
+    bottom = scale * (y + disc.radius)
+    width = round(disc.stroke.width * scale)
+    shapes.ellipse([left, top, right, bottom], disc.fill, disc.stroke.colour, width)
 
 
 def _draw_line(shapes: ImageDraw.ImageDraw, line: Line, scale: float) -> None:
@@ -126,89 +141,126 @@ def _draw_line(shapes: ImageDraw.ImageDraw, line: Line, scale: float) -> None:
     if line.stroke is None:
         return
     width = max(1, round(line.stroke.width * scale))
-    size = (shapes.im.size[0], shapes.im.size[1])
-    for start, end in _dashed(points, [dash * scale for dash in line.stroke.dashes], size):
+    image_width, image_height = shapes.im.size
+    dashes = [dash * scale for dash in line.stroke.dashes]
+    for start, end in _strokes_of_line(points, dashes, (image_width, image_height)):
         shapes.line([start, end], line.stroke.colour, width)
 
 
-def _within(first: Point, last: Point, size: Point) -> tuple[float, float]:
+def _shares_within(start: Point, end: Point, size: Point) -> tuple[float, float]:
     """Return the shares of a line's length between which it lies within a picture.
 
     The first is the larger one where it lies outside (Liang and Barsky 1984).
     """
-    start = 0.0
-    end = 1.0
-    for x1, x2, most in zip(first, last, size, strict=True):
-        if x1 == x2:
-            if not 0 <= x1 <= most:
+    first_share = 0.0
+    last_share = 1.0
+    for from_edge, to_edge, picture_end in zip(start, end, size, strict=True):
+        length = to_edge - from_edge
+        if length == 0:
+            if not 0 <= from_edge <= picture_end:
                 return 1.0, 0.0
             continue
-        enters, leaves = sorted((-x1 / (x2 - x1), (most - x1) / (x2 - x1)))
-        start = max(start, enters)
-        end = min(end, leaves)
-    return start, end
+        share_at_zero = -from_edge / length
+        share_at_end = (picture_end - from_edge) / length
+        first_share = max(first_share, min(share_at_zero, share_at_end))
+        last_share = min(last_share, max(share_at_zero, share_at_end))
+    return first_share, last_share
 
 
-def _dashed(points: list[Point], dashes: list[float], size: Point) -> Iterator[tuple[Point, Point]]:
-    """Yield the strokes of a line.
+def _strokes_of_line(
+    points: list[Point], dashes: list[float], size: Point
+) -> Iterator[tuple[Point, Point]]:
+    """Yield the start and end of each stroke of a line.
 
     They are one between two points, or its dashes within a picture.
     """
-    for (x1, y1), (x2, y2) in pairwise(points):
-        length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
-        if not dashes or not length:
-            yield (x1, y1), (x2, y2)
-            continue
-        first, last = _within((x1, y1), (x2, y2), size)
-        done = first * length
-        length_within = last * length
-        number = 0
-        while done < length_within:
-            end = min(length_within, done + dashes[number % len(dashes)])
-            if number % 2 == 0:
-                first, last = done / length, end / length
-                yield (
-                    (x1 + (x2 - x1) * first, y1 + (y2 - y1) * first),
-                    (x1 + (x2 - x1) * last, y1 + (y2 - y1) * last),
-                )
-            done = end
-            number += 1
+    for start, end in pairwise(points):
+        length = math.dist(start, end)
+        if dashes and length:
+            yield from _dashes_between(start, end, dashes, size)
+        else:
+            yield start, end
+
+
+def _dashes_between(
+    start: Point, end: Point, dashes: list[float], size: Point
+) -> Iterator[tuple[Point, Point]]:
+    """Yield the dashes between two points within a picture."""
+    length = math.dist(start, end)
+    first_share, last_share = _shares_within(start, end, size)
+    dash_start = first_share * length
+    length_within = last_share * length
+    dash_lengths = cycle(dashes)
+    is_gap = cycle([False, True])
+    while dash_start < length_within:
+        dash_end = min(length_within, dash_start + next(dash_lengths))
+        if not next(is_gap):
+            yield (
+                _point_between(start, end, dash_start / length),
+                _point_between(start, end, dash_end / length),
+            )
+        dash_start = dash_end
+
+
+def _point_between(start: Point, end: Point, share: float) -> Point:
+    """Return the point at a share of the way between two others."""
+    x1, y1 = start
+    x2, y2 = end
+    return x1 + (x2 - x1) * share, y1 + (y2 - y1) * share
+
+
+_PILLOW_ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
+"""Pillow's names of a text's left, middle and right on its baseline."""
 
 
 def _draw_words(image: Image.Image, words: Words, scale: float) -> None:
     size = words.size * scale
     if size < _LEAST_LETTERS:
         return
+    if words.angle:
+        _draw_turned_words(image, words, scale)
+        return
     text = words.text
     font = font_for(size, text)
-    if font is font_for(size) and text.translate(_PLAIN_SIGNS) != text:
+    is_pillows_own = font is font_for(size)
+    if is_pillows_own:
         text = text.translate(_PLAIN_SIGNS)
+    stroke_width = 0
+    if words.bold:
+        stroke_width = round(size / 40)
     x, y = words.place
-    if words.angle:
-        _draw_turned(image, words, scale)
-        return
-    anchor = {"start": "ls", "middle": "ms", "end": "rs"}[words.anchor]
-    weight = {"stroke_width": round(size / 40), "stroke_fill": words.colour} if words.bold else {}
-    draw = ImageDraw.Draw(image)
-    draw.text((x * scale, y * scale), text, words.colour, font, anchor, **weight)
+    ImageDraw.Draw(image).text(
+        (x * scale, y * scale),
+        text,
+        words.colour,
+        font,
+        _PILLOW_ANCHORS[words.anchor],
+        stroke_width=stroke_width,
+        stroke_fill=words.colour,
+    )
 
 
-def _draw_turned(image: Image.Image, words: Words, scale: float) -> None:
+def _draw_turned_words(image: Image.Image, words: Words, scale: float) -> None:
     """Draw words on a sheet of their own, turn it, and lay it on."""
-    font = font_for(words.size * scale, words.text)
+    size = words.size * scale
+    font = font_for(size, words.text)
     width = int(font.getlength(words.text)) + 4
-    half = int(2 * words.size * scale)
-    start = {"start": 2.0, "middle": width / 2, "end": width - 2.0}[words.anchor]
-    sheet = Image.new("L", (width, 2 * half))
-    anchor = {"start": "ls", "middle": "ms", "end": "rs"}[words.anchor]
-    ImageDraw.Draw(sheet).text((start, half), words.text, 255, font, anchor)
-    turned = sheet.rotate(words.angle, Image.Resampling.BICUBIC, expand=True)
+    baseline = int(2 * size)
+    sheet = Image.new("L", (width, 2 * baseline))
+    starts = {"start": 2.0, "middle": width / 2, "end": width - 2.0}
+    start = starts[words.anchor]
+    anchor = _PILLOW_ANCHORS[words.anchor]
+    ImageDraw.Draw(sheet).text((start, baseline), words.text, 255, font, anchor)
+    turned_sheet = sheet.rotate(words.angle, Image.Resampling.BICUBIC, expand=True)
     # The words' place on the sheet, from its middle, turns with it.
-    beside = start - width / 2
-    turn = math.radians(words.angle)
-    x = words.place[0] * scale - turned.width / 2 - beside * math.cos(turn)
-    y = words.place[1] * scale - turned.height / 2 + beside * math.sin(turn)
-    image.paste(words.colour, (round(x), round(y)), turned)
+    distance = start - width / 2
+    angle = math.radians(words.angle)
+    words_x, words_y = words.place
+    middle_x = words_x * scale - distance * math.cos(angle)
+    middle_y = words_y * scale + distance * math.sin(angle)
+    left = middle_x - turned_sheet.width / 2
+    top = middle_y - turned_sheet.height / 2
+    image.paste(words.colour, (round(left), round(top)), turned_sheet)
 
 
 def to_png(drawing: Drawing, scale: float = 2) -> bytes:
@@ -216,8 +268,9 @@ def to_png(drawing: Drawing, scale: float = 2) -> bytes:
 
     A very large one has fewer.
     """
-    most = (_MOST_PIXELS / (drawing.width * drawing.height)) ** 0.5 / _SMOOTHING
-    scale = min(scale, most)
+    pixels = drawing.width * drawing.height
+    largest_scale = math.sqrt(_MOST_PIXELS / pixels) / _SMOOTHING
+    scale = min(scale, largest_scale)
     file = BytesIO()
     to_image(drawing, scale).save(file, "PNG", optimize=True)
     return file.getvalue()
@@ -286,22 +339,26 @@ def to_pdf(drawing: Drawing) -> bytes:
             if isinstance(part, Line):
                 _add_line(axes, part)
             elif isinstance(part, Disc):
-                diameter = 2 * part.radius * _POINT
-                look = {"markeredgecolor": part.stroke.colour, "markersize": diameter}
-                x, y = part.place
-                axes.plot(
-                    [x],
-                    [y],
-                    "o",
-                    color=part.fill,
-                    markeredgewidth=part.stroke.width * _POINT,
-                    **look,
-                )
+                _add_disc(axes, part)
             else:
                 _add_words(axes, part)
         file = BytesIO()
-        figure.savefig(file, format="pdf", metadata={"CreationDate": None, "Title": drawing.title})
+        metadata = {"CreationDate": None, "Title": drawing.title}
+        figure.savefig(file, format="pdf", metadata=metadata)
         return file.getvalue()
+
+
+def _add_disc(axes: Any, disc: Disc) -> None:  # noqa: ANN401 - matplotlib's
+    x, y = disc.place
+    axes.plot(
+        [x],
+        [y],
+        "o",
+        color=disc.fill,
+        markersize=2 * disc.radius * _POINT,
+        markeredgecolor=disc.stroke.colour,
+        markeredgewidth=disc.stroke.width * _POINT,
+    )
 
 
 def _add_line(axes: Any, line: Line) -> None:  # noqa: ANN401 - matplotlib's
@@ -315,20 +372,27 @@ def _add_line(axes: Any, line: Line) -> None:  # noqa: ANN401 - matplotlib's
     style: Any = (0, dashes) if dashes else "-"
     width = line.stroke.width * _POINT
     axes.plot(
-        xs, ys, color=line.stroke.colour, linewidth=width, linestyle=style, solid_capstyle="butt"
+        xs,
+        ys,
+        color=line.stroke.colour,
+        linewidth=width,
+        linestyle=style,
+        solid_capstyle="butt",
     )
 
 
 def _add_words(axes: Any, words: Words) -> None:  # noqa: ANN401 - matplotlib's
     weight = "bold" if words.bold else "normal"
-    side = {"start": "left", "middle": "center", "end": "right"}[words.anchor]
+    sides = {"start": "left", "middle": "center", "end": "right"}
+    x, y = words.place
     axes.text(
-        *words.place,
+        x,
+        y,
         words.text,
         color=words.colour,
         fontsize=words.size * _POINT,
         weight=weight,
-        ha=side,
+        ha=sides[words.anchor],
         va="baseline",
         rotation=words.angle,
         rotation_mode="anchor",

@@ -4,7 +4,7 @@ A page's script (`drawing.js`) and `drawing.py` draw the same description. Numbe
 axes. In a chart with rows a height is a number of rows, so 0.5 is the middle of the first.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
@@ -38,7 +38,7 @@ class Axis(Record):
         ticks: The places that have a label.
         start: Its first number, as `from` in JSON.
         end: Its last number, as `to` in JSON.
-        scale: Logarithms, or those of n + 1 (0 has a place); linear without it.
+        scale: Logarithms, or those of n + 1 (0 has a place). Linear without it.
         grid: Each tick has a line.
         top: Labels stand above the panel.
         least: The pixels that it takes at least.
@@ -68,12 +68,14 @@ class Axis(Record):
 
     @model_validator(mode="after")
     def _has_steps(self) -> Self:
-        """Refuse ends that floats can't tell apart; an axis of one number is drawn."""
+        """Refuse ends that floats can't tell apart. An axis of one number is drawn."""
         if not _has_ends(self) or not self.length:
             return self
-        first, last = map(abs, self.ends)
-        if abs(self.length) < max(_FINEST * max(first, last), 1e-30):
-            raise ValueError(f"its ends, {self.ends[0]:g} and {self.ends[1]:g}, are too close")
+        first, last = self.ends
+        larger_end = max(abs(first), abs(last))
+        least_length = max(_FINEST * larger_end, 1e-30)
+        if abs(self.length) < least_length:
+            raise ValueError(f"its ends, {first:g} and {last:g}, are too close")
         return self
 
 
@@ -204,9 +206,9 @@ class Panel(Record):
         if not _has_ends(self.x):
             raise ValueError("x: it has neither ticks nor `from` and `to`")
         if self.x.scale is not None:
-            least = 0.0 if self.x.scale == "log" else -1.0
-            if any(number <= least for number in self._numbers_of_x()):
-                raise ValueError(f"x: a number at or below {least:g} has no place on its scale")
+            bound = 0.0 if self.x.scale == "log" else -1.0
+            if min(self._numbers_of_x()) <= bound:
+                raise ValueError(f"x: a number at or below {bound:g} has no place on its scale")
         if self.y.scale is not None:
             raise ValueError("y: it has a scale, which is for x alone")
         return self
@@ -214,24 +216,36 @@ class Panel(Record):
     @property
     def highest_box(self) -> float:
         """The height of its highest box, 0 without one."""
-        return max((abs(box.y[1] - box.y[0]) for box in self.boxes), default=0.0)
+        highest = 0.0
+        for box in self.boxes:
+            low, high = box.y
+            highest = max(highest, abs(high - low))
+        return highest
 
     def _numbers_of_x(self) -> Iterator[float]:
-        yield from (number for number, _ in self.x.ticks)
-        yield from (number for number in (self.x.start, self.x.end) if number is not None)
-        yield from (mark.x for mark in self.marks)
-        yield from (rule.at for rule in self.rules)
-        yield from (word.x for word in self.words)
+        for number, _ in self.x.ticks:
+            yield number
+        for end in (self.x.start, self.x.end):
+            if end is not None:
+                yield end
+        for mark in self.marks:
+            yield mark.x
+        for rule in self.rules:
+            yield rule.at
+        for word in self.words:
+            yield word.x
         for box in self.boxes:
             yield from box.x
         for path in self.paths:
-            yield from (x for x, _ in path.points)
+            for x, _ in path.points:
+                yield x
 
 
 def _has_like_lengths(panel: Panel) -> bool:
     """Return True where neither axis is over ten times as long as the other."""
-    lengths = sorted((panel.x.length, panel.y.length))
-    return 0 < lengths[1] <= 10 * lengths[0]
+    shorter = min(panel.x.length, panel.y.length)
+    longer = max(panel.x.length, panel.y.length)
+    return 0 < longer <= 10 * shorter
 
 
 def _has_ends(axis: Axis) -> bool:
@@ -240,8 +254,11 @@ def _has_ends(axis: Axis) -> bool:
 
 def _kind_of_part(part: object) -> str:
     """Return the kind of a part of a chart: texts, or else a panel."""
-    has_texts = isinstance(part, Texts) or (isinstance(part, Mapping) and "texts" in part)
-    return "texts" if has_texts else "panel"
+    if isinstance(part, Texts):
+        return "texts"
+    if isinstance(part, Mapping) and "texts" in part:
+        return "texts"
+    return "panel"
 
 
 _Part = Annotated[
@@ -258,7 +275,7 @@ class Chart(Record):
         source: Where the numbers are from: benchmark, judge, address, day.
         across: Its columns of texts and its panels, from left to right.
         key: The names of the series.
-        rows: The number of rows that all panels share; 0 without rows.
+        rows: The number of rows that all panels share, 0 without rows.
         row: The height of a row in pixels.
         lined: Rows are parted by lines.
         width: The pixels of its file, where it is not as wide as others.
@@ -281,14 +298,24 @@ class Chart(Record):
         panels = [part for part in self.across if isinstance(part, Panel)]
         if not panels:
             raise ValueError("across: there is no panel")
-        if not self.rows and not all(_has_ends(panel.y) for panel in panels):
-            raise ValueError("across: y of a panel has neither ticks nor `from` and `to`")
-        if not self.rows and panels[0].square and not _has_like_lengths(panels[0]):
-            raise ValueError("across: an axis of a square panel has no length, or far more")
-        if self.rows * self.row > _MOST_PIXELS:
-            raise ValueError(f"rows: they are higher than {_MOST_PIXELS:,} pixels")
+        if self.rows:
+            self._refuse_high_rows(panels)
+        else:
+            _refuse_panels_without_height(panels)
         if sum(panel.x.least for panel in panels) > _MOST_PIXELS:
             raise ValueError(f"across: it is wider than {_MOST_PIXELS:,} pixels")
-        if self.rows and any(panel.highest_box > self.rows for panel in panels):
-            raise ValueError("across: a box is higher than all rows")
         return self
+
+    def _refuse_high_rows(self, panels: Sequence[Panel]) -> None:
+        if self.rows * self.row > _MOST_PIXELS:
+            raise ValueError(f"rows: they are higher than {_MOST_PIXELS:,} pixels")
+        if any(panel.highest_box > self.rows for panel in panels):
+            raise ValueError("across: a box is higher than all rows")
+
+
+def _refuse_panels_without_height(panels: Sequence[Panel]) -> None:
+    """Refuse panels without rows whose y axes don't say how high they are."""
+    if not all(_has_ends(panel.y) for panel in panels):
+        raise ValueError("across: y of a panel has neither ticks nor `from` and `to`")
+    if panels[0].square and not _has_like_lengths(panels[0]):
+        raise ValueError("across: an axis of a square panel has no length, or far more")

@@ -6,6 +6,8 @@ their intervals in the table or file beside the picture.
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from reelbench.pages import chart
 from reelbench.pages.chart import Anchor, Axis, Box, Chart, Panel, Path, Texts, Word
@@ -25,9 +27,23 @@ from reelbench.pages.svg import numeral
 # --- a matrix
 # -------------------------------------------------------------------------------------------------
 
-Cell = tuple[float, Sequence[float] | None, int]
-"""Value, 95 % interval or None, and the number of items behind it."""
 
+class Cell(NamedTuple):
+    """A score of a matrix.
+
+    Attributes:
+        value: The score.
+        ci95: The ends of its 95 % interval.
+        n: The number of items behind it.
+    """
+
+    value: float
+    ci95: Sequence[float] | None
+    n: int
+
+
+_CELL_WIDTH = 84
+"""Pixels of a cell."""
 _STRONGEST = 0.5
 """The strength of the colour of a row's highest cell, on which black is read well."""
 
@@ -56,45 +72,56 @@ def matrix(
         mark: The outline's meaning, for the subtitle.
     """
     boxes: list[Box] = []
-    has_intervals = False
-    for number, (name, cells) in enumerate(rows.items()):
-        values = [value for value, _, _ in cells.values()]
-        for place, column in enumerate(columns):
+    for row_number, (row_name, cells) in enumerate(rows.items()):
+        row_values = [value for value, _, _ in cells.values()]
+        for column_number, column in enumerate(columns):
             if column not in cells:
                 continue
             value, ci95, n = cells[column]
-            note = ""
-            tip = f"{name}, {column}: {value:.2f}"
-            if ci95 is not None:
-                has_intervals = True
-                note = f"{ci95[0]:.1f} to {ci95[1]:.1f}"
-                tip += f" ({note})"
-            boxes.append(
-                Box(
-                    x=(place, place + 1),
-                    y=(number, number + 1),
-                    kind="heat",
-                    strength=_strength(value, values),
-                    show=f"{value:.1f}",
-                    note=note,
-                    outlined=(name, column) in marked,
-                    text=f"{tip}, n = {n}",
-                )
+            interval = _interval_in_words(ci95)
+            tip = f"{row_name}, {column}: {value:.2f}"
+            if interval:
+                tip += f" ({interval})"
+            box = Box(
+                x=(column_number, column_number + 1),
+                y=(row_number, row_number + 1),
+                kind="heat",
+                strength=_strength(value, row_values),
+                show=f"{value:.1f}",
+                note=interval,
+                outlined=(row_name, column) in marked,
+                text=f"{tip}, n = {n}",
             )
+            boxes.append(box)
     about = metric
-    if has_intervals:
+    if any(box.note for box in boxes):
         about += ", 95 % interval"
     about += "; darker is higher within a row"
     if mark:
         about += f"; {mark}"
-    heads = [(place + 0.5, column) for place, column in enumerate(columns)]
-    axis = {"from": 0, "to": len(columns), "ticks": heads, "top": True, "grid": False}
-    axis["least"] = 84 * len(columns)
+    heads = [(number + 0.5, column) for number, column in enumerate(columns)]
+    x = Axis.model_validate(
+        {
+            "from": 0,
+            "to": len(columns),
+            "ticks": heads,
+            "top": True,
+            "grid": False,
+            "least": _CELL_WIDTH * len(columns),
+        }
+    )
     across = (
         Texts(texts=tuple(rows), align="end"),
-        Panel(x=Axis.model_validate(axis), y=Axis(), boxes=tuple(boxes)),
+        Panel(x=x, y=Axis(), boxes=tuple(boxes)),
     )
     return svg_of(Chart(title=title, about=about, rows=len(rows), row=46, across=across))
+
+
+def _interval_in_words(ci95: Sequence[float] | None) -> str:
+    if ci95 is None:
+        return ""
+    low, high = ci95
+    return f"{low:.1f} to {high:.1f}"
 
 
 def _strength(value: float, row_values: Sequence[float]) -> float:
@@ -145,42 +172,63 @@ def radars(
         digits: Digits of a value after the point.
     """
     across: list[Panel] = []
-    for panel, labels in panels.items():
-        paths = _web(len(labels))
-        words: list[Word] = []
-        for place, (label, values) in enumerate(labels.items()):
-            numbers = " | ".join(numeral(value, digits) for value in values)
-            words += _axis_words(_on_axis(place, len(labels), _OUTSIDE), label, numbers)
-        marks: list[chart.Mark] = []
-        for number, name in enumerate(names):
-            corners: list[tuple[float, float]] = []
-            for place, (label, values) in enumerate(labels.items()):
-                value = values[number]
-                if value is None:
-                    continue
-                corner = _on_axis(place, len(labels), min(max(value / high, 0), 1))
-                corners.append(corner)
-                series = f"{label}, {name}" if name else label
-                tip = f"{series}: {numeral(value, digits)}"
-                marks.append(chart.Mark(x=corner[0], y=corner[1], i=number, text=tip))
-            paths.append(Path(kind="area", i=number, closed=True, points=tuple(corners)))
-        x = Axis.model_validate({"from": -_REACH, "to": _REACH})
-        y = Axis.model_validate({"from": -_UP, "to": _UP})
-        across.append(
-            Panel(
-                title=panel,
-                square=True,
-                x=x,
-                y=y,
-                marks=tuple(marks),
-                paths=tuple(paths),
-                words=tuple(words),
-            )
+    for panel_title, values_by_label in panels.items():
+        polygons = _polygons(names, values_by_label, high=high, digits=digits)
+        panel = Panel(
+            title=panel_title,
+            square=True,
+            x=Axis.model_validate({"from": -_REACH, "to": _REACH}),
+            y=Axis.model_validate({"from": -_UP, "to": _UP}),
+            marks=tuple(polygons.marks),
+            paths=(*_web(len(values_by_label)), *polygons.paths),
+            words=tuple(_words_around(values_by_label, digits)),
         )
+        across.append(panel)
     key = tuple(names) if len(names) > 1 else None
     about = f"{unit}; the rim is {high:g}"
     width = max(WIDTH, _PANEL * len(across))
     return svg_of(Chart(title=title, about=about, key=key, width=width, across=tuple(across)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Polygons:
+    """The polygons of all series, and the marks at their corners."""
+
+    paths: list[Path]
+    marks: list[chart.Mark]
+
+
+def _polygons(
+    names: Sequence[str], values_by_label: Mapping[str, Values], *, high: float, digits: int
+) -> _Polygons:
+    """Return a polygon for each series, without corners where it lacks a value."""
+    polygons = _Polygons([], [])
+    axes = len(values_by_label)
+    for number, name in enumerate(names):
+        corners: list[tuple[float, float]] = []
+        for place, (label, values) in enumerate(values_by_label.items()):
+            value = values[number]
+            if value is None:
+                continue
+            share = min(max(value / high, 0), 1)
+            x, y = _on_axis(place, axes, share)
+            corners.append((x, y))
+            label_and_name = f"{label}, {name}" if name else label
+            tip = f"{label_and_name}: {numeral(value, digits)}"
+            polygons.marks.append(chart.Mark(x=x, y=y, i=number, text=tip))
+        path = Path(kind="area", i=number, closed=True, points=tuple(corners))
+        polygons.paths.append(path)
+    return polygons
+
+
+def _words_around(values_by_label: Mapping[str, Values], digits: int) -> list[Word]:
+    """Return each label beyond the rim, with the values of all series under it."""
+    words: list[Word] = []
+    axes = len(values_by_label)
+    for place, (label, values) in enumerate(values_by_label.items()):
+        numbers = [numeral(value, digits) for value in values]
+        words += _axis_words(_on_axis(place, axes, _OUTSIDE), label, " | ".join(numbers))
+    return words
 
 
 def _on_axis(place: int, axes: int, share: float) -> tuple[float, float]:
@@ -234,22 +282,35 @@ def scatter(
         least: The spans that the axes have at least.
     """
     marks = marks_of(series)
+    x_name, y_name = axes
+    x_least, y_least = least
     places = [mark.at for mark in marks]
     low, high = value_span(marks)
-    x_name, y_name = axes
-    x = Axis(title=x_name, ticks=labelled(ticks(min(places), max(places), least[0])))
-    y = Axis(title=y_name, ticks=labelled(ticks(low, high, least[1])))
-    drawn: list[chart.Mark] = []
+    x = Axis(title=x_name, ticks=labelled(ticks(min(places), max(places), x_least)))
+    y = Axis(title=y_name, ticks=labelled(ticks(low, high, y_least)))
+    chart_marks: list[chart.Mark] = []
     paths: list[Path] = []
     for number, (name, line) in enumerate(series.items()):
-        last = line[-1]
-        apart = [mark for mark in line if (mark.at, mark.value) != (last.at, last.value)]
-        for mark in line:
-            label = mark.label if mark in apart else ""
-            if mark is last:
-                label = f"{name}, {mark.label}" if apart else name
-            drawn.append(described(mark, number, name, x=mark.at, label=label, digits=3))
+        labels = _labels_of_line(name, line)
+        for mark, label in zip(line, labels, strict=True):
+            chart_marks.append(described(mark, number, name, x=mark.at, label=label, digits=3))
         points = tuple((mark.at, mark.value) for mark in line)
         paths.append(Path(kind="path", i=number, points=points))
-    panel = Panel(x=x, y=y, marks=tuple(drawn), paths=tuple(paths))
+    panel = Panel(x=x, y=y, marks=tuple(chart_marks), paths=tuple(paths))
     return svg_of(Chart(title=title, about=y_name + interval_note(marks), across=(panel,)))
+
+
+def _labels_of_line(name: str, line: Sequence[Mark]) -> list[str]:
+    """Return the words beside each mark of a series. Its name stands at the last.
+
+    Where all marks lie on one place, only the name stands there.
+    """
+    last = line[-1]
+    labels: list[str] = []
+    for mark in line:
+        is_elsewhere = (mark.at, mark.value) != (last.at, last.value)
+        labels.append(mark.label if is_elsewhere else "")
+    labels[-1] = name
+    if any(labels[:-1]):
+        labels[-1] = f"{name}, {last.label}"
+    return labels

@@ -56,49 +56,104 @@ def bars(
         counts: Values are numbers. Without it they are per cent of the series' questions.
         n: The number of questions of each series.
     """
-    labels: dict[str, None] = {}
-    highest = 0.0
-    for values in series.values():
-        labels |= dict.fromkeys(values)
-        for value in values.values():
-            highest = max(highest, value)
-    names: list[str] = []
-    shown_values: list[str] = []
+    bar_rows: list[_BarRow] = []
+    for label in _labels_in_order(series):
+        bar_rows += _rows_of_label(label, series, counts=counts)
     boxes: list[Box] = []
-    for label in labels:
-        for number, values in enumerate(series.values()):
-            value = values.get(label, 0)
-            words = f"{value:,.0f}" if counts else f"{value:.1f} %"
-            row = len(names)
-            is_first = number == 0
-            shown_label = cut_in_the_middle(label, bounds.NAME)
-            name = shown_label.replace("_", " ") if is_first else ""
-            names.append(name)
-            shown_values.append(words)
-            tip = f"{shown_label}: {words}"
-            boxes.append(Box(x=(0, value), y=(row, row + 1), kind=f"c{number % 6}", text=tip))
-        if len(series) > 1:
-            names.append("")
-            shown_values.append("")
+    for row, bar_row in enumerate(bar_rows):
+        if bar_row.box_kind is None:
+            continue
+        bar = Box(
+            x=(0, bar_row.value),
+            y=(row, row + 1),
+            kind=bar_row.box_kind,
+            text=bar_row.tip,
+        )
+        boxes.append(bar)
+    highest = max((bar_row.value for bar_row in bar_rows), default=0.0)
     sign = "" if counts else " %"
     axis = Axis(ticks=labelled(_steps_from_zero(highest or 1, whole=counts), sign))
     across = (
-        Texts(texts=tuple(names), align="end"),
+        Texts(texts=tuple(bar_row.name for bar_row in bar_rows), align="end"),
         Panel(x=axis, y=Axis(), boxes=tuple(boxes)),
-        Texts(texts=tuple(shown_values), align="end"),
+        Texts(texts=tuple(bar_row.shown_value for bar_row in bar_rows), align="end"),
     )
+    bar_chart = Chart(
+        title=title,
+        about=_about_bars(series, counts=counts, n=n),
+        key=_key_of_bars(series, n),
+        rows=len(bar_rows),
+        row=16,
+        across=across,
+    )
+    return svg_of(bar_chart)
+
+
+@dataclass(frozen=True, slots=True)
+class _BarRow:
+    """A row of a bar chart. An empty one, without a kind, parts the labels."""
+
+    name: str = ""
+    value: float = 0.0
+    shown_value: str = ""
+    box_kind: str | None = None
+    tip: str = ""
+
+
+def _labels_in_order(series: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Return all labels in the order in which the series first name them."""
+    labels: dict[str, None] = {}
+    for values in series.values():
+        labels |= dict.fromkeys(values)
+    return list(labels)
+
+
+def _rows_of_label(
+    label: str, series: Mapping[str, Mapping[str, float]], *, counts: bool
+) -> list[_BarRow]:
+    """Return a row for each series. The label stands at the first."""
+    shown_label = cut_in_the_middle(label, bounds.NAME)
+    bar_rows: list[_BarRow] = []
+    for number, values in enumerate(series.values()):
+        value = values.get(label, 0)
+        shown_value = f"{value:,.0f}" if counts else f"{value:.1f} %"
+        name = ""
+        if number == 0:
+            name = shown_label.replace("_", " ")
+        bar_row = _BarRow(
+            name=name,
+            value=value,
+            shown_value=shown_value,
+            box_kind=f"c{number % 6}",
+            tip=f"{shown_label}: {shown_value}",
+        )
+        bar_rows.append(bar_row)
+    if len(series) > 1:
+        bar_rows.append(_BarRow())
+    return bar_rows
+
+
+def _about_bars(
+    series: Mapping[str, Mapping[str, float]], *, counts: bool, n: Mapping[str, int] | None
+) -> str:
     about = ""
     if not counts:
         about = "Share of the questions with each label."
-    key: tuple[str, ...] | None = tuple(series)
-    if n is not None:
-        key = tuple(f"{name}, n = {n[name]:,}" for name in series)
+    if len(series) == 1 and n is not None:
+        only_n = next(iter(n.values()))
+        return f"n = {only_n:,}. {about}"
+    return about
+
+
+def _key_of_bars(
+    series: Mapping[str, Mapping[str, float]], n: Mapping[str, int] | None
+) -> tuple[str, ...] | None:
+    """Return the names of several series. One alone needs no key."""
     if len(series) == 1:
-        key = None
-        if n is not None:
-            lone_n = next(iter(n.values()))
-            about = f"n = {lone_n:,}. {about}"
-    return svg_of(Chart(title=title, about=about, key=key, rows=len(names), row=16, across=across))
+        return None
+    if n is None:
+        return tuple(series)
+    return tuple(f"{name}, n = {n[name]:,}" for name in series)
 
 
 # --- histograms
@@ -161,18 +216,17 @@ def _bins_for(series: Iterable[Sequence[float]]) -> _Bins:
     low = min(lows)
     high = max(highs)
     width = _round_step((high - low) / _BINS or 1, whole=whole)
-    first = math.floor(low / width)
+    first_place = math.floor(low / width)
     # A measured value on the last edge belongs to the bin below: 100 % is no bin of its own.
-    end = math.ceil(high / width)
+    last_place = math.ceil(high / width)
     if whole:
-        end = math.floor(high / width) + 1
-    last = max(end, first + 1)
-    edges = [round(place * width, 10) for place in range(first, last + 1)]
-    last_edge = edges[-1]
-    open_end = max(longest) > last_edge
+        last_place = math.floor(high / width) + 1
+    last_place = max(last_place, first_place + 1)
+    edges = [round(place * width, 10) for place in range(first_place, last_place + 1)]
+    has_values_beyond = max(longest) > edges[-1]
     if whole:
-        open_end = max(longest) >= last_edge
-    return _Bins(edges, whole, open_end)
+        has_values_beyond = max(longest) >= edges[-1]
+    return _Bins(edges, whole, has_values_beyond)
 
 
 def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> str:
@@ -181,60 +235,82 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
     They share their bins and their scale. Values are sorted. A line marks the median.
     """
     bins = _bins_for(series.values())
-    shares = {name: bins.shares(values) for name, values in series.items()}
-    highest = max(map(max, shares.values()))
+    shares_by_series = {name: bins.shares(values) for name, values in series.items()}
+    highest = max(map(max, shares_by_series.values()))
     y = Axis(ticks=labelled(_steps_from_zero(highest, whole=False), " %"))
-    edge_labels = _value_labels(bins) if bins.whole else _edge_labels(bins)
+    last_name = list(series)[-1]
     panels: list[Panel] = []
     for name, values in series.items():
-        boxes: list[Box] = []
-        for place, share in enumerate(shares[name]):
-            tip = f"{numeral(bins.edges[place])} to {numeral(bins.edges[place + 1])}: {share:.1f} %"
-            boxes.append(Box(x=(place + 0.06, place + 0.94), y=(0, share), kind="c0", text=tip))
         middle = median(values)
-        # A whole number stands in the middle of its place, a measured one on it.
-        shift = 0.5 if bins.whole else 0
-        place = min(bins.place_of(middle + shift), bins.number)
-        panel_title = name if len(series) > 1 else ""
         note = f"n = {len(values):,}, median {numeral(round(middle, 1))}"
-        is_last = len(panels) == len(series) - 1
-        x_title = unit if is_last else ""
-        x = Axis.model_validate(
-            {
-                "title": x_title,
-                "from": 0,
-                "to": bins.number,
-                "grid": False,
-                "ticks": edge_labels,
-            }
+        panel = Panel(
+            title=name if len(series) > 1 else "",
+            about=f"{note}; share of them in each bin, the line is the median",
+            x=_axis_of_bins(bins, unit if name == last_name else ""),
+            y=y,
+            boxes=_bars_of_bins(bins, shares_by_series[name]),
+            rules=(_median_rule(bins, middle),),
         )
-        panels.append(
-            Panel(
-                title=panel_title,
-                about=f"{note}; share of them in each bin, the line is the median",
-                x=x,
-                y=y,
-                boxes=tuple(boxes),
-                rules=(Rule(at=place, kind="zero"),),
-            )
-        )
+        panels.append(panel)
     return svg_of(Chart(title=title, across=tuple(panels)))
+
+
+def _bars_of_bins(bins: _Bins, shares: Sequence[float]) -> tuple[Box, ...]:
+    boxes: list[Box] = []
+    for place, share in enumerate(shares):
+        low = numeral(bins.edges[place])
+        high = numeral(bins.edges[place + 1])
+        box = Box(
+            x=(place + 0.06, place + 0.94),
+            y=(0, share),
+            kind="c0",
+            text=f"{low} to {high}: {share:.1f} %",
+        )
+        boxes.append(box)
+    return tuple(boxes)
+
+
+def _median_rule(bins: _Bins, middle: float) -> Rule:
+    """Return the line at the median.
+
+    A whole number stands in the middle of its bin, a measured one at its place.
+    """
+    if bins.whole:
+        middle += 0.5
+    place = min(bins.place_of(middle), bins.number)
+    return Rule(at=place, kind="zero")
+
+
+def _axis_of_bins(bins: _Bins, title: str) -> Axis:
+    labels = _value_labels(bins) if bins.whole else _edge_labels(bins)
+    return Axis.model_validate(
+        {
+            "title": title,
+            "from": 0,
+            "to": bins.number,
+            "grid": False,
+            "ticks": labels,
+        }
+    )
 
 
 def _edge_labels(bins: _Bins) -> list[tuple[float, str]]:
     """Return the edges and their places, in bins from the left."""
-    if not bins.open_end:
-        return [(place, numeral(edge)) for place, edge in enumerate(bins.edges)]
-    labels = [(float(place), numeral(edge)) for place, edge in enumerate(bins.edges[:-2])]
-    labels.append((bins.number - 0.5, f"{numeral(bins.edges[-2])} and more"))
+    labels: list[tuple[float, str]] = []
+    for place, edge in enumerate(bins.edges):
+        labels.append((place, numeral(edge)))
+    if bins.open_end:
+        start_of_last_bin = numeral(bins.edges[-2])
+        labels[-2:] = [(bins.number - 0.5, f"{start_of_last_bin} and more")]
     return labels
 
 
 def _value_labels(bins: _Bins) -> list[tuple[float, str]]:
     """Return the values that each bin counts, and the middles of the bins."""
     labels: list[tuple[float, str]] = []
+    last_bin = bins.number - 1
     for place, (low, high) in enumerate(pairwise(bins.edges)):
-        if bins.open_end and place == bins.number - 1:
+        if bins.open_end and place == last_bin:
             label = f"{low:g}+"
         elif high - low == 1:
             label = numeral(low)
@@ -270,6 +346,14 @@ class Mark:
     below: str = ""
     hover: str = ""
 
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The ends of its interval. None without one."""
+        if self.ci95 is None:
+            return None
+        low, high = self.ci95
+        return low, high
+
 
 def frames_mark(frames: int, value: float, ci95: Sequence[float] | None, n: int) -> Mark:
     """Return the mark of a run on an axis of frames.
@@ -277,10 +361,15 @@ def frames_mark(frames: int, value: float, ci95: Sequence[float] | None, n: int)
     It stands at log2(N + 1), so that 0 (text only) has a place and each doubling takes the same
     step.
     """
-    below = "" if frames else "text only"
-    at = math.log2(frames + 1)
-    hover = f"{frames} frames"
-    return Mark(at, str(frames), value, ci95, n, below=below, hover=hover)
+    return Mark(
+        at=math.log2(frames + 1),
+        label=str(frames),
+        value=value,
+        ci95=ci95,
+        n=n,
+        below="" if frames else "text only",
+        hover=f"{frames} frames",
+    )
 
 
 def lines(
@@ -305,11 +394,12 @@ def lines(
         greatest: The greatest value that there can be.
     """
     marks = marks_of(series)
-    low, high = value_span(marks)
     first = min(mark.at for mark in marks)
     last = max(mark.at for mark in marks)
     span = (last - first) or 1.0
-    settings = {mark.at: f"{mark.label} {mark.below}".strip() for mark in marks}
+    settings: dict[float, str] = {}
+    for mark in marks:
+        settings[mark.at] = f"{mark.label} {mark.below}".strip()
     # The first and last marks stand off the edges, so that no interval lies on the axis.
     x = Axis.model_validate(
         {
@@ -319,19 +409,22 @@ def lines(
             "ticks": sorted(settings.items()),
         }
     )
-    drawn: list[chart.Mark] = []
+    low, high = value_span(marks)
+    y = Axis(ticks=labelled(ticks(low, high, least, greatest)))
+    chart_marks: list[chart.Mark] = []
     paths: list[Path] = []
     for number, (name, line) in enumerate(series.items()):
         # Marks of several lines at one setting stand beside each other.
-        beside = 0.01 * span * (number - (len(series) - 1) / 2)
-        line_marks = [described(mark, number, name, x=mark.at + beside) for mark in line]
-        drawn += line_marks
+        lines_from_middle = number - (len(series) - 1) / 2
+        shift = 0.01 * span * lines_from_middle
+        line_marks = [described(mark, number, name, x=mark.at + shift) for mark in line]
+        chart_marks += line_marks
         points = tuple((mark.x, mark.y) for mark in line_marks)
         paths.append(Path(kind="path", i=number, points=points))
-    y = Axis(ticks=labelled(ticks(low, high, least, greatest)))
-    panel = Panel(x=x, y=y, marks=tuple(drawn), paths=tuple(paths))
+    panel = Panel(x=x, y=y, marks=tuple(chart_marks), paths=tuple(paths))
     key = tuple(series) if len(series) > 1 else None
-    return svg_of(Chart(title=title, about=metric + interval_note(marks), key=key, across=(panel,)))
+    about = metric + interval_note(marks)
+    return svg_of(Chart(title=title, about=about, key=key, across=(panel,)))
 
 
 def described(
@@ -341,13 +434,19 @@ def described(
 
     `label` stands beside it. Without one it is the value, unless several series have names.
     """
-    setting = mark.hover or mark.label
-    name_and_setting = f"{name}, {setting}" if name else setting
+    tip = mark.hover or mark.label
+    if name:
+        tip = f"{name}, {tip}"
     if label is None:
         label = "" if name else numeral(mark.value, 1)
-    ends = None if mark.ci95 is None else (mark.ci95[0], mark.ci95[1])
-    tip = f"{name_and_setting}: {_numbers(mark, digits)}"
-    return chart.Mark(x=x, y=mark.value, ends=ends, i=number, name=label, text=tip)
+    return chart.Mark(
+        x=x,
+        y=mark.value,
+        ends=mark.ends,
+        i=number,
+        name=label,
+        text=f"{tip}: {_value_in_words(mark, digits)}",
+    )
 
 
 def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> str:
@@ -356,17 +455,22 @@ def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> st
     There is at least one mark. Where it stands (`at`) goes unused. `metric` is the score's name and
     unit.
     """
-    low, high = value_span(marks)
-    drawn: list[chart.Mark] = []
+    chart_marks: list[chart.Mark] = []
     for row, mark in enumerate(marks):
-        ends = None if mark.ci95 is None else (mark.ci95[0], mark.ci95[1])
-        tip = f"{mark.label}: {_numbers(mark, digits)}"
-        drawn.append(chart.Mark(x=mark.value, y=row + 0.5, ends=ends, text=tip))
+        chart_mark = chart.Mark(
+            x=mark.value,
+            y=row + 0.5,
+            ends=mark.ends,
+            text=f"{mark.label}: {_value_in_words(mark, digits)}",
+        )
+        chart_marks.append(chart_mark)
+    low, high = value_span(marks)
     axis = Axis(ticks=labelled(ticks(min(0, low), high, 1)))
+    names = tuple(mark.label for mark in marks)
     numbers = tuple(f"{numeral(mark.value, digits)} (n {mark.n})" for mark in marks)
     across = (
-        Texts(texts=tuple(mark.label for mark in marks), align="end"),
-        Panel(x=axis, y=Axis(), marks=tuple(drawn)),
+        Texts(texts=names, align="end"),
+        Panel(x=axis, y=Axis(), marks=tuple(chart_marks)),
         Texts(texts=numbers, align="end"),
     )
     about = metric + interval_note(marks)
@@ -405,13 +509,11 @@ def interval_note(marks: Sequence[Mark]) -> str:
     return f", 95 % interval, n = {n}"
 
 
-def _numbers(mark: Mark, digits: int) -> str:
+def _value_in_words(mark: Mark, digits: int) -> str:
     words = numeral(mark.value, digits)
-    if mark.ci95 is not None:
-        low, high = mark.ci95
-        shown_low = numeral(low, digits)
-        shown_high = numeral(high, digits)
-        words += f" ({shown_low} to {shown_high})"
+    if mark.ends is not None:
+        low, high = mark.ends
+        words += f" ({numeral(low, digits)} to {numeral(high, digits)})"
     return f"{words}, n = {mark.n}"
 
 
@@ -423,10 +525,11 @@ def ticks(low: float, high: float, least: float, greatest: float = math.inf) -> 
     """
     span = max(high - low, least) or 1.0
     start = min(low, greatest - span)
+    end = start + span
     step = _round_step(span / 5, whole=False)
-    first = math.floor(start / step)
-    last = max(math.ceil((start + span) / step), first + 1)
-    return [round(number * step, 10) for number in range(first, last + 1)]
+    first_step = math.floor(start / step)
+    last_step = max(math.ceil(end / step), first_step + 1)
+    return [round(number * step, 10) for number in range(first_step, last_step + 1)]
 
 
 def _steps_from_zero(highest: float, *, whole: bool) -> list[float]:
