@@ -77,13 +77,15 @@ def render(material: Material) -> Card:
 def _card_sections(words: dict[str, object]) -> dict[str, str]:
     """Return the sections of `card.md` with the words filled in."""
     text = page_asset("card.md", "hub_cards")
-    _, *parts = re.split(r"^<!-- ([a-z]+) -->\n", text, flags=re.MULTILINE)
+    _, *names_and_bodies = re.split(r"^<!-- ([a-z]+) -->\n", text, flags=re.MULTILINE)
+    names = names_and_bodies[::2]
+    bodies = names_and_bodies[1::2]
     sections: dict[str, str] = {}
-    for name, body in zip(parts[::2], parts[1::2], strict=True):
+    for name, body in zip(names, bodies, strict=True):
         paragraphs: list[str] = []
         for paragraph in body.split("\n\n"):
-            names = re.findall(r"{(\w+)}", paragraph)
-            if all(words[word] is not None for word in names):
+            placeholders = re.findall(r"{(\w+)}", paragraph)
+            if all(words[placeholder] is not None for placeholder in placeholders):
                 paragraphs.append(paragraph.format_map(words))
         sections[name] = "\n\n".join(paragraphs).strip()
     return sections
@@ -113,12 +115,16 @@ def _words_of_template(material: Material) -> dict[str, object]:
 
 
 def _links_of_benchmark(spec: BenchmarkSpec) -> str | None:
-    links = [f"[{paper.title}, {paper.venue} {paper.year}]({paper.url})" for paper in spec.papers]
+    links: list[str] = []
     if re.fullmatch(r"https?://[^\s<>()`\\]+", spec.homepage):
-        links.insert(0, f"[Home]({spec.homepage})")
+        links.append(f"[Home]({spec.homepage})")
     elif inert(spec.homepage):
-        links.insert(0, inert(spec.homepage))
-    return " · ".join(links) or None
+        links.append(inert(spec.homepage))
+    for paper in spec.papers:
+        links.append(f"[{paper.title}, {paper.venue} {paper.year}]({paper.url})")
+    if not links:
+        return None
+    return " · ".join(links)
 
 
 def _origin_of_numbers(material: Material) -> str:

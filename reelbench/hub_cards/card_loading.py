@@ -1,12 +1,13 @@
 """The sections of a card on how its rows are loaded, and on its splits."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from reelbench.base.errors import installing
 from reelbench.data.redistribution import why_withheld
 from reelbench.hub_cards.card_material import CONFIG, Material, SplitMaterial
 from reelbench.pages.markdown import code, count, table
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.splits import is_mini
 
 
@@ -94,16 +95,22 @@ def _task_table(spec: BenchmarkSpec) -> str:
             lines.append([f"`{task.name}`", f"`{task.split}`", note])
     part_tasks = [task for task in spec.tasks if task.only]
     if part_tasks:
-        first = part_tasks[0]
-        names = f"`{first.name}`"
-        if len(part_tasks) > 1:
-            names += f" to `{part_tasks[-1].name}` ({len(part_tasks)})"
-        facets: dict[str, None] = {}
-        for task in part_tasks:
-            facets.update(dict.fromkeys(task.only))
-        note = f"the questions of one {', '.join(facets)} each"
-        lines.append([names, f"`{first.split}`", note])
+        lines.append(_line_of_part_tasks(part_tasks))
     return table(["Task", "Split", "Note"], lines)
+
+
+def _line_of_part_tasks(part_tasks: Sequence[TaskSpec]) -> list[str]:
+    """Return the table's line of all tasks on the questions of one label."""
+    first = part_tasks[0]
+    names = f"`{first.name}`"
+    if len(part_tasks) > 1:
+        last = part_tasks[-1]
+        names += f" to `{last.name}` ({len(part_tasks)})"
+    facets: dict[str, None] = {}
+    for task in part_tasks:
+        facets.update(dict.fromkeys(task.only))
+    shown_facets = ", ".join(facets)
+    return [names, f"`{first.split}`", f"the questions of one {shown_facets} each"]
 
 
 # --- splits

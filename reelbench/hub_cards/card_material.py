@@ -236,11 +236,13 @@ def _count_rows(
 ) -> Counted:
     """Count the rows of a split."""
     public_names = _file_names(spec.splits[split.split])
-    files = tuple(path.name for path in split.paths if path.name in public_names)
+    names = [path.name for path in split.paths]
+    public_files = tuple(name for name in names if name in public_names)
     rows = split.read()
     entries = [ownership.entry_of(spec, row) for row in rows]
-    data = ownership.rows_owner(spec, split.split, split.source, entries)
-    return Counted(split_counts.of_split(spec, rows, labels), split.source, files, data)
+    owner = ownership.rows_owner(spec, split.split, split.source, entries)
+    counts = split_counts.of_split(spec, rows, labels)
+    return Counted(counts, split.source, public_files, owner)
 
 
 def _file_names(declared: SplitSpec) -> set[str]:

@@ -143,14 +143,18 @@ def _add_quantity(section: _Section, title: str, by_split: Mapping[str, Distribu
 
 def _add_facet(section: _Section, title: str, by_split: Mapping[str, LabelCounts]) -> None:
     labels = _labels_in_order(by_split)
-    listed = labels[:MOST_LABELS]
-    shares: dict[str, dict[str, float]] = {}
-    sizes: dict[str, int] = {}
-    for name, facet in by_split.items():
-        shares[name] = {label: _percent_with_label(facet, label) for label in listed}
-        sizes[name] = facet.rows
-    plot = plots.bars(title, shares, n=sizes)
-    text = _facet_table(by_split, listed, labels[MOST_LABELS:])
+    listed_labels = labels[:MOST_LABELS]
+    further_labels = labels[MOST_LABELS:]
+    shares_by_split: dict[str, dict[str, float]] = {}
+    rows_by_split: dict[str, int] = {}
+    for split, counts in by_split.items():
+        shares: dict[str, float] = {}
+        for label in listed_labels:
+            shares[label] = _percent_with_label(counts, label)
+        shares_by_split[split] = shares
+        rows_by_split[split] = counts.rows
+    plot = plots.bars(title, shares_by_split, n=rows_by_split)
+    text = _facet_table(by_split, listed_labels, further_labels)
     section.add(title, text, plot, _facet_note(by_split))
 
 

@@ -208,11 +208,17 @@ def _publishable_splits(spec: BenchmarkSpec, data: Path | None) -> dict[str, loa
 
     They are those of the user's copy, else all, fetched where they are not here.
     """
+    located: dict[str, loading.SplitData] = {}
     if user_data(spec, data) is not None:
-        located = card_material.locate_splits(spec, data)
+        located |= card_material.locate_splits(spec, data)
     else:
-        located = {split: loading.locate(spec.id, split) for split in spec.splits}
-    return {name: split for name, split in located.items() if why_withheld(spec, name) is None}
+        for name in spec.splits:
+            located[name] = loading.locate(spec.id, name)
+    publishable: dict[str, loading.SplitData] = {}
+    for name, split in located.items():
+        if why_withheld(spec, name) is None:
+            publishable[name] = split
+    return publishable
 
 
 # --- the texts
@@ -223,9 +229,11 @@ def _existing_texts(repo_id: str, head: Head) -> dict[str, str]:
     """Return the card's texts that are in the repository, by path."""
     texts: dict[str, str] = {}
     for path in (merge.README, merge.EVAL):
-        if path in head.files:
-            file = hub.download(repo_id, path, revision=str(head.commit))
-            texts[path] = merge.decode(file.read_bytes(), f"{repo_id}, {path}")
+        if path not in head.files:
+            continue
+        file = hub.download(repo_id, path, revision=str(head.commit))
+        content = file.read_bytes()
+        texts[path] = merge.decode(content, f"{repo_id}, {path}")
     return texts
 
 

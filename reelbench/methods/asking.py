@@ -603,10 +603,12 @@ class _Run:
 
     def _question_messages(self, row: Row, shown_media: Shown) -> list[Message]:
         language = self.questions.translated(row)["language"]
-        preset = self.options.preset
-        prompt_first = preset is not None and preset.get("prompt") == "before"
-        prompt = shown_media.subtitle_text(language) + self.questions.prompt(row)
-        return messages(prompt, shown_media, language, first=prompt_first)
+        subtitles = shown_media.subtitle_text(language)
+        prompt = subtitles + self.questions.prompt(row)
+        is_prompt_first = False
+        if self.options.preset is not None:
+            is_prompt_first = self.options.preset.get("prompt") == "before"
+        return messages(prompt, shown_media, language, first=is_prompt_first)
 
     def _cut_short(
         self, row: Row, results: "Sequence[AskResult[str]]", texts: Sequence[str]

@@ -224,13 +224,14 @@ class CandidateTable:
 
     def __init__(self, answers: Answers, cases: Sequence[CandidateSet], options: Options) -> None:
         self._spec = answers.questions.spec
-        aggregates = [metric.aggregate for metric in self._spec.metrics]
-        has_overlap_metrics = any(isinstance(aggregate, Corpus) for aggregate in aggregates)
+        has_overlap_metrics = False
+        for metric in self._spec.metrics:
+            has_overlap_metrics |= isinstance(metric.aggregate, Corpus)
         self._overlap = options.overlap and has_overlap_metrics
         self._counts = {case.id: len(case.candidates) for case in cases}
         self._columns: list[dict[str, Sample]] = []
-        most = max(self._counts.values())
-        for index in range(most):
+        most_candidates = max(self._counts.values())
+        for index in range(most_candidates):
             column = self._scored_column(answers, cases, options, index)
             self._columns.append(column)
 

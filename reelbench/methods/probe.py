@@ -308,9 +308,19 @@ def _one_colour_png(colour: str) -> bytes:
     """Return a picture of one colour, as PNG (RFC 2083)."""
     row = b"\0" + bytes(_COLOURS[colour]) * _SIDE
     header = struct.pack(">IIBBBBB", _SIDE, _SIDE, 8, 2, 0, 0, 0)
-    chunks = [(b"IHDR", header), (b"IDAT", zlib.compress(row * _SIDE)), (b"IEND", b"")]
-    content = b"\x89PNG\r\n\x1a\n"
-    for name, data in chunks:
-        checksum = zlib.crc32(name + data)
-        content += struct.pack(">I", len(data)) + name + data + struct.pack(">I", checksum)
-    return content
+    pixels = zlib.compress(row * _SIDE)
+    return b"".join(
+        [
+            b"\x89PNG\r\n\x1a\n",
+            _png_chunk(b"IHDR", header),
+            _png_chunk(b"IDAT", pixels),
+            _png_chunk(b"IEND", b""),
+        ]
+    )
+
+
+def _png_chunk(name: bytes, data: bytes) -> bytes:
+    """Return a part of a PNG: its length, name and data, and their checksum."""
+    length = struct.pack(">I", len(data))
+    checksum = struct.pack(">I", zlib.crc32(name + data))
+    return length + name + data + checksum

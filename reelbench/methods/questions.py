@@ -54,11 +54,12 @@ class QuestionSet:
         """The rows of the questions."""
         rows = self.questions.here.rows
         if self.translations:
-            lacking = self.translations.lacking(self.spec, rows)
-            rows = [row for row in rows if row["id"] not in lacking]
+            untranslated_ids = self.translations.lacking(self.spec, rows)
+            rows = [row for row in rows if row["id"] not in untranslated_ids]
         if self.only is None:
             return rows[: self.limit]
-        self.only.check((row["id"] for row in rows), f"{self.spec.id} {self.questions.split}")
+        split_name = f"{self.spec.id} {self.questions.split}"
+        self.only.check((row["id"] for row in rows), split_name)
         return [row for row in rows if row["id"] in self.only.ids]
 
     @property

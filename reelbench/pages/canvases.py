@@ -123,12 +123,10 @@ def _size_in_pixels(drawing: Drawing, scale: float) -> tuple[int, int]:
 
 def _draw_disc(shapes: ImageDraw.ImageDraw, disc: Disc, scale: float) -> None:
     x, y = disc.place
-    left = scale * (x - disc.radius)
-    top = scale * (y - disc.radius)
-    right = scale * (x + disc.radius)
-    bottom = scale * (y + disc.radius)
+    top_left = (scale * (x - disc.radius), scale * (y - disc.radius))
+    bottom_right = (scale * (x + disc.radius), scale * (y + disc.radius))
     width = round(disc.stroke.width * scale)
-    shapes.ellipse([left, top, right, bottom], disc.fill, disc.stroke.colour, width)
+    shapes.ellipse([top_left, bottom_right], disc.fill, disc.stroke.colour, width)
 
 
 def _draw_line(shapes: ImageDraw.ImageDraw, line: Line, scale: float) -> None:
@@ -258,9 +256,9 @@ def _draw_turned_words(image: Image.Image, words: Words, scale: float) -> None:
     words_x, words_y = words.place
     middle_x = words_x * scale - distance * math.cos(angle)
     middle_y = words_y * scale + distance * math.sin(angle)
-    left = middle_x - turned_sheet.width / 2
-    top = middle_y - turned_sheet.height / 2
-    image.paste(words.colour, (round(left), round(top)), turned_sheet)
+    sheet_x = middle_x - turned_sheet.width / 2
+    sheet_y = middle_y - turned_sheet.height / 2
+    image.paste(words.colour, (round(sheet_x), round(sheet_y)), turned_sheet)
 
 
 def to_png(drawing: Drawing, scale: float = 2) -> bytes:

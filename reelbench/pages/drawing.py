@@ -300,6 +300,7 @@ class _Body:
     def _panel(self, number: int, column: Column, panel: Panel, top: float) -> list[Part]:
         """Return a panel: its heading, what lies between its axes, and their labels."""
         area = self._area_between_axes(column, panel, top)
+        row_height = self.chart.row if self.chart.rows else 0
         x_of = pixel_scale(panel.x, area.left, area.right)
         y_of = self._y_scale(panel, area)
         panel_parts = PanelParts(
@@ -307,7 +308,7 @@ class _Body:
             area=area,
             x_of=x_of,
             y_of=y_of,
-            row_height=self.chart.row if self.chart.rows else 0,
+            row_height=row_height,
             spans=self._spans_of_uprights(area),
             font=self.font,
         )
@@ -342,12 +343,12 @@ class _Body:
         labels_width = 0 if panel.square else 6
         if panel.y.ticks:
             labels_width = widest((text for _, text in panel.y.ticks), self.font) + 8
-        left = column.x_start + labels_width
+        x_start = column.x_start + labels_width
         if panel.y.title:
-            left += 18
+            x_start += 18
         right_margin = 14 if panel.x.grid and not panel.square else 2
-        right = column.x_end - right_margin
-        return Area(left, top, right, top + self.panel_height)
+        x_end = column.x_end - right_margin
+        return Area(x_start, top, x_end, top + self.panel_height)
 
     def _panel_head(self, number: int, top: float) -> list[Part]:
         parts: list[Part] = []

@@ -309,7 +309,8 @@ def _labels_of_line(name: str, line: Sequence[Mark]) -> list[str]:
     labels: list[str] = []
     for mark in line:
         is_elsewhere = (mark.at, mark.value) != (last.at, last.value)
-        labels.append(mark.label if is_elsewhere else "")
+        label = mark.label if is_elsewhere else ""
+        labels.append(label)
     labels[-1] = name
     if any(labels[:-1]):
         labels[-1] = f"{name}, {last.label}"

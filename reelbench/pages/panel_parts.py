@@ -168,8 +168,14 @@ class PanelParts:
     def _box(self, box: Box) -> list[Part]:
         """Return a bar or a cell, its interval, and the words in it."""
         area = self._area_of_box(box)
-        left, top, right, bottom = area
-        corners = ((left, top), (right, top), (right, bottom), (left, bottom), (left, top))
+        x_start, top, x_end, bottom = area
+        corners = (
+            (x_start, top),
+            (x_end, top),
+            (x_end, bottom),
+            (x_start, bottom),
+            (x_start, top),
+        )
         strength = 1 if box.strength is None else box.strength
         parts: list[Part] = [Line(corners, _edge(box), _fill(box), strength, box.text)]
         middle = (top + bottom) / 2
@@ -178,22 +184,22 @@ class PanelParts:
             ends = (self.x_of(low), self.x_of(high))
             half = (bottom - top) / 2 - 1
             parts += whiskers(ends, middle, Stroke(COLOURS[0], 1.5), half, flat=True)
-        return parts + _words_in_box(box, (left + right) / 2, middle)
+        return parts + _words_in_box(box, (x_start + x_end) / 2, middle)
 
     def _area_of_box(self, box: Box) -> Area:
         x_ends = [self.x_of(x) for x in box.x]
-        left = min(x_ends)
-        right = max(x_ends)
+        x_start = min(x_ends)
+        x_end = max(x_ends)
         if box.show:
-            left += 1
-            right -= 1
+            x_start += 1
+            x_end -= 1
         if self.row_height:
             first_row, last_row = box.y
             top = self.y_of(first_row) + 1
             height = (last_row - first_row) * self.row_height - 2
-            return Area(left, top, right, top + height)
+            return Area(x_start, top, x_end, top + height)
         y_ends = [self.y_of(y) for y in box.y]
-        return Area(left, min(y_ends), right, max(y_ends))
+        return Area(x_start, min(y_ends), x_end, max(y_ends))
 
     # --- marks
 

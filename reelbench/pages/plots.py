@@ -243,10 +243,12 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
     for name, values in series.items():
         middle = median(values)
         note = f"n = {len(values):,}, median {numeral(round(middle, 1))}"
+        panel_title = name if len(series) > 1 else ""
+        x_title = unit if name == last_name else ""
         panel = Panel(
-            title=name if len(series) > 1 else "",
+            title=panel_title,
             about=f"{note}; share of them in each bin, the line is the median",
-            x=_axis_of_bins(bins, unit if name == last_name else ""),
+            x=_axis_of_bins(bins, x_title),
             y=y,
             boxes=_bars_of_bins(bins, shares_by_series[name]),
             rules=(_median_rule(bins, middle),),
@@ -361,13 +363,14 @@ def frames_mark(frames: int, value: float, ci95: Sequence[float] | None, n: int)
     It stands at log2(N + 1), so that 0 (text only) has a place and each doubling takes the same
     step.
     """
+    below = "" if frames else "text only"
     return Mark(
         at=math.log2(frames + 1),
         label=str(frames),
         value=value,
         ci95=ci95,
         n=n,
-        below="" if frames else "text only",
+        below=below,
         hover=f"{frames} frames",
     )
 

@@ -143,10 +143,11 @@ def _in_run(samples: Sequence[Sample], run: int) -> list[Sample]:
     """Return the samples with one run's scores. A score that it lacks is the mean."""
     samples_in_run: list[Sample] = []
     for sample in samples:
-        run_scores: dict[str, float] = {}
+        scores = dict(sample.scores)
         if isinstance(sample, SampleOfRuns):
-            run_scores = sample.of_runs[run]
-        scores = {name: run_scores.get(name, mean) for name, mean in sample.scores.items()}
+            for name, score in sample.of_runs[run].items():
+                if name in scores:
+                    scores[name] = score
         samples_in_run.append(sample.model_copy(update={"scores": scores}))
     return samples_in_run
 
@@ -466,16 +467,18 @@ def _macro_ratios(columns: ItemColumns, how: Macro) -> list[ratios.Ratio]:
     mean = Mean(column=how.column, scale=how.scale, lowest=how.lowest)
     if how.within is None:
         return _ratios_by_label(columns, mean, how.facet)
-    parts: list[list[ratios.Ratio]] = []
+    ratios_by_outer_label: list[list[ratios.Ratio]] = []
     for name in columns.labels(how.facet):
-        part = _ratios_by_label(columns, mean, how.within, Label(how.facet, name))
-        if part:
-            parts.append(part)
-    count = sum(map(len, parts))
+        outer_label = Label(how.facet, name)
+        inner_ratios = _ratios_by_label(columns, mean, how.within, outer_label)
+        if inner_ratios:
+            ratios_by_outer_label.append(inner_ratios)
+    number_of_ratios = sum(map(len, ratios_by_outer_label))
     shared_ratios: list[ratios.Ratio] = []
-    for part in parts:
-        scale = how.scale * count / (len(parts) * len(part))
-        shared_ratios += [replace(ratio, scale=scale) for ratio in part]
+    for inner_ratios in ratios_by_outer_label:
+        ratios_of_equal_shares = len(ratios_by_outer_label) * len(inner_ratios)
+        scale = how.scale * number_of_ratios / ratios_of_equal_shares
+        shared_ratios += [replace(ratio, scale=scale) for ratio in inner_ratios]
     return shared_ratios
 
 
@@ -703,8 +706,10 @@ def _numbers(
 def _without_intervals(means: Mapping[_Cell, ratios.SummedMean]) -> dict[_Cell, MetricValue]:
     values: dict[_Cell, MetricValue] = {}
     for cell, mean in means.items():
-        n = 0 if mean.value is None else mean.n
-        values[cell] = MetricValue(value=mean.value, ci95=None, n=n)
+        if mean.value is None:
+            values[cell] = MetricValue(value=None, ci95=None, n=0)
+        else:
+            values[cell] = MetricValue(value=mean.value, ci95=None, n=mean.n)
     return values
 
 

@@ -158,9 +158,16 @@ def _same(a: Corrected, b: Corrected) -> bool:
     """Return True where two records agree, numbers up to rounding."""
     if a.items != b.items or a.verdict != b.verdict:
         return False
-    numbers_a = [a.value, a.weight, *(a.ci95 or (None, None))]
-    numbers_b = [b.value, b.weight, *(b.ci95 or (None, None))]
-    return all(map(_close, numbers_a, numbers_b))
+    return all(map(_close, _numbers_of(a), _numbers_of(b)))
+
+
+def _numbers_of(corrected: Corrected) -> list[float | None]:
+    """Return the value, its weight and the ends of its interval."""
+    low = None
+    high = None
+    if corrected.ci95 is not None:
+        low, high = corrected.ci95
+    return [corrected.value, corrected.weight, low, high]
 
 
 def _close(a: float | None, b: float | None) -> bool:

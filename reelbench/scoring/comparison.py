@@ -292,12 +292,17 @@ def _few_unscored(samples_a: Sequence[Sample], samples_b: Sequence[Sample]) -> s
 
     There is none where one of the results has so many that a board does not rank it.
     """
-    if not value_bounds.few_left_out(samples_a) or not value_bounds.few_left_out(samples_b):
+    is_ranked_a = value_bounds.few_left_out(samples_a)
+    is_ranked_b = value_bounds.few_left_out(samples_b)
+    if not is_ranked_a or not is_ranked_b:
         return set()
-    left_out_a = {sample.id for sample in samples_a if is_left_out(sample)}
-    left_out_b = {sample.id for sample in samples_b if is_left_out(sample)}
-    shared = {sample.id for sample in samples_a} & {sample.id for sample in samples_b}
-    return (left_out_a | left_out_b) & shared
+    left_out_ids: set[str] = set()
+    for sample in (*samples_a, *samples_b):
+        if is_left_out(sample):
+            left_out_ids.add(sample.id)
+    ids_a = {sample.id for sample in samples_a}
+    ids_b = {sample.id for sample in samples_b}
+    return left_out_ids & ids_a & ids_b
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -381,8 +386,13 @@ def interval_of(tests: Sequence[PairedTest], level: float) -> tuple[float, float
     """Return the interval of tests at both ends, from the lowest end to the highest."""
     if not tests:
         return None
-    ends = [test.interval(level) for test in tests]
-    return min(low for low, _ in ends), max(high for _, high in ends)
+    lows: list[float] = []
+    highs: list[float] = []
+    for test in tests:
+        low, high = test.interval(level)
+        lows.append(low)
+        highs.append(high)
+    return min(lows), max(highs)
 
 
 def on_both(
@@ -428,9 +438,11 @@ def mcnemar(only_a: int, only_b: int) -> McNemar:
     n = only_a + only_b
     if not n:
         return McNemar(only_a, only_b, 1.0)
-    tail = sum(math.comb(n, k) for k in range(min(only_a, only_b) + 1))
+    fewer = min(only_a, only_b)
+    outcomes_as_uneven = sum(math.comb(n, k) for k in range(fewer + 1))
     # Whole numbers throughout: 2 ** n is beyond a float from n = 1024 on, their quotient is not.
-    p = min(1.0, 2 * tail / 2**n)
+    p = 2 * outcomes_as_uneven / 2**n
+    p = min(p, 1.0)
     return McNemar(only_a, only_b, max(p, paired.SMALLEST_P))
 
 
@@ -604,14 +616,14 @@ def _tagged_items(
     """Return the items of a and of b with each label (`component.Label`) that is used."""
     tagged: dict[str, tuple[list[Sample], list[Sample]]] = {}
     for component, names in COMPONENTS.items():
+        labels_of_items: list[Sequence[str]] = []
+        for sample in a:
+            labels = sample.facets.get(component) or facets_b[sample.id].get(component)
+            labels_of_items.append(labels or ())
         for name in names:
-            tagged_a: list[Sample] = []
-            tagged_b: list[Sample] = []
-            for sample_a, sample_b in zip(a, b, strict=True):
-                labels = sample_a.facets.get(component) or facets_b[sample_a.id].get(component)
-                if labels and name in labels:
-                    tagged_a.append(sample_a)
-                    tagged_b.append(sample_b)
-            if tagged_a:
+            places = [place for place, labels in enumerate(labels_of_items) if name in labels]
+            if places:
+                tagged_a = [a[place] for place in places]
+                tagged_b = [b[place] for place in places]
                 tagged[f"{component}.{name}"] = (tagged_a, tagged_b)
     return tagged

@@ -90,7 +90,8 @@ def columns(item: Item, column: str = "exact_match") -> dict[str, float]:
     """
     if not isinstance(item.prediction, str):
         return {}
-    locale = next(iter(item.facets.get("locale", ())), None)
+    locales = item.facets.get("locale", ())
+    locale = locales[0] if locales else None
     references = [item.target["text"], *item.target.get("also", ())]
     is_match = any(matches(item.text, reference, locale) for reference in references)
     return {column: float(is_match)}

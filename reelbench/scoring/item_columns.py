@@ -58,7 +58,12 @@ class ItemColumns:
     def _of_one(cls, sample: Sample) -> "ItemColumns":
         """Return the columns of one sample: pages score each by itself."""
         scores = {name: np.array([score]) for name, score in sample.scores.items()}
-        return cls(Clusters(_FIRST, 1), [sample.facets], _FIRST, scores)
+        return cls(
+            clusters=Clusters(_FIRST, 1),
+            label_sets=[sample.facets],
+            label_places=_FIRST,
+            scores=scores,
+        )
 
     def __len__(self) -> int:
         return len(self.label_places)
@@ -85,39 +90,47 @@ class ColumnCollector:
         self._videos: dict[str, int] = {}
         self._video_places = array("i")
         self._label_sets: list[Facets] = []
-        self._set_by_object: dict[int, int] = {}
         self._set_by_labels: dict[tuple[tuple[str, tuple[str, ...]], ...], int] = {}
         self._label_places = array("i")
         self._scores: dict[str, array[float]] = {}
 
     def extend(self, samples: Sequence[Sample]) -> None:
         """Add the videos, labels and scores of samples."""
-        videos = [sample.video for sample in samples]
-        for video in dict.fromkeys(videos):
-            self._videos.setdefault(video, len(self._videos))
-        self._video_places.extend(map(self._videos.__getitem__, videos))
-        # Most samples share the objects of their labels (`records.shared_labels`).
-        facets = [sample.facets for sample in samples]
-        objects = list(map(id, facets))
-        for key, labels in dict(zip(objects, facets, strict=True)).items():
-            self._set_by_object[key] = self._label_place(labels)
-        self._label_places.extend(map(self._set_by_object.__getitem__, objects))
-        self._set_by_object.clear()  # the objects may go, and others have their addresses
+        self._add_videos([sample.video for sample in samples])
+        self._add_labels([sample.facets for sample in samples])
         self._add_scores([sample.scores for sample in samples])
         self._count += len(samples)
 
+    def _add_videos(self, videos: Sequence[str]) -> None:
+        for video in dict.fromkeys(videos):
+            self._videos.setdefault(video, len(self._videos))
+        places = map(self._videos.__getitem__, videos)
+        self._video_places.extend(places)
+
+    def _add_labels(self, label_sets: Sequence[Facets]) -> None:
+        # Most samples share the objects of their labels (`records.shared_labels`), so that each
+        # object is looked up once.
+        objects = list(map(id, label_sets))
+        place_of_object: dict[int, int] = {}
+        for key, labels in dict(zip(objects, label_sets, strict=True)).items():
+            place_of_object[key] = self._label_place(labels)
+        places = map(place_of_object.__getitem__, objects)
+        self._label_places.extend(places)
+
     def _label_place(self, facets: Facets) -> int:
+        """Return the place of these labels among the distinct ones."""
         labels = tuple([(facet, tuple(names)) for facet, names in facets.items()])
         if labels not in self._set_by_labels:
             self._set_by_labels[labels] = len(self._label_sets)
             self._label_sets.append(facets)
         return self._set_by_labels[labels]
 
-    def _add_scores(self, scores: Sequence[Mapping[str, float]]) -> None:
-        for name in dict.fromkeys(chain.from_iterable(scores)):
+    def _add_scores(self, scores_of_samples: Sequence[Mapping[str, float]]) -> None:
+        names = dict.fromkeys(chain.from_iterable(scores_of_samples))
+        for name in names:
             column = self._scores.setdefault(name, array("d"))
             _fill(column, self._count)
-            column.extend([of_sample.get(name, nan) for of_sample in scores])
+            column.extend([scores.get(name, nan) for scores in scores_of_samples])
 
     def columns(self, order: Places | None = None) -> ItemColumns:
         """Return the columns, in another order of the items where one is given.
@@ -133,14 +146,24 @@ class ColumnCollector:
             _fill(column, self._count)
             scores[name] = np.frombuffer(column, dtype=np.float64)[in_order]
             del column
-        rank_of_video = np.empty(len(self._videos), dtype=np.intc)
-        for rank, name in enumerate(sorted(self._videos)):
-            rank_of_video[self._videos[name]] = rank
-        videos = rank_of_video[np.array(self._video_places)[in_order]]
+        video_places = np.array(self._video_places)[in_order]
         self._video_places = array("i")
-        labels = np.array(self._label_places)[in_order]
+        label_places = np.array(self._label_places)[in_order]
         self._label_places = array("i")
-        return ItemColumns(Clusters(videos, len(self._videos)), self._label_sets, labels, scores)
+        ranks = self._ranks_of_videos()
+        return ItemColumns(
+            clusters=Clusters(ranks[video_places], len(ranks)),
+            label_sets=self._label_sets,
+            label_places=label_places,
+            scores=scores,
+        )
+
+    def _ranks_of_videos(self) -> Places:
+        """Return each video's place in the sorted order of their names."""
+        ranks = np.empty(len(self._videos), dtype=np.intc)
+        for rank, name in enumerate(sorted(self._videos)):
+            ranks[self._videos[name]] = rank
+        return ranks
 
 
 def _fill(column: "array[float]", count: int) -> None:

@@ -178,23 +178,26 @@ def _judge(spec: BenchmarkSpec) -> JudgeSpec:
 
 def _with_ratings(samples: Sequence[Sample], ratings: Ratings, places: set[Place]) -> list[Sample]:
     """Return the items of `places`, sorted by id, with their ratings as scores."""
-    scores: dict[str, dict[str, float]] = {}
+    scores_by_item: dict[str, dict[str, float]] = {}
     for item, criterion in places:
-        scores.setdefault(item, {})[criterion] = ratings[item, criterion]
+        scores = scores_by_item.setdefault(item, {})
+        scores[criterion] = ratings[item, criterion]
     rated: dict[str, Sample] = {}
     for sample in samples:
-        if sample.id in scores:
-            rated[sample.id] = sample.model_copy(update={"scores": scores[sample.id]})
+        scores = scores_by_item.get(sample.id)
+        if scores is not None:
+            rated[sample.id] = sample.model_copy(update={"scores": scores})
     return [rated[item] for item in sorted(rated)]
 
 
 def _by_label(pairs: Sequence[_Pair], facet: str) -> dict[str, list[_Pair]]:
     """Return the pairs with each label of a facet, the labels in sorted order."""
-    by_label: dict[str, list[_Pair]] = {}
+    pairs_by_label: dict[str, list[_Pair]] = {}
     for pair in pairs:
-        for label in set(pair.a.facets.get(facet, ())):
-            by_label.setdefault(label, []).append(pair)
-    return dict(sorted(by_label.items()))
+        labels = pair.a.facets.get(facet, ())
+        for label in set(labels):
+            pairs_by_label.setdefault(label, []).append(pair)
+    return dict(sorted(pairs_by_label.items()))
 
 
 def _figures(pairs: Sequence[_Pair], spec: BenchmarkSpec, weights: Weights) -> _Figures:

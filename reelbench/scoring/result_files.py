@@ -462,15 +462,17 @@ def read_samples(folder: Path) -> Iterator[records.Sample]:
         InputError: The message names the line and the field that is wrong.
     """
     path = _checked_file(samples_of(folder), bounds.SAMPLES_BYTES)
+    text = files.read_text(path, most=bounds.SAMPLES_BYTES)
     ids: set[str] = set()
     # Each line is checked before the next is read.
-    for number, row in files.Decoder(path).lines(files.read_text(path, most=bounds.SAMPLES_BYTES)):
+    for number, row in files.Decoder(path).lines(text):
+        place = f"{path}, line {number}"
         bounds.hold(f"{path}: items", len(ids) + 1, bounds.ITEMS)
         if is_object(row):
-            _check_lists(row, f"{path}, line {number}")
-        sample = record_of(records.Sample, row, f"{path}, line {number}", mark=": ")
+            _check_lists(row, place)
+        sample = record_of(records.Sample, row, place, mark=": ")
         if sample.id in ids:
-            raise InputError(f"{path}, line {number}: the id {sample.id!r} is there twice")
+            raise InputError(f"{place}: the id {sample.id!r} is there twice")
         ids.add(sample.id)
         yield sample
 
@@ -491,12 +493,14 @@ def answers_sha256(samples: Iterable[records.Sample]) -> str:
 
 def copy(source: Path, folder: Path) -> None:
     """Copy a result's files to `folder` (made if needed), both in place of those before."""
-    if (source / QUESTIONS_FILE).is_file():
+    questions = source / QUESTIONS_FILE
+    if questions.is_file():
         with files.written_aside(folder / QUESTIONS_FILE) as aside:
-            shutil.copyfile(source / QUESTIONS_FILE, aside)
+            shutil.copyfile(questions, aside)
+    result_text = files.read_text(source / RESULT_FILE)
     with _samples_aside(folder) as aside:
         shutil.copyfile(samples_of(source), aside)
-        _put_both(folder, aside, files.sha256_of(aside), files.read_text(source / RESULT_FILE))
+        _put_both(folder, aside, files.sha256_of(aside), result_text)
 
 
 def as_text(result: records.Result) -> str:

@@ -95,8 +95,11 @@ def average(runs: Sequence[Sequence[Sample]]) -> list[Sample]:
     for samples in runs:
         for sample in samples:
             samples_by_id.setdefault(sample.id, []).append(sample)
-    in_all_runs = [samples for samples in samples_by_id.values() if len(samples) == len(runs)]
-    return [_average_item(samples) for samples in in_all_runs]
+    averages: list[Sample] = []
+    for samples_of_item in samples_by_id.values():
+        if len(samples_of_item) == len(runs):
+            averages.append(_average_item(samples_of_item))
+    return averages
 
 
 def _average_item(samples: Sequence[Sample]) -> SampleOfRuns:
@@ -149,8 +152,13 @@ def _mean_metrics(results: Sequence[Result], names: Iterable[str]) -> Metrics:
     """Return the means of metrics that every result has a value of."""
     metrics: Metrics = {}
     for name in names:
-        values = [result.metrics[name] for result in results if name in result.metrics]
-        numbers = [value.value for value in values if value.value is not None]
-        if len(numbers) == len(results):
-            metrics[name] = MetricValue(value=fmean(numbers), n=min(value.n for value in values))
+        values: list[float] = []
+        items: list[int] = []
+        for result in results:
+            metric = result.metrics.get(name)
+            if metric is not None and metric.value is not None:
+                values.append(metric.value)
+                items.append(metric.n)
+        if len(values) == len(results):
+            metrics[name] = MetricValue(value=fmean(values), n=min(items))
     return metrics

@@ -75,11 +75,11 @@ def columns_at_both_ends(
 
 def _places_in_order_of_ids(columns: ScoreColumns, only: Collection[str] | None) -> list[int]:
     """Return the places of the items that count, in the order of their ids."""
-    places: list[int] = np.flatnonzero(columns.scored | columns.left_out).tolist()
+    is_counted = columns.scored | columns.left_out
+    places: list[int] = np.flatnonzero(is_counted).tolist()
     if only is not None:
         places = [place for place in places if columns.ids[place] in only]
-    places.sort(key=columns.ids.__getitem__)
-    return places
+    return sorted(places, key=columns.ids.__getitem__)
 
 
 def _resampled_at(

@@ -70,20 +70,25 @@ class Shortcuts:
         most runs have.
         """
         shortcut_questions = self.questions()
-        unwatched = set[str]().union(*self.tallies.values())
+        asked_without_frames: set[str] = set()
+        for tallies in self.tallies.values():
+            asked_without_frames.update(tallies)
         matters: dict[str, bool] = {}
         for question, tally in self.watched.items():
-            if question in unwatched:
+            if question in asked_without_frames:
                 matters[question] = tally.is_shortcut and question not in shortcut_questions
         return matters
 
     def questions(self, columns: Collection[ShortcutColumn] = COLUMNS) -> frozenset[str]:
         """Return the questions that are a shortcut in any of `columns`."""
-        questions: set[str] = set()
+        shortcut_questions: set[str] = set()
         for column, tallies in self.tallies.items():
-            if column in columns:
-                questions |= {name for name, tally in tallies.items() if tally.is_shortcut}
-        return frozenset(questions)
+            if column not in columns:
+                continue
+            for question, tally in tallies.items():
+                if tally.is_shortcut:
+                    shortcut_questions.add(question)
+        return frozenset(shortcut_questions)
 
     def share(self, column: ShortcutColumn) -> Estimate:
         """Return the share of a column's questions that are shortcuts, 0 to 1."""

@@ -30,11 +30,12 @@ _NOT_SETTINGS = frozenset(
 
 def judges_disagree(sample: Sample) -> bool:
     """Return True where votes or judges gave one criterion of an item different scores."""
-    scores: dict[str, set[int]] = {}
+    scores_by_criterion: dict[str, set[int]] = {}
     for reply in sample.judge_replies:
         if reply.score is not None:
-            scores.setdefault(reply.criterion, set()).add(reply.score)
-    return any(len(criterion_scores) > 1 for criterion_scores in scores.values())
+            scores = scores_by_criterion.setdefault(reply.criterion, set())
+            scores.add(reply.score)
+    return any(len(scores) > 1 for scores in scores_by_criterion.values())
 
 
 def settings_apart(results: Sequence[Result]) -> dict[str, list[Any]]:
@@ -44,16 +45,17 @@ def settings_apart(results: Sequence[Result]) -> dict[str, list[Any]]:
         Field of `result.json` -> each result's value, None where absent. The model and its
         prompting come first, then the judge and the data, then the versions of the software.
     """
-    settings = [_settings_of(result) for result in results]
+    settings_of_results = [_settings_of(result) for result in results]
     names: dict[str, None] = {}
-    for result_settings in settings:
-        names |= dict.fromkeys(result_settings)
-    differing: dict[str, list[Any]] = {}
+    for settings in settings_of_results:
+        names |= dict.fromkeys(settings)
+    settings_that_differ: dict[str, list[Any]] = {}
     for name in names:
-        values = [result_settings.get(name) for result_settings in settings]
-        if any(value != values[0] for value in values):
-            differing[name] = values
-    return differing
+        values = [settings.get(name) for settings in settings_of_results]
+        first_value = values[0]
+        if any(value != first_value for value in values):
+            settings_that_differ[name] = values
+    return settings_that_differ
 
 
 def _settings_of(result: Result) -> dict[str, Any]:
@@ -113,8 +115,11 @@ def _difference(a: Sample | None, b: Sample | None) -> dict[str, float]:
     """Return a minus b for each column that both have, in the columns' order."""
     if a is None or b is None:
         return {}
-    shared = sorted(a.scores.keys() & b.scores.keys())
-    return {column: a.scores[column] - b.scores[column] for column in shared}
+    differences: dict[str, float] = {}
+    for column in sorted(a.scores):
+        if column in b.scores:
+            differences[column] = a.scores[column] - b.scores[column]
+    return differences
 
 
 def _item_of(spec: BenchmarkSpec, sample: Sample | None) -> dict[str, Any] | None:

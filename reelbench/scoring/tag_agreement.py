@@ -7,6 +7,7 @@ Intervals are a bootstrap over videos.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -39,23 +40,33 @@ def _share_equal(sums: Array) -> Array:
 
     In all tables here the second column says whether two tags are equal.
     """
-    return sums[:, 1] / sums[:, 0]
+    items = sums[:, 0]
+    equal_items = sums[:, 1]
+    return equal_items / items
 
 
 def _mean_jaccard(sums: Array) -> Array:
-    return sums[:, 2] / sums[:, 0]
+    items = sums[:, 0]
+    sum_of_jaccard = sums[:, 2]
+    return sum_of_jaccard / items
 
 
 def _f1(sums: Array) -> Array:
     """Return F1 of one label: 2·both / (n_a + n_b)."""
-    return 2 * sums[:, 6] / (sums[:, 2] + sums[:, 3])
+    n_a = sums[:, 2]
+    n_b = sums[:, 3]
+    n_both = sums[:, 6]
+    return 2 * n_both / (n_a + n_b)
 
 
 def _ac1(sums: Array) -> Array:
     """Return Gwet's AC1 (2008), which a rare label doesn't pull down as it does kappa."""
-    share = (sums[:, 2] + sums[:, 3]) / (2 * sums[:, 0])
-    by_chance = 2 * share * (1 - share)
-    return (_share_equal(sums) - by_chance) / (1 - by_chance)
+    items = sums[:, 0]
+    n_a = sums[:, 2]
+    n_b = sums[:, 3]
+    share_with_label = (n_a + n_b) / (2 * items)
+    agreement_by_chance = 2 * share_with_label * (1 - share_with_label)
+    return (_share_equal(sums) - agreement_by_chance) / (1 - agreement_by_chance)
 
 
 _LABEL_STATISTICS: dict[str, tuple[Statistic, Bounds]] = {
@@ -154,7 +165,10 @@ def annotator_tests(
 
 
 def _label_sets(tags: Mapping[str, Tags], component: str) -> dict[str, LabelSet]:
-    return {item: frozenset(item_tags.facets[component]) for item, item_tags in tags.items()}
+    label_sets: dict[str, LabelSet] = {}
+    for item, item_tags in tags.items():
+        label_sets[item] = frozenset(item_tags.facets[component])
+    return label_sets
 
 
 def jaccard(a: LabelSet, b: LabelSet) -> float:
@@ -184,11 +198,15 @@ def _label_agreement(
     name: str, a: Sequence[LabelSet], b: Sequence[LabelSet], clusters: Sequence[str] | None
 ) -> dict[str, Any]:
     """Return the figures of one label."""
-    has_a = np.array([float(name in labels) for labels in a])
-    has_b = np.array([float(name in labels) for labels in b])
-    table = RatioSums(kappa_terms(has_a, has_b, "quadratic"), clusters)
-    counts = {"n_a": int(has_a.sum()), "n_b": int(has_b.sum())}
-    return counts | table.estimates(_LABEL_STATISTICS)
+    has_label_a = np.array([float(name in labels) for labels in a])
+    has_label_b = np.array([float(name in labels) for labels in b])
+    terms = kappa_terms(has_label_a, has_label_b, "quadratic")
+    estimates = RatioSums(terms, clusters).estimates(_LABEL_STATISTICS)
+    return {
+        "n_a": int(has_label_a.sum()),
+        "n_b": int(has_label_b.sum()),
+        **estimates,
+    }
 
 
 def _set_agreement(
@@ -196,21 +214,16 @@ def _set_agreement(
 ) -> dict[str, Any]:
     """Return the figures of a component whose labels are sets."""
     distinct_sets = sorted({*a, *b}, key=sorted)
-    distances = np.zeros((len(distinct_sets), len(distinct_sets)))
-    for row, set_a in enumerate(distinct_sets):
-        for column, set_b in enumerate(distinct_sets):
-            distances[row, column] = masi(set_a, set_b)
-    # A row per item: 1, equal or not, Jaccard, MASI, and how many of both gave each distinct set.
-    rows: list[list[float]] = []
-    for set_a, set_b in zip(a, b, strict=True):
-        row = [1.0, float(set_a == set_b), jaccard(set_a, set_b), masi(set_a, set_b)]
-        row += [float((each == set_a) + (each == set_b)) for each in distinct_sets]
-        rows.append(row)
+    distances = _masi_distances(distinct_sets)
+    rows = [_terms_of_item(*pair, distinct_sets) for pair in zip(a, b, strict=True)]
 
     def alphas(sums: Array) -> Array:
-        return _alphas(2 * sums[:, 3], sums[:, 4:], distances)
+        sum_of_masi = sums[:, 3]
+        ratings_of_sets = sums[:, 4:]
+        return _alphas(2 * sum_of_masi, ratings_of_sets, distances)
 
-    return RatioSums(np.array(rows, dtype=np.float64), clusters).estimates(
+    table = RatioSums(np.array(rows, dtype=np.float64), clusters)
+    return table.estimates(
         {
             "exact": (_share_equal, _SHARE),
             "jaccard": (_mean_jaccard, _SHARE),
@@ -219,35 +232,71 @@ def _set_agreement(
     )
 
 
+def _masi_distances(label_sets: Sequence[LabelSet]) -> Array:
+    """Return the distance of each set to each (sets x sets)."""
+    distances = np.zeros((len(label_sets), len(label_sets)))
+    for row, set_a in enumerate(label_sets):
+        for column, set_b in enumerate(label_sets):
+            distances[row, column] = masi(set_a, set_b)
+    return distances
+
+
+def _terms_of_item(
+    set_a: LabelSet, set_b: LabelSet, distinct_sets: Sequence[LabelSet]
+) -> list[float]:
+    """Return an item's row of terms, which are summed over items.
+
+    They are 1, equal or not, Jaccard, MASI, and how many of the two gave each distinct set.
+    """
+    terms = [
+        1.0,
+        float(set_a == set_b),
+        jaccard(set_a, set_b),
+        masi(set_a, set_b),
+    ]
+    given_sets = [set_a, set_b]
+    for label_set in distinct_sets:
+        terms.append(float(given_sets.count(label_set)))
+    return terms
+
+
 def _thinking_agreement(
     a: Sequence[Tags], b: Sequence[Tags], clusters: Sequence[str] | None
 ) -> dict[str, Any]:
     """Return kappa, plain and quadratic, and ordinal alpha of the steps Recall to Reasoning."""
-    steps = len(THINKING)
-    x = np.array([float(THINKING.index(tags.thinking)) for tags in a])
-    y = np.array([float(THINKING.index(tags.thinking)) for tags in b])
-
+    steps_a = _thinking_steps(a)
+    steps_b = _thinking_steps(b)
     figures: dict[str, Any] = {}
     kappas: dict[str, Weights] = {"kappa": "none", "kappa_quadratic": "quadratic"}
     for name, weights in kappas.items():
         kappa = partial(kappas_of_sums, weights=weights)
-        table = RatioSums(kappa_terms(x, y, weights), clusters)
-        figures |= table.estimates({name: (kappa, _BEYOND_CHANCE)})
-
-    def alphas(sums: Array) -> Array:
-        pairs = sums.reshape(-1, steps, steps)
-        totals = pairs.sum(axis=1) + pairs.sum(axis=2)
-        # Krippendorff's ordinal distance: the number of ratings from one step to the other,
-        # squared; the two ends count by half.
-        rank = np.cumsum(totals, axis=1) - totals / 2
-        distances = (rank[:, :, None] - rank[:, None, :]) ** 2
-        return _alphas(2 * (pairs * distances).sum(axis=(1, 2)), totals, distances)
-
-    is_step_a = np.eye(steps)[x.astype(int)]
-    is_step_b = np.eye(steps)[y.astype(int)]
-    pairs = (is_step_a[:, :, None] * is_step_b[:, None, :]).reshape(len(x), -1)
-    figures |= RatioSums(pairs, clusters).estimates({"alpha_ordinal": (alphas, _BEYOND_CHANCE)})
+        table = RatioSums(kappa_terms(steps_a, steps_b, weights), clusters)
+        figures[name] = asdict(table.estimate(kappa, _BEYOND_CHANCE))
+    # A row per item: 1 at the pair of its two steps (steps x steps), else 0.
+    is_step_a = np.eye(len(THINKING))[steps_a.astype(int)]
+    is_step_b = np.eye(len(THINKING))[steps_b.astype(int)]
+    is_pair = is_step_a[:, :, None] * is_step_b[:, None, :]
+    table = RatioSums(is_pair.reshape(len(a), -1), clusters)
+    figures["alpha_ordinal"] = asdict(table.estimate(_ordinal_alphas, _BEYOND_CHANCE))
     return figures
+
+
+def _thinking_steps(tags: Sequence[Tags]) -> Array:
+    """Return the number of each item's step, 0 for Recall."""
+    return np.array([float(THINKING.index(item_tags.thinking)) for item_tags in tags])
+
+
+def _ordinal_alphas(sums: Array) -> Array:
+    """Return ordinal alpha for each row of counts of pairs of steps."""
+    steps = len(THINKING)
+    pairs = sums.reshape(-1, steps, steps)
+    totals = pairs.sum(axis=1) + pairs.sum(axis=2)
+    # Krippendorff's ordinal distance: the number of ratings from one step to the other, squared.
+    # The two ends count by half.
+    rank = np.cumsum(totals, axis=1) - totals / 2
+    distances = (rank[:, :, None] - rank[:, None, :]) ** 2
+    disagreement = (pairs * distances).sum(axis=(1, 2))
+    return _alphas(2 * disagreement, totals, distances)
 
 
 def _alphas(disagreement: Array, totals: Array, distances: Array) -> Array:
@@ -261,5 +310,7 @@ def _alphas(disagreement: Array, totals: Array, distances: Array) -> Array:
     axes = "ri,ij,rj->r"
     if distances.ndim > totals.ndim:
         axes = "ri,rij,rj->r"
-    expected = np.einsum(axes, totals, distances, totals) / (totals.sum(axis=1) - 1)
-    return np.where(expected > _TRUE_ZERO, 1 - disagreement / expected, np.nan)
+    ratings = totals.sum(axis=1)
+    expected_disagreement = np.einsum(axes, totals, distances, totals) / (ratings - 1)
+    alphas = 1 - disagreement / expected_disagreement
+    return np.where(expected_disagreement > _TRUE_ZERO, alphas, np.nan)

@@ -81,8 +81,13 @@ def iop(predicted: Window, target: Window) -> float:
         return 0.0
     if start == end:
         return float(true_start <= start <= true_end)
-    intersection = min(end, true_end) - max(start, true_start)
-    return max(0.0, intersection) / (end - start)
+    intersection = _shared_seconds(start, end, true_start, true_end)
+    return intersection / (end - start)
+
+
+def _shared_seconds(start: float, end: float, true_start: float, true_end: float) -> float:
+    """Return the length of what two windows share, 0 where they don't overlap."""
+    return max(0.0, min(end, true_end) - max(start, true_start))
 
 
 def _all_finite(*values: float) -> bool:
@@ -176,9 +181,10 @@ def union_iou(predicted: Sequence[Window], target: Sequence[Window]) -> float:
     overlaps: list[float] = []
     for start, end in predicted_windows:
         for true_start, true_end in true_windows:
-            overlaps.append(max(0.0, min(end, true_end) - max(start, true_start)))
+            overlaps.append(_shared_seconds(start, end, true_start, true_end))
     intersection = sum(overlaps)
-    union = sum(end - start for start, end in predicted_windows + true_windows) - intersection
+    lengths = [end - start for start, end in predicted_windows + true_windows]
+    union = sum(lengths) - intersection
     if union <= 0:
         return 0.0
     return intersection / union
@@ -204,6 +210,24 @@ def average_precision(
         target: The true windows.
         threshold: The IoU from which on a window is a hit.
     """
+    hits = _hits_in_order(predicted, target, threshold)
+    precisions: list[float] = []
+    for number in range(1, len(hits) + 1):
+        precisions.append(sum(hits[:number]) / number)
+    interpolated: list[float] = []
+    for place, is_hit in enumerate(hits):
+        if is_hit:
+            interpolated.append(max(precisions[place:]))
+    return sum(interpolated) / len(target)
+
+
+def _hits_in_order(
+    predicted: Sequence[Window], target: Sequence[Window], threshold: float
+) -> list[bool]:
+    """Return True for each predicted window that meets a true one.
+
+    It takes the one that it covers best of those that no earlier window has met.
+    """
     unmatched = list(range(len(target)))
     hits: list[bool] = []
     for window in predicted:
@@ -218,9 +242,7 @@ def average_precision(
         if is_hit:
             unmatched.remove(best_place)
         hits.append(is_hit)
-    precision = [sum(hits[:number]) / number for number in range(1, len(hits) + 1)]
-    interpolated = [max(precision[place:]) for place, is_hit in enumerate(hits) if is_hit]
-    return sum(interpolated) / len(target)
+    return hits
 
 
 def _ranked_scores(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
@@ -246,13 +268,25 @@ def windows_f1(predicted: Sequence[Window], target: Sequence[Window], threshold:
     answered windows that meet any right one, recall the share of right ones that any answered one
     meets. No window is used up by another.
     """
-    met_predictions = [w for w in predicted if _meets_any(w, target, threshold)]
-    met_targets = [w for w in target if _meets_any(w, predicted, threshold)]
+    met_predictions = _windows_that_meet(predicted, target, threshold)
+    met_targets = _windows_that_meet(target, predicted, threshold)
     if not met_predictions:
         return 0.0
     precision = len(met_predictions) / len(predicted)
     recall = len(met_targets) / len(target)
     return 2 * precision * recall / (precision + recall)
+
+
+def _windows_that_meet(
+    windows: Sequence[Window], candidates: Sequence[Window], threshold: float
+) -> list[Window]:
+    """Return the windows whose IoU with any candidate is at least the threshold."""
+    meeting: list[Window] = []
+    for window in windows:
+        ious = [iou(window, candidate) for candidate in candidates]
+        if any(overlap >= threshold for overlap in ious):
+            meeting.append(window)
+    return meeting
 
 
 MATCHED_THRESHOLDS = (0.3, 0.5, 0.7)
@@ -265,38 +299,51 @@ def _matched_scores(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dic
     largest sum of IoU. `etf1`, the effective F1, is the mean F1 over the thresholds where the
     number of windows is right, else 0. Windows without length are left out.
     """
-    predicted = [window for window in parsed.get("spans") or () if window[1] > window[0]]
-    true_windows = [window for window in target["spans"] if window[1] > window[0]]
-    count_is_right = float(len(predicted) == len(true_windows))
-    matched_ious: list[float] = []
-    if predicted and true_windows:
-        overlaps = [_ious(window, true_windows) for window in predicted]
-        pairs = largest_assignment(overlaps)
-        matched_ious = [overlaps[pair.row][pair.column] for pair in pairs]
+    predicted = _windows_with_length(parsed.get("spans") or ())
+    true_windows = _windows_with_length(target["spans"])
+    matched_ious = _matched_ious(predicted, true_windows)
+    number_of_windows = len(predicted) + len(true_windows)
     f1_scores: dict[str, float] = {}
     for threshold in MATCHED_THRESHOLDS:
         hits = sum(overlap >= threshold for overlap in matched_ious)
-        windows = len(predicted) + len(true_windows)
-        f1_scores[f"tf1_at_{threshold}"] = 2 * hits / windows if windows else 1.0
+        f1_score = 1.0
+        if number_of_windows:
+            f1_score = 2 * hits / number_of_windows
+        f1_scores[f"tf1_at_{threshold}"] = f1_score
+    count_right = float(len(predicted) == len(true_windows))
     mean_f1 = sum(f1_scores.values()) / len(f1_scores)
-    return {"etf1": count_is_right * mean_f1, "count_right": count_is_right, **f1_scores}
+    return {
+        "etf1": count_right * mean_f1,
+        "count_right": count_right,
+        **f1_scores,
+    }
+
+
+def _windows_with_length(windows: Sequence[Window]) -> list[Window]:
+    return [window for window in windows if window[1] > window[0]]
+
+
+def _matched_ious(predicted: Sequence[Window], target: Sequence[Window]) -> list[float]:
+    """Return the IoU of each pair of the match with the largest sum."""
+    if not predicted or not target:
+        return []
+    overlaps = [_ious(window, target) for window in predicted]
+    return [overlaps[pair.row][pair.column] for pair in largest_assignment(overlaps)]
 
 
 def _ious(window: Window, candidates: Sequence[Window]) -> list[float]:
     return [iou(window, candidate) for candidate in candidates]
 
 
-def _meets_any(window: Window, candidates: Sequence[Window], threshold: float) -> bool:
-    return any(iou(window, candidate) >= threshold for candidate in candidates)
-
-
 def _f1_scores(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
     """Return the F1 at each threshold, and their mean."""
-    windows = parsed.get("spans") or ()
+    predicted = parsed.get("spans") or ()
+    true_windows = target["spans"]
     scores: dict[str, float] = {}
     for threshold in F1_THRESHOLDS:
-        scores[f"f1_at_{threshold}"] = windows_f1(windows, target["spans"], threshold)
-    return {"f1": sum(scores.values()) / len(scores), **scores}
+        scores[f"f1_at_{threshold}"] = windows_f1(predicted, true_windows, threshold)
+    mean_f1 = sum(scores.values()) / len(scores)
+    return {"f1": mean_f1, **scores}
 
 
 # --- the columns of an item, by kind
@@ -332,23 +379,28 @@ def unit_doubt(
         lengths: Id -> length of its video in seconds, where it is known.
     """
     measured = windows.keys() & lengths.keys()
-    late = 0
+    late_windows = 0
     for key in measured:
-        predicted, _ = windows[key]
-        late += predicted[1] > lengths[key] * _SLACK + 1
-    if late > _MOST_LATE_WINDOWS * len(measured):
-        line = f"{late} of {len(measured)} windows end after their video"
-        if 2 * late > len(measured):
+        (_, end), _ = windows[key]
+        latest_end = lengths[key] * _SLACK + 1
+        if end > latest_end:
+            late_windows += 1
+    if late_windows > _MOST_LATE_WINDOWS * len(measured):
+        line = f"{late_windows} of {len(measured)} windows end after their video"
+        if late_windows > len(measured) / 2:
             line += ": did the model answer in seconds?"
         return line
-    number = len(windows)
-    if number < _FEWEST_WINDOWS:
+    if len(windows) < _FEWEST_WINDOWS:
         return None
-    tiny = sum(predicted[1] <= 1 for predicted, _ in windows.values())
-    true_later = sum(true[1] > 1 for _, true in windows.values())
-    if tiny >= _NEARLY_ALL * number and true_later >= _NEARLY_ALL * number:
+    predicted_in_first_second = 0
+    true_ends_later = 0
+    for predicted, true_window in windows.values():
+        predicted_in_first_second += predicted[1] <= 1
+        true_ends_later += true_window[1] > 1
+    nearly_all = _NEARLY_ALL * len(windows)
+    if predicted_in_first_second >= nearly_all and true_ends_later >= nearly_all:
         return (
-            f"{tiny} of {number} windows end within the first second of their video: "
-            "did the model answer in seconds?"
+            f"{predicted_in_first_second} of {len(windows)} windows end within the first second "
+            "of their video: did the model answer in seconds?"
         )
     return None

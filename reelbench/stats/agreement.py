@@ -84,9 +84,9 @@ def _observed_coincidences(units: Iterable[Sequence[float]], values: Sequence[fl
     """
     observed = np.zeros((len(values), len(values)))
     for unit in units:
-        unit_counts = [unit.count(value) for value in values]
-        counts = np.array(unit_counts, dtype=float)
-        observed += _pairs_of_different_ratings(counts) / (len(unit) - 1)
+        ratings_of_values = [unit.count(value) for value in values]
+        pairs = _pairs_of_different_ratings(np.array(ratings_of_values, dtype=float))
+        observed += pairs / (len(unit) - 1)
     return observed
 
 

@@ -139,15 +139,19 @@ class PairedTests:
         """
         centre = self.centre[first, second]
         freedom = self.freedom[first, second]
-        reach = np.full(len(levels), np.nan)
-        for number in np.unique(freedom[~np.isnan(centre)]).tolist():
-            is_tested = (freedom == number) & ~np.isnan(centre)
+        has_test = ~np.isnan(centre)
+        t = np.full(len(levels), np.nan)
+        for degrees in np.unique(freedom[has_test]).tolist():
+            has_degrees = has_test & (freedom == degrees)
             # Most pairs share the level of the first that isn't told apart.
-            distinct, place = np.unique(levels[is_tested], return_inverse=True)
-            reach[is_tested] = student_t.quantiles(1 - distinct / 2, int(number))[place]
-        reach *= self.error[first, second]
+            distinct_levels, place = np.unique(levels[has_degrees], return_inverse=True)
+            quantiles = student_t.quantiles(1 - distinct_levels / 2, int(degrees))
+            t[has_degrees] = quantiles[place]
+        half_length = t * self.error[first, second]
         low, high = bounds
-        return np.clip(centre - reach, low, high), np.clip(centre + reach, low, high)
+        starts = np.clip(centre - half_length, low, high)
+        ends = np.clip(centre + half_length, low, high)
+        return starts, ends
 
 
 def all_tests(
@@ -258,9 +262,12 @@ def errors_of_all_pairs(draws: Array, clusters: int) -> Array:
         draws: Of each resample (runs x resamples). A resample with a NaN is left out.
         clusters: The clusters (videos) that take part.
     """
+    is_complete = ~np.isnan(draws).any(axis=0)
     # In the order of its rows: sums along a row then round alike in every matrix.
-    draws = np.ascontiguousarray(draws[:, ~np.isnan(draws).any(axis=0)])
+    draws = np.ascontiguousarray(draws[:, is_complete])
     errors: list[Array] = [np.empty(0)]
     for run in range(len(draws) - 1):
-        errors.append(standard_errors(draws[run] - draws[run + 1 :], clusters))
+        later_runs = draws[run + 1 :]
+        differences = draws[run] - later_runs
+        errors.append(standard_errors(differences, clusters))
     return np.concatenate(errors)

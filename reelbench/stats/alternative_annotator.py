@@ -152,9 +152,11 @@ def _count_discoveries(p_values: list[float], alpha: float) -> int:
 
     Their procedure holds for tests of any dependence.
     """
-    harmonic = sum(1 / k for k in range(1, len(p_values) + 1))
+    tests = len(p_values)
+    harmonic = sum(1 / k for k in range(1, tests + 1))
     discoveries = 0
     for rank, p in enumerate(p_values, start=1):
-        if p <= rank / len(p_values) * alpha / harmonic:
+        threshold = rank / tests * alpha / harmonic
+        if p <= threshold:
             discoveries = rank
     return discoveries

@@ -410,10 +410,10 @@ def _confusion_sums(scores: Array, labels: Array, videos: Sequence[str], grid: A
     """Return each video's confusion counts in one row, for `_counts_of_row`."""
     is_score = scores[:, None] == grid
     is_label = labels[:, None] == grid
-    is_pair = is_label[:, :, None] & is_score[:, None, :]
-    pairs = is_pair.reshape(len(scores), -1)
-    table = np.concatenate([pairs, is_score], axis=1)
-    return intervals.cluster_sums(table.astype(np.float64), videos)
+    is_label_and_score = is_label[:, :, None] & is_score[:, None, :]
+    pairs = is_label_and_score.reshape(len(scores), -1)
+    columns = np.concatenate([pairs, is_score], axis=1)
+    return intervals.cluster_sums(columns.astype(np.float64), videos)
 
 
 def _counts_of_row(row: Array, steps: int) -> _ConfusionCounts:

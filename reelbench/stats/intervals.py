@@ -281,19 +281,20 @@ def _wilson_interval(
     low, high = bounds
     scale = high - low
     share = (value - low) / scale
-    spread = share * (1 - share)
+    variance = share * (1 - share)
     # A corrected value may lie on the bounds, or beyond them, and still be uncertain.
     if not 0 < share < 1 and error:
         return interval_around(value, t * error, bounds)
-    observations = float(clusters)  # without spread, the clusters are all the evidence
-    if spread and error:
+    observations = float(clusters)  # without variance, the clusters are all the evidence
+    if variance and error:
         # As many independent answers have that standard error.
-        observations = spread * (scale / error) ** 2
+        observations = variance * (scale / error) ** 2
     inverse = t * t / observations
     middle = (share + inverse / 2) / (1 + inverse)
-    half = math.sqrt(inverse * spread + inverse**2 / 4) / (1 + inverse)
-    start = low + scale * (middle - half)
-    end = low + scale * (middle + half)
+    root = math.sqrt(inverse * variance + inverse**2 / 4)
+    half_length = root / (1 + inverse)
+    start = low + scale * (middle - half_length)
+    end = low + scale * (middle + half_length)
     return within_bounds(start, end, bounds)
 
 

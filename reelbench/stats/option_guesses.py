@@ -112,9 +112,10 @@ class RightPlaces:
         videos = int(self._video_numbers.max()) + 1
         sums = np.empty((videos, self._steps))
         for step in range(self._steps):
-            moved = self.places + step * self.options // self._steps
-            step_worth = worth[questions, moved % self.options]
-            sums[:, step] = np.bincount(self._video_numbers, step_worth, videos)
+            shift = step * self.options // self._steps
+            shifted_places = (self.places + shift) % self.options
+            worth_of_choices = worth[questions, shifted_places]
+            sums[:, step] = np.bincount(self._video_numbers, worth_of_choices, videos)
         return sums
 
 

@@ -209,12 +209,12 @@ def guarded_errors(
 def _typical_difference(difference: Array, items: Items, scale: float) -> Array:
     """Return the root mean square difference of the items that differ, at most the scale."""
     differing = np.asarray(items.differing)
-    spread = items.n * np.asarray(items.variance)
-    sum_of_squares = (spread + difference**2) * items.n
+    variance = np.asarray(items.variance)
+    sum_of_squares = (items.n * variance + difference**2) * items.n
     with np.errstate(divide="ignore", invalid="ignore"):
-        step = np.sqrt(sum_of_squares / differing)
-    step = np.where(differing == 0, scale, step)
-    return np.minimum(step, scale)
+        root_mean_square = np.sqrt(sum_of_squares / differing)
+    root_mean_square = np.where(differing == 0, scale, root_mean_square)
+    return np.minimum(root_mean_square, scale)
 
 
 def _lean_to_one_side(difference: Array, items: Items, step: Array) -> Array:
@@ -223,8 +223,9 @@ def _lean_to_one_side(difference: Array, items: Items, step: Array) -> Array:
     It is 1 where none differs.
     """
     differing = np.asarray(items.differing)
+    sum_of_differences = np.abs(difference) * items.n
     with np.errstate(divide="ignore", invalid="ignore"):
-        lean = np.abs(difference) * items.n / (step * differing)
+        lean = sum_of_differences / (step * differing)
     lean = np.where(differing == 0, 1.0, lean)
     return np.minimum(lean, 1.0)
 
@@ -238,8 +239,9 @@ def _independent_items(error: Array, clusters: int, items: Items) -> Array:
     variance = np.asarray(items.variance)
     corrected_variance = variance * clusters / (clusters - 1)  # as in `standard_error`
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.minimum(1.0, corrected_variance / error**2)
-    return np.where(error > 0, items.n * share, float(clusters))
+        independent_share = corrected_variance / error**2
+    independent_share = np.minimum(1.0, independent_share)
+    return np.where(error > 0, items.n * independent_share, float(clusters))
 
 
 def paired_test(

@@ -180,8 +180,9 @@ def _power_of_shift(shift: float, dof: int, freedom: int | None, alpha: float) -
     chances: list[float] = []
     for factor in _error_factors(freedom):
         true_shift = shift / factor
-        above = 1 - student_t.cdf(limit, dof, shift=true_shift)
-        chances.append(above + student_t.cdf(-limit, dof, shift=true_shift))
+        chance_above = 1 - student_t.cdf(limit, dof, shift=true_shift)
+        chance_below = student_t.cdf(-limit, dof, shift=true_shift)
+        chances.append(chance_above + chance_below)
     return sum(chances) / len(chances)
 
 

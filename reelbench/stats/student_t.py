@@ -55,7 +55,8 @@ def _noncentral_cdf(x: float, dof: int, shift: float) -> float:
     arguments = (shift - x * scaled_chi.points) / math.sqrt(2)
     # The normal distribution is half the complementary error function.
     twice_phi = np.array([math.erfc(argument) for argument in arguments])
-    return float(scaled_chi.weights @ twice_phi / 2)
+    mean_of_twice_phi = scaled_chi.weights @ twice_phi
+    return float(mean_of_twice_phi / 2)
 
 
 def two_sided_p(t: Array, dof: int) -> Array:
@@ -115,16 +116,27 @@ def _regularized_beta(*, x: Array, complement: Array, a: float, b: float) -> Arr
     terms = 30 + int(4 * math.sqrt(larger))
     fraction = np.ones_like(x)
     for m in range(terms, 0, -1):
-        even = m * (b - m)
-        even_divisor = (a + 2 * m - 1) * (a + 2 * m)
-        fraction = 1 + even / even_divisor * x / fraction
-        k = m - 1
-        odd = (a + k) * (a + b + k)
-        odd_divisor = (a + 2 * k) * (a + 2 * k + 1)
-        fraction = 1 - odd / odd_divisor * x / fraction
+        even_term = _even_term(m, a, b)
+        fraction = 1 + even_term * x / fraction
+        odd_term = _odd_term(m - 1, a, b)
+        fraction = 1 - odd_term * x / fraction
     power = x**a * complement**b
     one_over_beta = math.exp(-_log_beta(larger))
     return power / (a * fraction) * one_over_beta
+
+
+def _even_term(m: int, a: float, b: float) -> float:
+    """Return term 2 m of the fraction, without x."""
+    numerator = m * (b - m)
+    divisor = (a + 2 * m - 1) * (a + 2 * m)
+    return numerator / divisor
+
+
+def _odd_term(m: int, a: float, b: float) -> float:
+    """Return term 2 m + 1 of the fraction, without x and its sign."""
+    numerator = (a + m) * (a + b + m)
+    divisor = (a + 2 * m) * (a + 2 * m + 1)
+    return numerator / divisor
 
 
 def _log_beta(a: float) -> float:
@@ -198,7 +210,8 @@ def _central_density(t: Array, dof: int) -> Array:
     exponent = -(dof + 1) / 2
     log_power = exponent * np.log1p(t * t / dof)
     log_beta = _log_beta(dof / 2)
-    return np.exp(log_power - log_beta) / math.sqrt(dof)
+    density_of_scaled_t = np.exp(log_power - log_beta)
+    return density_of_scaled_t / math.sqrt(dof)
 
 
 @lru_cache(maxsize=64)
