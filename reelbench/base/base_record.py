@@ -93,6 +93,15 @@ def absent(description: str) -> Any:  # noqa: ANN401 - as pydantic's own
     return Field(default=None, description=description)
 
 
+class KeyCount:
+    """The keys of JSON objects that became records, counted where it is pydantic's context."""
+
+    __slots__ = ("number",)
+
+    def __init__(self) -> None:
+        self.number = 0
+
+
 class Record(BaseModel):
     """Base of all records.
 
@@ -111,11 +120,13 @@ class Record(BaseModel):
             name for name, field in cls.model_fields.items() if _OMITTED in field.metadata
         )
 
-    def model_post_init(self, _: Any, /) -> None:  # noqa: ANN401 - as pydantic gives it
-        """Forget which fields were set.
+    def model_post_init(self, keys: "KeyCount | None", /) -> None:
+        """Forget which fields were set, but for their number where keys are counted.
 
         Nobody reads it, and the set of their names is larger than most records.
         """
+        if keys is not None:
+            keys.number += len(self.__pydantic_fields_set__)
         object.__setattr__(self, "__pydantic_fields_set__", _NO_FIELDS)
 
     @classmethod

@@ -34,7 +34,6 @@ LONGEST_NAME = 255  # bytes of a file's name, on every file system that we know 
 _MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 _PIPE_CONTENTS: dict[str, bytes] = {}
 _HASHES: dict[tuple[str, int, int, int, int], str] = {}
-_LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
 _WORKING_FOLDER = -100  # AT_FDCWD of Linux
 _EXCHANGE = 2  # RENAME_EXCHANGE of Linux
 _PIECE = 1 << 20  # bytes read at once
@@ -411,11 +410,17 @@ class Decoder:
 
     def lines(self, text: str) -> Iterator[tuple[int, Any]]:
         """Yield each value of JSON Lines after its line's number, blank lines skipped."""
-        for number, match in enumerate(_LINE.finditer(text), start=1):
-            line = match[1]
-            if line.strip():
-                bounds.hold(f"{self.path}, line {number}: characters", len(line), bounds.LINE)
-                yield number, self.line(line, number)
+        for number, line in self.texts(text):
+            yield number, self.line(line, number)
+
+    def texts(self, text: str) -> Iterator[tuple[int, str]]:
+        """Yield each line of JSON Lines after its number, blank lines skipped."""
+        for number, line in enumerate(_lines_of_text(text), start=1):
+            if line and not line.isspace():
+                # The words are made for a line that is too long: there may be millions of others.
+                if len(line) > bounds.LINE:
+                    bounds.hold(f"{self.path}, line {number}: characters", len(line), bounds.LINE)
+                yield number, line
 
     def line(self, text: str, number: int) -> Any:  # noqa: ANN401 - any JSON value
         """Return the value of a line of JSON Lines, as `read` does."""
@@ -531,6 +536,18 @@ def json_lines(path: Path | str, *, most: int, unique: bool = False) -> Iterator
             if text.strip():
                 bounds.hold(f"{name}, line {number}: characters", len(text), bounds.LINE)
                 yield number, decoder.line(text.removesuffix("\n"), number)
+
+
+def _lines_of_text(text: str) -> Iterator[str]:
+    """Yield a text's lines."""
+    # A list of them would be as large again as the text.
+    start = 0
+    end = text.find("\n")
+    while end >= 0:
+        yield text[start:end]
+        start = end + 1
+        end = text.find("\n", start)
+    yield text[start:]
 
 
 def _lines_of(file: IO[bytes]) -> Iterator[bytes]:

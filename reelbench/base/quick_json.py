@@ -16,7 +16,7 @@ def quick_value(text: str) -> Any:  # noqa: ANN401 - any JSON value
     In doubt is a long text, one in which a key may occur twice in an object, one that is nested
     deeply, and one that is no JSON.
     """
-    if len(text) > _LONGEST or text.count("[") + text.count("{") > bounds.DEPTH:
+    if not is_plain(text):
         return None
     try:
         value = from_json(text)
@@ -24,9 +24,23 @@ def quick_value(text: str) -> Any:  # noqa: ANN401 - any JSON value
         return None
     if not is_object(value):
         return None
-    keys = _least_keys(value)
+    return value if has_keys_once(text, least_keys(value)) else None
+
+
+def is_plain(text: str) -> bool:
+    """Return True for a short JSON text of few lists and objects."""
+    return len(text) <= _LONGEST and text.count("[") + text.count("{") <= bounds.DEPTH
+
+
+def has_keys_once(text: str, keys: int) -> bool:
+    """Return True where a JSON text surely has so many keys, not more.
+
+    Args:
+        text: The JSON.
+        keys: The keys of the objects that were made of it.
+    """
     # Behind each key is a colon.
-    return value if text.count(":") == keys or _most_keys(text) == keys else None
+    return text.count(":") == keys or _most_keys(text) == keys
 
 
 def _most_keys(text: str) -> int:
@@ -39,7 +53,7 @@ def _most_keys(text: str) -> int:
     return text.count('":') - text.count('\\":')
 
 
-def _least_keys(value: dict[str, Any]) -> int:
+def least_keys(value: dict[str, Any]) -> int:
     """Return the number of keys, or fewer, of an object and the objects in it."""
     number = len(value)
     for part in value.values():

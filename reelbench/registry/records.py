@@ -704,17 +704,16 @@ class ReaderReply(Record):
 
 
 _LABEL_SETS_KEPT = 1024
-_LABELS: dict[tuple[tuple[str, tuple[str, ...]], ...], dict[str, list[str]]] = {}
+_Names = tuple[str, ...]
+_LABELS: dict[tuple[_Names, tuple[_Names, ...]], dict[str, list[str]]] = {}
 
 
 def shared_labels(facets: dict[str, list[str]]) -> dict[str, list[str]]:
     """Return one object for equal labels: there are few, and items may be many."""
     if len(_LABELS) > _LABEL_SETS_KEPT:
         _LABELS.clear()
-    pairs: list[tuple[str, tuple[str, ...]]] = []
-    for facet, labels in facets.items():
-        pairs.append((facet, tuple(labels)))
-    return _LABELS.setdefault(tuple(pairs), facets)
+    labels = tuple(map(tuple, facets.values()))
+    return _LABELS.setdefault((tuple(facets), labels), facets)
 
 
 class Answer(Record):

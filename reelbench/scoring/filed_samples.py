@@ -13,6 +13,7 @@ from reelbench.base.base_record import record_of
 from reelbench.base.credentials import traces_of_keys
 from reelbench.base.files import line_of_json
 from reelbench.registry.records import Sample
+from reelbench.scoring.sample_lines import quick_sample
 
 _PIECE = 1 << 20  # bytes read at once
 
@@ -66,13 +67,12 @@ class FiledLines:
         self._file.close()
         self.path.unlink(missing_ok=True)
 
-    def rows(self, most: int | None = None) -> Iterator[tuple[str, Any]]:
-        """Yield each row, or so many of the first ones, after its place."""
+    def texts(self, most: int | None = None) -> Iterator[str]:
+        """Yield each line, or so many of the first ones."""
         if not self._file.closed:
             self._file.flush()
         with self.path.open(encoding="utf-8") as file:
-            for number, line in enumerate(islice(file, most), start=1):
-                yield f"{self.path}, line {number}", json.loads(line)
+            yield from islice(file, most)
 
 
 def _keep_whole_lines(path: Path) -> int:
@@ -107,8 +107,12 @@ class FiledSamples(Sequence[Sample]):
         return self._read(self.lines.lines_before)
 
     def _read(self, number: int) -> Iterator[Sample]:
-        for where, row in self.lines.rows(number):
-            yield record_of(Sample, row, where, mark=": ")
+        for line_number, line in enumerate(self.lines.texts(number), start=1):
+            sample = quick_sample(line)
+            if sample is None:
+                where = f"{self.lines.path}, line {line_number}"
+                sample = record_of(Sample, json.loads(line), where, mark=": ")
+            yield sample
 
     @overload
     def __getitem__(self, place: int) -> Sample: ...

@@ -25,13 +25,14 @@ from reelbench.base import bounds, files
 from reelbench.base.base_record import record_of
 from reelbench.base.containment import contained
 from reelbench.base.errors import InputError, ReelbenchError
-from reelbench.base.values import is_object
+from reelbench.base.values import is_array, is_object
 from reelbench.registry import discovery, records
 from reelbench.registry.declaration import declaration, scoring_sha256
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import answers, panel_agreement
 from reelbench.scoring.aggregation import ScoredItems, answered
 from reelbench.scoring.filed_samples import FiledSamples
+from reelbench.scoring.sample_lines import quick_sample
 from reelbench.stats import intervals
 from reelbench.video.library import Library
 
@@ -463,26 +464,37 @@ def read_samples(folder: Path) -> Iterator[records.Sample]:
     """
     path = _checked_file(samples_of(folder), bounds.SAMPLES_BYTES)
     text = files.read_text(path, most=bounds.SAMPLES_BYTES)
+    decoder = files.Decoder(path)
     ids: set[str] = set()
-    # Each line is checked before the next is read.
-    for number, row in files.Decoder(path).lines(text):
-        place = f"{path}, line {number}"
-        bounds.hold(f"{path}: items", len(ids) + 1, bounds.ITEMS)
-        if is_object(row):
-            _check_lists(row, place)
-        sample = record_of(records.Sample, row, place, mark=": ")
+    # Each line is checked before the next is read. What is said of one is made where it is said.
+    for number, line in decoder.texts(text):
+        if len(ids) >= bounds.ITEMS:
+            bounds.hold(f"{path}: items", len(ids) + 1, bounds.ITEMS)
+        sample = quick_sample(line)
+        if sample is None:
+            sample = _sample_of_row(decoder.read(line, number), f"{path}, line {number}")
         if sample.id in ids:
-            raise InputError(f"{place}: the id {sample.id!r} is there twice")
+            raise InputError(f"{path}, line {number}: the id {sample.id!r} is there twice")
         ids.add(sample.id)
         yield sample
+
+
+def _sample_of_row(row: object, where: str) -> records.Sample:
+    """Return the sample of a line's value.
+
+    Raises:
+        InputError: The message names the line and the field that is wrong.
+    """
+    if is_object(row):
+        _check_lists(row, where)
+    return record_of(records.Sample, row, where, mark=": ")
 
 
 def _check_lists(row: dict[str, Any], where: str) -> None:
     """Raise an InputError where a list in a line of samples is too long."""
     for name, part in row.items():
-        # Written out, as each call here is paid for every field of every sample.
-        if isinstance(part, list) and len(part) > bounds.OF_ITEM:  # pyright: ignore[reportUnknownArgumentType]
-            bounds.hold(f"{where}: {name}", len(part), bounds.OF_ITEM)  # pyright: ignore[reportUnknownArgumentType]
+        if is_array(part):
+            bounds.hold(f"{where}: {name}", len(part), bounds.OF_ITEM)
 
 
 def answers_sha256(samples: Iterable[records.Sample]) -> str:

@@ -4,6 +4,7 @@ The model is never run again. One path serves all benchmarks: `formats` reads, `
 scores. `score_runs` scores the runs of lmms-eval.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -479,7 +480,7 @@ class Evaluation:
         """Yield the id, video, question and right answer of each sample."""
         questions = (question for question, _ in self.asked)
         if self.filed is not None:
-            questions = (row["question"] for _, row in self.filed.questions.rows())
+            questions = (json.loads(line)["question"] for line in self.filed.questions.texts())
         for sample, question in zip(self.scored.samples, questions, strict=True):
             yield sample.id, sample.video, question, self._stated_target(sample)
 
