@@ -7,6 +7,7 @@ import logging
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -192,10 +193,13 @@ def make(
         checked: See `store.read`.
     """
     left_out: dict[str, str] = {}
-    results = store.read(path, workers, left_out=left_out.__setitem__, checked=checked)
+    store.refuse_no_store(path)
+    state = board_state.read(path)
+    results = store.read(path, workers, left_out=left_out.__setitem__, checked=checked, state=state)
     results = with_columns(results, path, workers, note)
+    make_of = partial(_make, path, state, published=published, common=common, bar=workers.bar)
     try:
-        return _make(path, results, left_out, published=published, common=common, bar=workers.bar)
+        return make_of(results, left_out)
     except Exception:
         # Every sample is read only now: for each board that would cost as much again.
         faults = store.unreadable(results)
@@ -203,7 +207,7 @@ def make(
             raise
         readable = [stored for stored in results if stored.key not in faults]
         faults |= left_out
-        return _make(path, readable, faults, published=published, common=common, bar=workers.bar)
+        return make_of(readable, faults)
 
 
 def pair_in_store(path: Path, a: Result, b: Result) -> dict[str, Any]:
@@ -253,6 +257,7 @@ def pair_in_store(path: Path, a: Result, b: Result) -> dict[str, Any]:
 
 def _make(
     path: Path,
+    state: BoardState,
     results: Sequence[StoredResult],
     faults: Mapping[str, str],
     *,
@@ -263,7 +268,6 @@ def _make(
     left_out = dict(faults)
     run_rows = entries.run_entries(results, left_out.__setitem__)
     rows = [hidden_totals.row_of_totals(row) for row in run_rows]
-    state = board_state.read(path)
     as_published = _withheld_rows(path, state, rows)
     left_out |= as_published.left_out
     rows += as_published.rows

@@ -105,7 +105,8 @@ def compared_runs(
         resampled: Returns a row's main metric at both ends of its unscored items.
     """
     path = _path_of(rows)
-    contents = [_content_of(spec, row) for row in rows]
+    metrics = repr(spec.metrics)
+    contents = [_content_of(metrics, row) for row in rows]
     stored_stack = None if path is None else _read(path)
     runs = _Runs(rows, contents, stored_stack, resampled)
     shapes = runs.shapes()
@@ -251,8 +252,8 @@ def _path_of(rows: Sequence[BoardEntry]) -> Path | None:
     return None
 
 
-def _content_of(spec: BenchmarkSpec, row: BoardEntry) -> str:
-    """Return the hash of all that a run's scores follow from.
+def _content_of(metrics: str, row: BoardEntry) -> str:
+    """Return the hash of all that a run's scores follow from, its benchmark's metrics too.
 
     It is empty where they can't be kept. They can be where samples have columns: what is secret has
     none, nor has what another version read and can't be read again here.
@@ -267,7 +268,7 @@ def _content_of(spec: BenchmarkSpec, row: BoardEntry) -> str:
     videos = ""
     if stored.videos is not None:
         videos = sha256_of_names(stored.videos)
-    return digest_of([row.key, columns, videos, repr(spec.metrics), code_state()])
+    return digest_of([row.key, columns, videos, metrics, code_state()])
 
 
 def _read(path: Path) -> Stack | None:

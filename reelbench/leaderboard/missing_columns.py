@@ -49,17 +49,19 @@ def with_columns(
         if source_sha256 is None:
             continue
         used.append(source_sha256)
-        file = columns.of(source_sha256)
+        file = stored.columns
         if file is not None and file.read() is not None:
             continue
         if file is not None and file.path.is_file():
             note(f"{file.path}: its bytes are not those that were written; it is made again")
         lacking.append(stored)
-    if lacking:
-        with columns.saved():
-            number = _make(lacking, path, workers, columns)
-        if number:
-            note(f"{columns.folder}: columns of {number_of(number, 'result')} made")
+    if not lacking:
+        columns.remove_unused(used)
+        return list(results)
+    with columns.saved():
+        number = _make(lacking, path, workers, columns)
+    if number:
+        note(f"{columns.folder}: columns of {number_of(number, 'result')} made")
     columns.remove_unused(used)
     return [replace(stored, columns=store.known_columns(stored, columns)) for stored in results]
 

@@ -6,7 +6,7 @@ the site prints it.
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import combinations
@@ -17,6 +17,7 @@ import numpy as np
 from reelbench.judges.identity import judge_as_answered
 from reelbench.leaderboard.compared_runs import compared_runs
 from reelbench.leaderboard.entries import BoardEntry, metric_value
+from reelbench.leaderboard.pair_tests import TestPair, Tests
 from reelbench.leaderboard.standing import ranked_samples, score_columns
 from reelbench.leaderboard.store import StoredResult
 from reelbench.leaderboard.table_pairs import (
@@ -24,7 +25,6 @@ from reelbench.leaderboard.table_pairs import (
     RowPair,
     Signs,
     TablePairs,
-    Tests,
     direction_of,
 )
 from reelbench.pages.shell_page import page_asset
@@ -34,7 +34,7 @@ from reelbench.scoring import comparison
 from reelbench.scoring.comparison import AtBothEnds
 from reelbench.scoring.score_columns import columns_at_both_ends
 from reelbench.scoring.value_bounds import MOST_UNSCORED
-from reelbench.stats import intervals, power
+from reelbench.stats import intervals, power, sorting
 from reelbench.stats.intervals import Array
 
 _ROWS_AT_HAND = 8
@@ -103,13 +103,18 @@ class Noise:
             signs[j, i] = -signs[i, j]
         return signs
 
+    def work_out_intervals(self) -> None:
+        """Work out the intervals of all pairs, for who looks at most of them."""
+        if isinstance(self.pairs, TablePairs):
+            self.pairs.work_out_intervals()
+
     def pair(self, first: str, second: str) -> PairedDifference | None:
         """Return the first row less the second, by their keys. None where they weren't compared."""
-        if (first, second) in self.pairs:
-            return self.pairs[first, second]
-        if (second, first) in self.pairs:
-            return self.pairs[second, first].reversed()
-        return None
+        pair = self.pairs.get((first, second))
+        if pair is not None:
+            return pair
+        pair = self.pairs.get((second, first))
+        return None if pair is None else pair.reversed()
 
 
 class GroupRanking(NamedTuple):
@@ -238,7 +243,7 @@ def compare_runs(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
     )
 
 
-def _tests_of_pair(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Callable[[str, str], Tests]:
+def _tests_of_pair(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> TestPair:
     """Return the function that tests two rows on their common items, by their keys.
 
     It tests at either end of what is unscored. There is no test of too few videos.
@@ -269,7 +274,7 @@ def _smallest_difference(pairs: TablePairs) -> float | None:
     if not resampled_errors:
         return None
     errors = np.concatenate([each.errors for each in resampled_errors])
-    error = float(np.median(errors))
+    error = sorting.median(errors)
     fewest_videos = min(each.videos for each in resampled_errors)
     pilot = power.Pilot(error, fewest_videos, paired=True)
     if not error or power.not_promised(pilot, fewest_videos) is not None:

@@ -593,9 +593,11 @@ def pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
     version's has no p alone. Null of published numbers.
     """
     rows = board.ranked(group)
+    noise = board.noise[group]
+    noise.work_out_intervals()
     cells: list[list[float | None] | None] = []
     for first, second in combinations(rows, 2):
-        pair = board.noise[group].pair(first.key, second.key)
+        pair = noise.pair(first.key, second.key)
         if pair is None:
             cells.append(None)
             continue

@@ -1104,6 +1104,7 @@ def read(
     left_out: Callable[[str, str], None] | None = None,
     benchmarks: Collection[str] | None = None,
     checked: CheckedFiles | None = None,
+    state: BoardState | None = None,
 ) -> list[StoredResult]:
     """Return every result whose samples are here, in the order of keys.
 
@@ -1113,18 +1114,20 @@ def read(
         left_out: Called with the key of each result that can't be read, and why.
         benchmarks: Ids. Only results on these are read.
         checked: Files that need not be hashed again. By default all are hashed.
+        state: What the store's ledger says, where it is read already.
 
     Raises:
         InputError: If there is no store, its ledger is broken, or a result can't be read and there
             is no `left_out`.
     """
     refuse_no_store(store)
-    state = board_state.read(store)
+    if state is None:
+        state = board_state.read(store)
     keys_without_samples = rows_only_keys(store)
     rows: list[FiledRow] = []
     for row in _rows(state, benchmarks):
-        is_here = (store / row.key / result_files.RESULT_FILE).is_file()
-        if is_here or row.key not in keys_without_samples:
+        has_samples = row.key not in keys_without_samples
+        if has_samples or (store / row.key / result_files.RESULT_FILE).is_file():
             rows.append(row)
     known_rows = KnownRows()
     readings: list[_Reading] = []
@@ -1277,7 +1280,7 @@ def _changed_file(row: FiledRow, folder: Path, store: Path) -> Path | None:
         hashes.setdefault(calibration_file.FILE, "")
     for name, digest in hashes.items():
         file = folder / name
-        _refuse_links(file, store)
+        _refuse_links(file, folder)
         if not file.is_file() or sha256_of(file) != digest:
             return file
     return None

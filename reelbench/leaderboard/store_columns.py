@@ -76,7 +76,7 @@ class StoreColumns:
         return ColumnsFile(self._path_of(source_sha256), digest)
 
     def _path_of(self, source_sha256: str) -> Path:
-        return self.folder / f"{source_sha256}.parquet"
+        return self.folder / _name_of(source_sha256)
 
     def write(self, source_sha256: str, data: bytes) -> bool:
         """Write the columns of a source. False where the store can't be written to."""
@@ -120,12 +120,16 @@ class StoreColumns:
 
     def remove_unused(self, used: Sequence[str]) -> None:
         """Remove the columns of all samples but those in use, given by their hashes."""
-        names = {self._path_of(source_sha256).name for source_sha256 in used}
+        names = set(map(_name_of, used))
         oldest = time.time() - _UNUSED_S
         for path in self.folder.glob("*"):
             with suppress(OSError):  # another process removed it, or may
                 if path.name not in names and path.lstat().st_mtime < oldest:
                     path.unlink()
+
+
+def _name_of(source_sha256: str) -> str:
+    return f"{source_sha256}.parquet"
 
 
 def _sha256(data: bytes) -> str:

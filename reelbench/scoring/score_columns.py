@@ -6,6 +6,7 @@ bit. Any other metric needs the samples.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from reelbench.scoring import aggregation
 from reelbench.scoring.comparison import AtBothEnds
 from reelbench.scoring.value_bounds import End, end_scores
 from reelbench.stats import ratios
-from reelbench.stats.intervals import Array, Clusters, Mask
+from reelbench.stats.intervals import Array, Clusters, Mask, Places
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,22 +65,50 @@ def columns_at_both_ends(
     means = spec.means_of(spec.primary)
     if not means or any(mean.weight_by for mean in means):
         return None
-    places = _places_in_order_of_ids(columns, only)
-    lowest = _resampled_at("lowest", spec, means, columns, places)
-    highest = lowest
-    if columns.left_out[places].any():
-        highest = _resampled_at("highest", spec, means, columns, places)
-    items = sha256_of_names(columns.ids[place] for place in places)
-    return AtBothEnds(items, lowest, highest)
-
-
-def _places_in_order_of_ids(columns: ScoreColumns, only: Collection[str] | None) -> list[int]:
-    """Return the places of the items that count, in the order of their ids."""
     is_counted = columns.scored | columns.left_out
-    places: list[int] = np.flatnonzero(is_counted).tolist()
     if only is not None:
-        places = [place for place in places if columns.ids[place] in only]
-    return sorted(places, key=columns.ids.__getitem__)
+        is_counted &= np.array([item in only for item in columns.ids], dtype=np.bool_)
+    items = _counted_items(tuple(columns.ids), tuple(columns.videos), is_counted.tobytes())
+    lowest = _resampled_at("lowest", spec, means, columns, items)
+    highest = lowest
+    if columns.left_out[items.places].any():
+        highest = _resampled_at("highest", spec, means, columns, items)
+    return AtBothEnds(items.digest, lowest, highest)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _CountedItems:
+    """The items of a run that count, in the order of their ids.
+
+    Attributes:
+        places: Their places among all.
+        clusters: Their videos.
+        digest: The hash of their ids.
+    """
+
+    places: Places
+    clusters: Clusters
+    digest: str
+
+
+@lru_cache(maxsize=4)
+def _counted_items(
+    ids: tuple[str, ...], videos: tuple[str, ...], is_counted: bytes
+) -> _CountedItems:
+    """Return the items that count. Most runs of a table have the same.
+
+    Args:
+        ids: The ids of all items.
+        videos: Their videos.
+        is_counted: A byte for each, 1 where it counts.
+    """
+    places: list[int] = np.flatnonzero(np.frombuffer(is_counted, np.bool_)).tolist()
+    places.sort(key=ids.__getitem__)
+    return _CountedItems(
+        places=np.array(places, dtype=np.intp),
+        clusters=Clusters.of([videos[place] for place in places]),
+        digest=sha256_of_names(ids[place] for place in places),
+    )
 
 
 def _resampled_at(
@@ -87,17 +116,16 @@ def _resampled_at(
     spec: BenchmarkSpec,
     means: Sequence[Mean],
     columns: ScoreColumns,
-    places: Sequence[int],
+    items: _CountedItems,
 ) -> ratios.Resampled:
     """Resample the main metric with missing scores at one end of their scale."""
     scores_at_end = end_scores(end, spec, spec.primary)
     metric_ratios: list[ratios.Ratio] = []
     for mean in means:
-        scores = np.full(len(places), np.nan)
+        scores = np.full(len(items.places), np.nan)
         if mean.column in columns.scores:
-            scores = columns.scores[mean.column][places]
+            scores = columns.scores[mean.column][items.places]
         filled = np.where(np.isnan(scores), scores_at_end[mean.column], scores)
         metric_ratios.append(aggregation.plain_ratio(mean, filled))
     mean_of_ratios = ratios.MeanOfRatios(metric_ratios, bounds=spec.primary.bounds)
-    clusters = Clusters.of([columns.videos[place] for place in places])
-    return ratios.resampled(mean_of_ratios, clusters)
+    return ratios.resampled(mean_of_ratios, items.clusters)

@@ -21,6 +21,7 @@ from reelbench.stats.intervals import (
     interval_around,
     standard_error,
 )
+from reelbench.stats.sorting import distinct
 
 SMALLEST_P = sys.float_info.min
 """What is below it, a float can't tell from 0, which no p is."""
@@ -77,7 +78,7 @@ def two_sided_p(centre: Array, error: Array, freedom: Array) -> Array:
     p = np.full(len(centre), np.nan)
     has_test = ~np.isnan(centre)
     t = centre / error
-    for number in np.unique(freedom[has_test]).tolist():
+    for number in distinct(freedom[has_test]).tolist():
         is_tested = has_test & (freedom == number)
         tails = student_t.two_sided_p(t[is_tested], int(number))
         p[is_tested] = np.maximum(tails, SMALLEST_P)
