@@ -51,20 +51,26 @@ def as_parquet(samples: Sequence[Sample], *, are_changed: bool = False) -> bytes
     import pyarrow as pa
     from pyarrow import parquet
 
-    columns: dict[str, Any] = {
-        "id": pa.array([sample.id for sample in samples], pa.string()),
-        "video": pa.array([sample.video for sample in samples], pa.string()),
-        "state": pa.array([sample.state for sample in samples], pa.string()),
-        "reason": pa.array([sample.reason for sample in samples], pa.string()),
-        "flags": pa.array(_texts_of([sample.flags for sample in samples]), pa.string()),
-        "facets": pa.array(_texts_of([sample.facets for sample in samples]), pa.string()),
+    texts = {
+        "id": [sample.id for sample in samples],
+        "video": [sample.video for sample in samples],
+        "state": [sample.state for sample in samples],
+        "reason": [sample.reason for sample in samples],
+        "flags": _texts_of([sample.flags for sample in samples]),
+        "facets": _texts_of([sample.facets for sample in samples]),
     }
-    for name, values in _by_name([sample.scores for sample in samples]).items():
+    columns: dict[str, Any] = {}
+    for name, column in texts.items():
+        columns[name] = pa.array(column, pa.string())
+    scores = [sample.scores for sample in samples]
+    for name, values in _by_name(scores).items():
         columns[_SCORE + name] = pa.array(values, pa.float64())
-    for name, values in _by_name([sample.tokens or {} for sample in samples]).items():
-        columns[_TOKENS + name] = pa.array(values, pa.int64())
-    if any(sample.seconds is not None for sample in samples):
-        columns[_SECONDS] = pa.array([sample.seconds for sample in samples], pa.float64())
+    tokens = [sample.tokens or {} for sample in samples]
+    for name, counts in _by_name(tokens).items():
+        columns[_TOKENS + name] = pa.array(counts, pa.int64())
+    seconds = [sample.seconds for sample in samples]
+    if any(value is not None for value in seconds):
+        columns[_SECONDS] = pa.array(seconds, pa.float64())
     file = io.BytesIO()
     table = pa.table(columns)
     if are_changed:
@@ -209,45 +215,119 @@ class BoardItems:
     facts: ItemFacts
 
 
+@dataclass(frozen=True, slots=True)
+class _CodedColumns:
+    """The columns of a few texts, of the same items in the same order."""
+
+    videos: "_CodedTexts"
+    states: "_CodedTexts"
+    reasons: "_CodedTexts"
+    flags: "_CodedTexts"
+    facets: "_CodedTexts"
+
+    @classmethod
+    def of(cls, table: "pa.Table") -> "_CodedColumns":
+        """Return those of all items."""
+        return cls(
+            videos=_coded(table, "video"),
+            states=_coded(table, "state"),
+            reasons=_coded(table, "reason"),
+            flags=_coded(table, "flags"),
+            facets=_coded(table, "facets"),
+        )
+
+    def at(self, places: Places) -> "_CodedColumns":
+        """Return those of some items, in another order."""
+        return _CodedColumns(
+            videos=self.videos.at(places),
+            states=self.states.at(places),
+            reasons=self.reasons.at(places),
+            flags=self.flags.at(places),
+            facets=self.facets.at(places),
+        )
+
+
 def items_on(data: bytes, videos: frozenset[str]) -> BoardItems:
     """Return the items in columns that are on some videos."""
-    table = _read_table(data, lambda name: name != _SECONDS and not name.startswith(_TOKENS))
+    table = _read_table(data, _is_of_items)
     assert table is not None  # noqa: S101 - every file has ids
-    ids: list[str] = table["id"].to_pylist()
-    all_videos = _coded(table, "video")
-    chosen: list[int] = np.flatnonzero(all_videos.where(*videos)).tolist()
-    chosen.sort(key=ids.__getitem__)
-    places = np.array(chosen, dtype=np.intp)
-    item_videos = all_videos.at(places)
-    states = _coded(table, "state").at(places)
-    reasons = _coded(table, "reason").at(places)
-    flags = _coded(table, "flags").at(places)
-    facets = _coded(table, "facets").at(places)
-    scores: dict[str, Array] = {}
-    for name, column in _scores(table).items():
-        scores_on_videos = column[places]
-        # As of samples: a score that no item has is none.
-        if not np.isnan(scores_on_videos).all():
-            scores[name] = scores_on_videos
-    without_media = np.flatnonzero(reasons.where(Reason.MEDIA_MISSING)).tolist()
-    is_with_video = ~reasons.where(*NO_VIDEO)
-    unread_flags = [text for text in flags.texts if _UNREAD in _flags_of(text)]
-    facts = ItemFacts(
-        items=len(places),
-        scored=int(np.count_nonzero(states.where("scored"))),
-        unread=int(np.count_nonzero(flags.where(*unread_flags))),
-        left_out=int(np.count_nonzero(_left_out(states, reasons))),
-        without_media=[ids[chosen[place]] for place in without_media],
-        videos_had=_number_of_videos(item_videos.at(np.flatnonzero(is_with_video))),
-        videos_asked=_number_of_videos(item_videos),
-    )
+    all_ids: list[str] = table["id"].to_pylist()
+    all_columns = _CodedColumns.of(table)
+    places = _places_on(videos, all_columns.videos, all_ids)
+    coded_columns = all_columns.at(places)
+    ids = [all_ids[place] for place in places.tolist()]
+    facets = coded_columns.facets
     columns = ItemColumns(
-        clusters=_clusters(item_videos),
+        clusters=_clusters(coded_columns.videos),
         label_sets=[json.loads(text) for text in facets.texts],
         label_places=facets.places,
-        scores=scores,
+        scores=_scores_at(places, table),
     )
-    return BoardItems(columns, facts)
+    return BoardItems(columns, _facts_of(coded_columns, ids))
+
+
+def _is_of_items(column: str) -> bool:
+    """Return True of a column that numbers over items need."""
+    is_usage = column == _SECONDS or column.startswith(_TOKENS)
+    return not is_usage
+
+
+def _places_on(videos: frozenset[str], all_videos: "_CodedTexts", ids: Sequence[str]) -> Places:
+    """Return the places of the items on some videos, in the order of their ids."""
+    is_on_videos = all_videos.where(*videos)
+    places: list[int] = np.flatnonzero(is_on_videos).tolist()
+    places.sort(key=ids.__getitem__)
+    return np.array(places, dtype=np.intp)
+
+
+def _scores_at(places: Places, table: "pa.Table") -> dict[str, Array]:
+    """Return each column of scores by its name, of some items.
+
+    As of samples, a score that no item has is none.
+    """
+    scores: dict[str, Array] = {}
+    for name, all_scores in _scores(table).items():
+        scores_at_places = all_scores[places]
+        is_missing = np.isnan(scores_at_places)
+        if not is_missing.all():
+            scores[name] = scores_at_places
+    return scores
+
+
+def _facts_of(columns: _CodedColumns, ids: Sequence[str]) -> ItemFacts:
+    """Count the items in columns.
+
+    Args:
+        columns: Their columns.
+        ids: Their ids, which are in order.
+    """
+    reasons = columns.reasons
+    is_scored = columns.states.where("scored")
+    is_unread = columns.flags.where(*_unread_flags(columns.flags))
+    is_left_out = _left_out(columns.states, reasons)
+    is_without_media = reasons.where(Reason.MEDIA_MISSING)
+    places_without_media: list[int] = np.flatnonzero(is_without_media).tolist()
+    is_without_video = reasons.where(*NO_VIDEO)
+    places_with_video = np.flatnonzero(~is_without_video)
+    videos_there = columns.videos.at(places_with_video)
+    return ItemFacts(
+        items=len(ids),
+        scored=_count(is_scored),
+        unread=_count(is_unread),
+        left_out=_count(is_left_out),
+        without_media=[ids[place] for place in places_without_media],
+        videos_had=_number_of_videos(videos_there),
+        videos_asked=_number_of_videos(columns.videos),
+    )
+
+
+def _unread_flags(flags: "_CodedTexts") -> list[str]:
+    """Return the flags, as JSON, of items whose answer can't be read."""
+    return [text for text in flags.texts if _UNREAD in _flags_of(text)]
+
+
+def _count(mask: Mask) -> int:
+    return int(np.count_nonzero(mask))
 
 
 def _number_of_videos(videos: "_CodedTexts") -> int:
@@ -350,13 +430,23 @@ class _CodedTexts:
     def at(self, places: Places) -> "_CodedTexts":
         """Return the texts of some items, in another order."""
         chosen = self.places[places]
-        used, first_places = np.unique(chosen[chosen >= 0], return_index=True)
-        order = np.argsort(first_places)
+        used = self._in_order_of_use(chosen)
+        # The last place is that of an item without a text.
         new_places = np.full(len(self.texts) + 1, -1, dtype=np.intp)
-        new_places[used[order]] = np.arange(len(used))
-        first_used: list[int] = used[order].tolist()
-        texts = [self.texts[place] for place in first_used]
+        new_places[used] = np.arange(len(used))
+        texts = [self.texts[place] for place in used.tolist()]
         return _CodedTexts(texts, new_places[chosen])
+
+    def _in_order_of_use(self, chosen: Places) -> Places:
+        """Return the texts that items have, by their places, the first item's first."""
+        items = len(chosen)
+        first_items = np.full(len(self.texts) + 1, items)
+        # From the last item to the first, so that the first one of each text stays.
+        first_items[chosen[::-1]] = np.arange(items)[::-1]
+        first_of_texts = first_items[:-1]
+        used = np.flatnonzero(first_of_texts < items)
+        order = np.argsort(first_of_texts[used])
+        return used[order]
 
 
 def _coded(table: "pa.Table", name: str) -> _CodedTexts:

@@ -227,7 +227,7 @@ def _errors_in_stack(stack: Stack) -> ResampledErrors:
 
 
 def _errors_of_others(runs: Iterable[AtBothEnds]) -> Iterator[ResampledErrors]:
-    """Yield the errors of all pairs of runs that are in no stack, by their items."""
+    """Yield the errors of all pairs of runs in no stack, by their items."""
     draws_of_items: dict[tuple[str, int], list[Array]] = defaultdict(list)
     for run in runs:
         lowest = run.lowest

@@ -255,7 +255,7 @@ def _test_against_each(
 
 
 def _errors_of_differences(first: Scores, second: Scores, common: CommonItems) -> Array:
-    """Return the standard error of each run of `first` less each of `second`, by the resamples.
+    """Return the standard errors, by the resamples, of `first` less `second`.
 
     One of the two is a single run.
     """
