@@ -159,6 +159,15 @@ AFTER = tuple(_column(**fields) for fields in _COLUMNS["after"])
 COLUMNS = BEFORE + AFTER
 
 
+PlainRows = Mapping[str, Mapping[str, Any]]
+"""Key of a row -> its columns as plain data, as `plain_row` returns them."""
+
+
+def plain_rows(board: Board) -> PlainRows:
+    """Return all rows as plain data."""
+    return {row.key: plain_row(board, row) for row in board.entries}
+
+
 def plain_row(board: Board, row: BoardEntry) -> dict[str, Any]:
     """Return a row as plain data, without its metrics."""
     return {column.id: column.value(board, row) for column in COLUMNS}

@@ -434,7 +434,8 @@ class _CodedTexts:
         # The last place is that of an item without a text.
         new_places = np.full(len(self.texts) + 1, -1, dtype=np.intp)
         new_places[used] = np.arange(len(used))
-        texts = [self.texts[place] for place in used.tolist()]
+        used_places: list[int] = used.tolist()
+        texts = [self.texts[place] for place in used_places]
         return _CodedTexts(texts, new_places[chosen])
 
     def _in_order_of_use(self, chosen: Places) -> Places:

@@ -32,6 +32,7 @@ from reelbench.leaderboard import columns, headline, overall, ranking, row_fault
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.checked_files import CheckedFiles
 from reelbench.leaderboard.code_state import digest_of
+from reelbench.leaderboard.columns import PlainRows
 from reelbench.leaderboard.entries import KINDS, BoardEntry, RankingGroup, frame_count
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.history import PastTable, Place, TableHistory
@@ -265,7 +266,8 @@ def write(
         address: Where it will be. With it a posted link has a picture: others load it from there.
         samples: Also show each run's samples.
     """
-    data = document(board)
+    plain_rows = columns.plain_rows(board)
+    data = document(board, plain_rows)
     if dataset:
         data["dataset"] = dataset
     if board.renamed:
@@ -290,7 +292,7 @@ def write(
             name = _history_file(group)
             files.write(f"data/{name}.js", _loaded(name, history_document(table_history)))
     _write_runs(board, files, workers, _ShownSamples(private, samples))
-    _write_downloads(board, files)
+    _write_downloads(board, plain_rows, files)
     # GitHub Pages then serves every file as it is.
     files.write(".nojekyll", "")
 
@@ -401,15 +403,22 @@ def file_name(name: str) -> str:
 # --- the data of all rows -------------------------------------------------------------------------
 
 
-def document(board: Board) -> dict[str, Any]:
+def document(board: Board, plain_rows: PlainRows | None = None) -> dict[str, Any]:
     """Return the page's data.
 
     It has declarations (units, columns, benchmarks), groups, rows, and the overall table.
+    `plain_rows` are the board's, where they are at hand.
     """
+    if plain_rows is None:
+        plain_rows = columns.plain_rows(board)
     group_numbers: dict[RankingGroup, int] = {}
     for groups in board.groups.values():
         for group in groups:
             group_numbers[group] = len(group_numbers)
+    rows: list[dict[str, Any]] = []
+    for entry in board.entries:
+        group_number = group_numbers[entry.group]
+        rows.append(_row(board, entry, plain_rows[entry.key], group_number))
     row_numbers = {entry.key: number for number, entry in enumerate(board.entries)}
     dates = [entry.date for entry in board.entries if entry.date]
     return {
@@ -423,7 +432,7 @@ def document(board: Board) -> dict[str, Any]:
         "columns": [_column(column) for column in columns.COLUMNS],
         "benchmarks": [benchmark(spec) for spec in board.specs.values()],
         "groups": _groups(board),
-        "rows": [_row(board, entry, group_numbers[entry.group]) for entry in board.entries],
+        "rows": rows,
         "overall": [_model(model, group_numbers, row_numbers) for model in board.overall],
     }
 
@@ -433,13 +442,15 @@ def _column(column: columns.BoardColumn) -> dict[str, Any]:
     return {name: getattr(column, name) for name in names}
 
 
-def _row(board: Board, entry: BoardEntry, group_number: int) -> dict[str, Any]:
+def _row(
+    board: Board, entry: BoardEntry, plain_row: Mapping[str, Any], group_number: int
+) -> dict[str, Any]:
     """Return a row without the fields that are empty."""
     spec = board.specs[entry.group.benchmark]
     row: dict[str, Any] = {"id": file_name(entry.key), "group": group_number}
     for column in columns.COLUMNS:
         if not column.of_group:
-            row[column.id] = column.value(board, entry)
+            row[column.id] = plain_row[column.id]
     model_name = board.names[entry.model]
     if model_name != entry.model:
         row["same"] = model_name
@@ -861,10 +872,11 @@ def _parts(path: Path) -> Iterator[list[str]]:
 # --- downloads and files --------------------------------------------------------------------------
 
 
-def _write_downloads(board: Board, files: SiteFiles) -> None:
+def _write_downloads(board: Board, plain_rows: PlainRows, files: SiteFiles) -> None:
     for name in board.specs:
-        files.write(f"downloads/{name}.csv", tables.as_csv(board, name))
-    text = json.dumps(tables.as_document(board), ensure_ascii=False, separators=(",", ":"))
+        files.write(f"downloads/{name}.csv", tables.as_csv(board, name, plain_rows))
+    document_of_board = tables.as_document(board, plain_rows)
+    text = json.dumps(document_of_board, ensure_ascii=False, separators=(",", ":"))
     files.write("downloads/leaderboard.json", text + "\n")
 
 

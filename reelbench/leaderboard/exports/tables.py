@@ -44,8 +44,13 @@ def sheet(lines: Iterable[Iterable[object]]) -> str:
     return csv_text((map(spreadsheet_cell, line) for line in lines), end="\r\n")
 
 
-def as_csv(board: Board, benchmark: str) -> str:
-    """Return all rows of a benchmark as CSV."""
+def as_csv(board: Board, benchmark: str, plain_rows: columns.PlainRows | None = None) -> str:
+    """Return all rows of a benchmark as CSV.
+
+    `plain_rows` are the board's, where they are at hand.
+    """
+    if plain_rows is None:
+        plain_rows = columns.plain_rows(board)
     metrics = board.specs[benchmark].metrics
     # The whole file is of one benchmark.
     before = [column for column in columns.BEFORE if column.id != "benchmark"]
@@ -57,10 +62,11 @@ def as_csv(board: Board, benchmark: str) -> str:
     for entry in board.entries:
         if entry.group.benchmark != benchmark:
             continue
-        line = [column.value(board, entry) for column in before]
+        row = plain_rows[entry.key]
+        line = [row[column.id] for column in before]
         for metric in metrics:
             line += _value_and_ends(entry, metric)
-        line += [column.value(board, entry) for column in columns.AFTER]
+        line += [row[column.id] for column in columns.AFTER]
         lines.append(line)
     return sheet(lines)
 
@@ -74,11 +80,16 @@ def _value_and_ends(entry: BoardEntry, metric: Metric) -> list[float | None]:
     return [metric_result.value, low, high]
 
 
-def as_document(board: Board) -> dict[str, Any]:
-    """Return the whole board as one JSON document."""
+def as_document(board: Board, plain_rows: columns.PlainRows | None = None) -> dict[str, Any]:
+    """Return the whole board as one JSON document.
+
+    `plain_rows` are the board's, where they are at hand.
+    """
+    if plain_rows is None:
+        plain_rows = columns.plain_rows(board)
     rows: list[dict[str, Any]] = []
     for entry in board.entries:
-        row = columns.plain_row(board, entry)
+        row = dict(plain_rows[entry.key])
         row["metrics"] = {}
         for name, metric in entry.metrics.items():
             row["metrics"][name] = metric.model_dump(mode="json")
