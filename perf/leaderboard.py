@@ -2,7 +2,7 @@
 
     python -m perf.leaderboard [--results 10000] [--half]
     python -m perf.leaderboard --results 2000 --items 100 --workers 1 2     the same store, added by so many processes
-    python -m perf.leaderboard --results 1000 --items 1000 --one-more       a build after one more result
+    python -m perf.leaderboard --results 1000 --items 1000 --one-more       builds of all, and after one more result
 
 Adding computes every number again, in as many processes as there are cores. `--half` measures half
 as many as well, to show that growth is linear. The limits: 10,000 added and built in 60 s; the page
@@ -16,10 +16,12 @@ import json
 import os
 import shutil
 import statistics
+import sys
 import tempfile
 import time
 from pathlib import Path
 
+from perf.measure import run
 from reelbench.base.workers import Workers
 from reelbench.leaderboard import site, store
 from reelbench.registry import discovery
@@ -27,6 +29,8 @@ from reelbench.registry.records import Item, ModelRecord, SettingsRecord, Source
 from reelbench.scoring import aggregation, result_files
 
 ITEMS = 20
+MORE = 3
+"""Results that are added one after the other, each followed by a build."""
 DISTINCT = 50
 """Different sets of answers; the models' names make all results different."""
 
@@ -151,22 +155,41 @@ def opened(folder: Path) -> dict[str, float]:
 
 
 def one_more(count: int, size: int) -> None:
-    """Print the processor seconds of a build after one more result, and of one with nothing new."""
+    """Print what builds cost: of all, after one more result, with nothing new, without samples.
+
+    They are whole commands with one worker. Beside each stands a loop of five million additions.
+    """
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
-        os.environ["REELBENCH_HOME"] = str(root / "home")
-        make(root / "runs", count + 1, size)
-        last = f"{count:05}"
-        (root / "runs" / last).rename(root / last)
+        home = root / "home"
+        os.environ["REELBENCH_HOME"] = str(home)
+        make(root / "runs", count + MORE, size)
+        more_results = [f"{number:05}" for number in range(count, count + MORE)]
+        for result in more_results:
+            (root / "runs" / result).rename(root / result)
         store.add(root / "runs", root / "store")
-        seconds = []
-        for step in ("whole", "one more", "nothing new"):
-            if step == "one more":
-                store.add(root / last, root / "store")
-            started = time.process_time()
-            site.build_changed(root / "store", root / "site")
-            seconds.append(f"{step} {time.process_time() - started:.2f} s")
-        print(f"{count} results of {size} items: build {', '.join(seconds)}")
+        words = ("leaderboard", "build", "--store", root / "store", "--workers", "1")
+        build = (sys.executable, "-m", "reelbench", *words)
+        small = (*build, "--out", root / "small", "--no-samples")
+        steps = [("whole, no samples", small)]
+        steps += [("one more, no samples", small)] * MORE
+        steps += [("nothing new", small), ("whole, tests kept", (*build, "--out", root / "site"))]
+        print(f"{count} results of {size} items")
+        for step, command in steps:
+            if step.startswith("one more"):
+                store.add(root / more_results.pop(), root / "store")
+            done = run(command, home, {"PYTHONSAFEPATH": ""})
+            seconds = f"{done.cpu:.2f} s of processor time, {done.seconds:.1f} s"
+            print(f"{step}: {seconds}; loop {loop():.3f} s", flush=True)
+
+
+def loop() -> float:
+    """Return the processor seconds of five million additions."""
+    began = time.process_time()
+    total = 0
+    for number in range(5_000_000):
+        total += number
+    return time.process_time() - began
 
 
 def main() -> None:

@@ -211,6 +211,25 @@ def test_a_run_that_is_added_changes_no_bit_of_the_others_tests():
     np.testing.assert_array_equal(turned.p, at_once.at(order).p)
 
 
+@pytest.mark.parametrize("rows_at_once", [1, 2, 3])
+def test_the_size_of_a_block_changes_no_bit(monkeypatch, rows_at_once):
+    runs = resampled_runs("weights", (0, 5), several=True)
+    higher = resampled_runs("steps", (0, 5), several=True)
+    lowest, highest = all_pairs.Scores.of(runs), all_pairs.Scores.of(higher)
+    common = all_pairs.CommonItems(120, 30, (0, 5))
+    draws = np.stack([run.draws for run in runs])
+    of_ends = all_pairs.all_tests(lowest, highest, common)
+    of_scored = all_pairs.all_tests(lowest, lowest, common)
+    errors = all_pairs.errors_of_all_pairs(draws, 30)
+    monkeypatch.setattr(all_pairs, "_ROWS_AT_ONCE", rows_at_once)
+    for name in ("centre", "error", "freedom", "p", "resampled_error"):
+        in_blocks = getattr(all_pairs.all_tests(lowest, highest, common), name)
+        np.testing.assert_array_equal(in_blocks, getattr(of_ends, name))
+        in_blocks = getattr(all_pairs.all_tests(lowest, lowest, common), name)
+        np.testing.assert_array_equal(in_blocks, getattr(of_scored, name))
+    np.testing.assert_array_equal(all_pairs.errors_of_all_pairs(draws, 30), errors)
+
+
 @pytest.mark.parametrize("clusters", [1, 9])
 def test_all_pairs_of_few_videos_have_no_test(clusters):
     scores = all_pairs.Scores.of(resampled_runs("right", (0, 1)))
