@@ -348,7 +348,9 @@ def plain_ratio(mean: Mean, scores: Array, takes_part: Mask | None = None) -> ra
     if not np.logical_and.reduce(counts):
         items = np.flatnonzero(counts)
         scores = scores[items]
-    numerators = scores - mean.lowest
+    numerators = scores
+    if mean.lowest:
+        numerators = scores - mean.lowest
     return ratios.Ratio(numerators, _ONES[: len(numerators)], mean.scale, items)
 
 

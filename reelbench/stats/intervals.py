@@ -77,8 +77,10 @@ class Clusters:
 
     def sums(self, values: Array, items: "Places | slice") -> Array:
         """Sum the values of items, given by their places, by cluster."""
-        sums = np.bincount(self.places[items], values, self.number)
-        return np.asarray(sums, dtype=np.float64)
+        sums = np.zeros(self.number)
+        # It adds as `bincount` does, which makes a copy of places and values first.
+        np.add.at(sums, self.places[items], values)
+        return sums
 
 
 def cluster_sums(values: Array, clusters: Sequence[str]) -> Array:

@@ -151,12 +151,12 @@ class Options:
         return errata_of_split
 
     def takes_one_by_one(self, questions: Questions) -> bool:
-        """Return True where no item is asked about, and none looked at again."""
+        """Return True where no item is asked about, and none has an earlier answer."""
         is_asked = self.reader is not None or (
             self.judge is not None and questions.spec.judge is not None
         )
-        is_part = self.earlier is not None or self.only is not None
-        return self.filed and not is_asked and not is_part and not questions.handed_in
+        has_earlier = self.earlier is not None
+        return self.filed and not is_asked and not has_earlier and not questions.handed_in
 
     def judge_for(self, spec: BenchmarkSpec, note: Note | None = None) -> Judge | None:
         """Return the judge that was named. None where the benchmark has nothing for it."""
@@ -470,7 +470,8 @@ class Evaluation:
         """Return the owner of questions that are in a file, and their hash."""
         place = (self.spec, self.questions.split, self.questions.source)
         digest = filed.questions_sha256
-        if self.questions.is_part:
+        has_some_rows = self.settings.limit is not None and self.questions.file is None
+        if self.questions.is_part or has_some_rows:
             digest = ownership.questions_sha256(*place, (), local_split)
         return _QuestionsOrigin(
             ownership.rows_owner(*place, self._references(), local_split), digest
@@ -712,6 +713,7 @@ def read_answers(
         is_alone = inputs.tags is None and agent_log is None
         if is_alone and options.takes_one_by_one(questions):
             table = submission
+            table.only = options.only
             inputs_hash = _hash_of_inputs(questions, inputs.predictions, columns, options)
             submission = table.set
         else:
@@ -736,13 +738,20 @@ def read_answers(
         if metadata.frames is None and agent_log is None:
             settings = earlier.result.settings
     elif options.only is not None:
-        ids = [item.id for item in submission.items]
-        options.only.check(ids, f"{questions.spec.id} {questions.split}")
-        items = [item for item in submission.items if item.id in options.only.ids]
-        submission = replace(submission, items=items)
-        settings = settings.model_copy(update={"limit": len(items)})
+        if table is None:
+            submission = _limited_to(submission, options.only)
+        settings = settings.model_copy(update={"limit": len(options.only.ids)})
     note = f"answers from {metadata.origin}" if metadata.origin else None
     return Answers(submission, model, settings, metadata.url, note, table=table, inputs=inputs_hash)
+
+
+def _limited_to(submission: PredictionSet, only: QuestionIds) -> PredictionSet:
+    """Return predictions with some of their items. InputError where one isn't there."""
+    questions = submission.questions
+    ids = [item.id for item in submission.items]
+    only.check(ids, f"{questions.spec.id} {questions.split}")
+    items = [item for item in submission.items if item.id in only.ids]
+    return replace(submission, items=items)
 
 
 def _hash_of_inputs(questions: Questions, file: Path, columns: Columns, options: Options) -> str:
@@ -758,6 +767,7 @@ def _hash_of_inputs(questions: Questions, file: Path, columns: Columns, options:
         sha256_once(file),
         columns,
         errata_of_split and errata_of_split.record,
+        options.only and options.only.sha256,
         answers.VERSION,
         result_files.software(["reelbench"]),
     )

@@ -9,6 +9,7 @@ from reelbench.base.errors import InputError
 from reelbench.base.tables import as_text
 from reelbench.base.temporary_tables import AT_ONCE, KnownId, PlacedId, UniqueIds
 from reelbench.base.values import batches
+from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample
 from reelbench.scoring import aggregation, answers
@@ -35,6 +36,7 @@ class TablePredictions:
     Attributes:
         questions: The questions.
         set: What `items` found beside the items, once all are there; it has none of these.
+        only: The questions that `items` is limited to. None for all.
     """
 
     def __init__(self, questions: Questions, path: Path, cells: Iterable[Cells]) -> None:
@@ -45,6 +47,7 @@ class TablePredictions:
         """
         self.questions = questions
         self.set = PredictionSet(questions, [])
+        self.only: QuestionIds | None = None
         self._path = path
         self._texts = _texts_by_id(path, cells)
 
@@ -65,16 +68,18 @@ class TablePredictions:
             samples_before: The samples of the first items, whose answers are not read again.
 
         Raises:
-            InputError: No id matches, or a result can't contain a question.
+            InputError: No id matches, a result can't contain a question, or one of `only` is not
+                there.
             DataUnavailableError: The references are not here.
         """
-        joined = _Join(self.questions, self._texts)
+        joined = _Join(self.questions, self._texts, self.only)
         hidden = Reason.ANSWERS_HIDDEN if self.questions.hidden else None
         videos: dict[str, str] = {}  # a name that many questions share is held once
         for reference, prediction in joined.answered(samples_before):
             video = videos.setdefault(reference.video, reference.video)
             yield reference.item(prediction, video=video, reason=prediction.reason or hidden)
         joined.check(self._path)
+        joined.check_only()
         self.set.extra.extend(joined.extra())
         self.set.absent.extend(joined.absent)
         self.set.notes.extend(joined.notes())
@@ -91,10 +96,12 @@ class _Pair(NamedTuple):
 class _Join:
     """The references of questions matched with texts, and what is found on the way."""
 
-    def __init__(self, questions: Questions, texts: UniqueIds) -> None:
+    def __init__(self, questions: Questions, texts: UniqueIds, only: QuestionIds | None) -> None:
         self.absent: list[str] = []
         self._questions = questions
         self._texts = texts
+        self._only = only
+        self._ids_of_only: set[str] = set()
         self._is_taken = bytearray(len(texts) + 1)
         self._references = 0
         self._first_reference = ""
@@ -121,18 +128,31 @@ class _Join:
             known_ids = self._texts.find([reference.id for reference in references])
             for reference in references:
                 known_id = known_ids.get(reference.id)
-                yield self._pair(reference, known_id, next(samples_before, None))
+                self._note(reference, known_id)
+                if self._takes(reference.id):
+                    yield self._pair(reference, known_id, next(samples_before, None))
 
-    def _pair(self, reference: Reference, known_id: KnownId | None, sample: Sample | None) -> _Pair:
-        """Return a reference with its text, or the answer that a sample has of it."""
+    def _note(self, reference: Reference, known_id: KnownId | None) -> None:
+        """Note a reference, and whether it has a text."""
         self._references += 1
         self._first_reference = self._first_reference or reference.id
         self._has_options = self._has_options or any(reference.options)
         if known_id is None:
             self.absent.append(reference.id)
-            return _Pair(reference, _NO_PREDICTION)
-        self._is_taken[known_id.number] = True
-        if known_id.text is None:
+        else:
+            self._is_taken[known_id.number] = True
+
+    def _takes(self, name: str) -> bool:
+        """Return True where a question belongs to the result."""
+        if self._only is None:
+            return True
+        if name in self._only.ids:
+            self._ids_of_only.add(name)
+        return name in self._only.ids
+
+    def _pair(self, reference: Reference, known_id: KnownId | None, sample: Sample | None) -> _Pair:
+        """Return a reference with its text, or the answer that a sample has of it."""
+        if known_id is None or known_id.text is None:
             return _Pair(reference, _NO_PREDICTION)
         if sample is not None:
             reason = aggregation.reason_in_text(known_id.text)
@@ -153,6 +173,12 @@ class _Join:
             f"{self._references} references (first: {self._first_reference!r}); are both of the "
             f"same benchmark and split?{_ADVICE}"
         )
+
+    def check_only(self) -> None:
+        """Raise InputError where a question that was named is none of the references."""
+        if self._only is not None:
+            spec = self._questions.spec
+            self._only.check(self._ids_of_only, f"{spec.id} {self._questions.split}")
 
     def extra(self) -> list[str]:
         """Return the ids that no reference has."""

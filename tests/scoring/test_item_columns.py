@@ -1,10 +1,16 @@
 """Items in columns: what is read back of them, and that it doesn't matter in how many parts they came."""
 
+import random
+import tracemalloc
+
 import numpy as np
 import pytest
 
+from reelbench.registry import discovery
 from reelbench.registry.records import Sample
+from reelbench.scoring.aggregation import aggregate_columns
 from reelbench.scoring.item_columns import ColumnCollector, ItemColumns, Label
+from reelbench.stats.intervals import Clusters
 
 SAMPLES = [
     Sample(id=name, video=video, prediction="x", target={}, facets=facets, scores=scores, state="scored")
@@ -47,3 +53,32 @@ def test_one_sample_alone():
     assert len(columns) == columns.clusters.number == 1
     assert columns.having(Label("kind", "plot")).tolist() == [True]
     assert columns.scores["right"].tolist() == [1]
+
+
+def test_numbers_of_many_items_take_few_bytes_an_item_beside_the_columns():
+    number = 400_000
+    draw = np.random.default_rng(5)
+    videos = Clusters(draw.integers(0, 50, number).astype(np.intc), 50)
+    score = (draw.random(number) < 0.4).astype(np.float64)
+    spec = discovery.get("video_holmes")
+    labels = np.zeros(number, dtype=np.intc)
+    columns = ItemColumns(videos, [{}], labels, {"correct": score})
+    aggregate_columns(spec, columns)  # what is kept of the draws is there now
+    tracemalloc.start()
+    numbers = aggregate_columns(spec, columns)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert numbers.metrics["accuracy"].value == pytest.approx(100 * score.sum() / number)
+    # Places in four bytes, and some truth values.
+    assert peak / number < 10
+
+
+def test_sums_of_clusters_are_added_in_the_order_of_items():
+    draw = random.Random(2)
+    places = [draw.randrange(7) for _ in range(3000)]
+    values = [draw.gauss(0, 1) * 10 ** draw.randrange(-9, 9) for _ in places]
+    sums = [0.0] * 7
+    for place, value in zip(places, values, strict=True):
+        sums[place] += value
+    clusters = Clusters(np.array(places, dtype=np.intc), 7)
+    assert clusters.sums(np.array(values), slice(None)).tolist() == sums

@@ -10,6 +10,7 @@ import pytest
 from reelbench.base import tables, workers
 from reelbench.base.errors import InputError
 from reelbench.registry import discovery
+from reelbench.registry.question_files import QuestionIds
 from reelbench.scoring.answers import scored
 from reelbench.tasks import score
 from reelbench.tasks.predictions import Columns
@@ -41,9 +42,9 @@ def predicted(path, name="rextime"):
     return path
 
 
-def outcome(predictions, folder, *, filed=True, name="rextime"):
+def outcome(predictions, folder, *, filed=True, name="rextime", only=None):
     """Score predictions into a folder."""
-    options = Options(overlap=False, filed=filed, place=folder)
+    options = Options(overlap=False, filed=filed, place=folder, only=only)
     evaluation = score_files(
         f"{name}_mini", Inputs(predictions), options, columns=Columns("id", "prediction")
     )
@@ -71,6 +72,56 @@ def test_each_benchmark_has_the_same_bytes_as_all_at_once(name, tmp_path):
     assert one_by_one.missing == at_once.missing != []
     assert one_by_one.notes == at_once.notes
     assert [sample.id for sample in one_by_one.unread] == [sample.id for sample in at_once.unread]
+
+
+def some_ids(name="rextime", extra=()):
+    """Every other question of a mini benchmark, the first one without a prediction among them."""
+    references = Questions.named(f"{name}_mini", None).references()
+    return QuestionIds(frozenset([reference.id for reference in references[::2]] + list(extra)))
+
+
+@pytest.mark.parametrize("name", discovery.specs())
+def test_some_questions_have_the_same_bytes_as_all_at_once(name, tmp_path):
+    predictions = predicted(tmp_path / "model.jsonl", name)
+    only = some_ids(name)
+    _, one_by_one = outcome(predictions, tmp_path / "one", name=name, only=only)
+    _, at_once = outcome(predictions, tmp_path / "all", name=name, filed=False, only=only)
+    assert contents(tmp_path / "one") == contents(tmp_path / "all")
+    assert one_by_one.result.settings.limit == one_by_one.result.counts.items == len(only.ids)
+    assert one_by_one.extra == at_once.extra == ["of nobody"]
+    assert one_by_one.missing == at_once.missing != []
+
+
+def test_some_questions_go_on_where_they_ended(tmp_path, monkeypatch):
+    predictions = predicted(tmp_path / "model.jsonl")
+    only = some_ids()
+    outcome(predictions, tmp_path / "whole", only=only)
+    with monkeypatch.context() as patch:
+        ended_after(patch, 2)
+        with pytest.raises(SystemExit):
+            outcome(predictions, tmp_path / "ended", only=only)
+    outcome(predictions, tmp_path / "ended", only=only)
+    assert contents(tmp_path / "ended") == contents(tmp_path / "whole")
+
+
+def test_all_questions_do_not_go_on_with_some(tmp_path, monkeypatch):
+    predictions = predicted(tmp_path / "model.jsonl")
+    with monkeypatch.context() as patch:
+        ended_after(patch, 2)
+        with pytest.raises(SystemExit):
+            outcome(predictions, tmp_path / "ended", only=some_ids())
+    outcome(predictions, tmp_path / "whole")
+    outcome(predictions, tmp_path / "ended")
+    for leftover in (tmp_path / "ended").glob(".*.tmp"):
+        leftover.unlink()
+    assert contents(tmp_path / "ended") == contents(tmp_path / "whole")
+
+
+def test_a_question_that_is_not_there_leaves_no_file(tmp_path):
+    predictions = predicted(tmp_path / "model.jsonl")
+    with pytest.raises(InputError, match="rextime mini: has no question 'nine', nor 0 more"):
+        outcome(predictions, tmp_path / "one", only=some_ids(extra=["nine"]))
+    assert not (tmp_path / "one").exists()
 
 
 def ended_after(monkeypatch, batches):
