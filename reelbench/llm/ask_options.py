@@ -80,11 +80,10 @@ class AskOptions:
         outdated: Says of a reply in the cache that it is not taken, but asked for once more.
         timeout: Seconds in which the server has to finish something. None is `time_limit`'s.
         keep_going: Ask on where nothing but failures came back.
-        tries: Calls at most for one reply where the server fails (429, 503 and 529 are not
-            counted).
+        tries: Calls at most for one reply where the server fails (`llm.retry_rules`).
         backoff: Seconds before the first retry at most. Doubled for each further one.
-        patience: Seconds without a single reply, under 429, 503 or 529, after which asking stops;
-            also the longest `Retry-After` that is waited for.
+        patience: Seconds without a single reply from a server that asks for fewer calls, after
+            which asking stops; also the longest `Retry-After` that is waited for.
         cache: Where replies are kept: a file, or the address of a PostgreSQL database
             (`postgresql://…`). None is `REELBENCH_CACHE`, else `judge.sqlite` in `$REELBENCH_HOME`,
             which all askers share.
@@ -131,7 +130,7 @@ class AskOptions:
     cache: Path | str | None = field(default=None, repr=False)  # an address may hold a password
     cache_patience: float = CACHE_PATIENCE
     local: bool = field(init=False, repr=False, compare=False)
-    """True where the model runs in this process (`llm.providers`)."""
+    """True where the model runs in this process (`llm.local_client`)."""
     host: str = field(init=False, repr=False, compare=False)
     """Host (and port) of the server, the part of the URL that may be shown or stored.
 

@@ -12,7 +12,6 @@ Its rules are:
 import asyncio
 import json
 import logging
-import random
 import threading
 import time
 from collections import Counter
@@ -49,14 +48,7 @@ from reelbench.llm.ask_result import (
 from reelbench.llm.batches import Batches
 from reelbench.llm.budget import Budget, Tally, shown_dates
 from reelbench.llm.cache import ReplyCache
-from reelbench.llm.client import (
-    ChatClient,
-    NotServedError,
-    RefusedParameterError,
-    RejectedError,
-    TransientError,
-    last_days,
-)
+from reelbench.llm.client import ChatClient, last_days
 from reelbench.llm.defaults import ATTEMPTS, REJECTIONS
 from reelbench.llm.endings import NO_TOKENS, advice_on, ending_of
 from reelbench.llm.hopeless import Outlook
@@ -68,13 +60,20 @@ from reelbench.llm.messages import (
     reply_key,
     request_shape,
 )
+from reelbench.llm.open_client import open_client
 from reelbench.llm.pacing import CallWatch, Cause, Places, StoppedError, Turn
 from reelbench.llm.parameters import Parameters
-from reelbench.llm.providers import open_client
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.refusals import way_out
 from reelbench.llm.reply import Reply
 from reelbench.llm.reply_bound import giver_of_cut, may_refuse_bound
+from reelbench.llm.retry_rules import (
+    FailedCalls,
+    NotServedError,
+    RefusedParameterError,
+    RejectedError,
+    TransientError,
+)
 from reelbench.llm.server_pages import ServerStatement, statement_of, takes_pictures
 from reelbench.llm.store import Claimed, Limit, StoredReply
 from reelbench.llm.structured import FIELD, FORMS_WITH_SCHEMA, Schema, with_schema
@@ -903,27 +902,25 @@ class Asker:
 
     async def _call_until_answered(self, keyed: "_KeyedRequest", turn: Turn) -> str | None:
         """Call until a reply is kept. Return the reason where tries are over."""
-        began = asyncio.get_running_loop().time()
-        failures = 0
-        tries = 0
+        loop = asyncio.get_running_loop()
+        failed_calls = FailedCalls(self.options, began=loop.time())
         while True:
             try:
                 await self._call_in_some_form(keyed, turn)
             except TransientError as error:
                 self._causes[keyed.key] = error.cause
-                failures += 1
-                if not error.limited:
-                    tries += 1
-                self._stop_if_down(began, error, tries)
-                if tries >= self.options.tries:
+                failed_calls.add(error)
+                end_line = failed_calls.end_line(error, self.pacer.last_good, loop.time())
+                if end_line is not None:
+                    raise self._stop(UNAVAILABLE, end_line, error.cause) from None
+                if failed_calls.are_too_many:
                     return UNAVAILABLE
-                if error.limited:
-                    self.pacer.note_limit(turn.round, error.wait)
-                if error.limited or error.timed_out:
-                    # To others, meanwhile; at a server in trouble these would only fail too.
+                if error.rule.slows_all:
+                    self.pacer.slow_down(turn.round, error.wait)
+                if error.rule.lets_others_first:
                     turn.leave()
-                wait = max(self._backoff(failures), error.wait or 0.0)
-                await self.pacer.unless_stopped(asyncio.sleep(wait))
+                seconds = failed_calls.seconds_to_wait(error)
+                await self.pacer.unless_stopped(asyncio.sleep(seconds))
                 await turn.come_back()
             else:
                 self._causes.pop(keyed.key, None)
@@ -1008,11 +1005,6 @@ class Asker:
                 f"{self.options.model} at {self.options.host} takes no bound on a reply, so none "
                 "is sent"
             )
-
-    def _backoff(self, failures: int) -> float:
-        """Return the seconds to wait after so many failures."""
-        spread = random.uniform(0.5, 1.0)  # noqa: S311
-        return self.options.backoff * 2 ** min(failures - 1, 6) * spread
 
     def _rejection(self, error: RejectedError) -> str:
         """Return the reason for a request that the server doesn't accept.
@@ -1134,11 +1126,11 @@ class Asker:
                 line = f"{error}{names}; asking stopped, what was answered is kept"
                 raise self._stop(REFUSED, line, Cause(str(error))) from None
             except TransientError as error:
-                call.counts = error.maybe_paid  # to be on the safe side
-                if error.timed_out:
+                call.counts = error.rule.may_be_paid  # to be on the safe side
+                if error.failure == "timeout":
                     error.cause = self._cause_of_timeout(watch)
-                if error.timed_out and watch.was_quiet:
-                    self._note_silence(watch, error.cause)
+                    if watch.was_quiet:
+                        self._note_silence(watch, error.cause)
                 raise
             self.pacer.good(asyncio.get_running_loop().time() - began)
             giver = self.giver or giver_of_cut(reply, bound)
@@ -1219,22 +1211,6 @@ class Asker:
         if len(names) > len(names_to_show):
             more = f" and {len(names) - len(names_to_show)} more"
         return f"; it has {', '.join(names_to_show)}{more}"
-
-    def _stop_if_down(self, began: float, error: TransientError, tries: int) -> None:
-        """Raise StoppedError, and end asking, where no further try is of use."""
-        options = self.options
-        line = None
-        last_good = self.pacer.last_good
-        idle = asyncio.get_running_loop().time() - max(began, last_good)
-        if error.wait is not None and error.wait > options.patience:
-            line = f"{error}; it asks to wait {error.wait:.0f} s: asking stopped, run again then"
-        elif error.limited and idle > options.patience:
-            line = f"{error}; so for {idle:.0f} s: asking stopped, run again later"
-        elif tries >= options.tries and last_good <= began:
-            # No other request got a reply either: the server is down, not the request bad.
-            line = f"{error}; {options.tries} tries: asking stopped, run again later"
-        if line is not None:
-            raise self._stop(UNAVAILABLE, line, error.cause)
 
     def _stop(self, reason: str, line: str | None, cause: Cause | None = None) -> StoppedError:
         """End asking, with a note, and return the error to raise."""

@@ -24,15 +24,13 @@ from reelbench.llm.ask_result import Request
 from reelbench.llm.cache import stored_now
 from reelbench.llm.client import (
     PLACEHOLDER_KEY,
-    NotServedError,
-    RejectedError,
-    TransientError,
     one_line,
     parsed_reply,
     server_of,
 )
 from reelbench.llm.messages import body_of
 from reelbench.llm.reply_bound import giver_of_cut
+from reelbench.llm.retry_rules import NotServedError, RejectedError, TransientError
 from reelbench.llm.store import SqlStore, StoredBatch, StoredReply
 
 MOST_REQUESTS = 50_000

@@ -8,7 +8,6 @@ never pays for it.
 import asyncio
 import json
 import logging
-import math
 import os
 import re
 import ssl
@@ -16,7 +15,6 @@ import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
-from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
@@ -30,9 +28,17 @@ from reelbench.llm.ask_options import OPENAI_URL, AskOptions
 from reelbench.llm.endings import ending_of, ending_text
 from reelbench.llm.messages import Message, body_of
 from reelbench.llm.model_names import PROVIDERS, Provider
-from reelbench.llm.pacing import Cause
 from reelbench.llm.parameters import refused_parameters
 from reelbench.llm.reply import Reply
+from reelbench.llm.retry_rules import (
+    NotServedError,
+    RefusedParameterError,
+    RejectedError,
+    TransientError,
+    consequence_of_status,
+    is_decided_by_words,
+    requested_wait,
+)
 from reelbench.llm.server_keys import is_loopback
 
 if TYPE_CHECKING:
@@ -55,82 +61,8 @@ _LONGEST_NAME = 200  # characters of a model's id or a finish reason
 _MOST_TOKENS = 1_000_000_000
 # Seconds after which a connection is not used again: servers close theirs by themselves.
 _IDLE = 5.0
-# Statuses after which a call is made again, as after every one from 500 on.
-_RETRIED = {408, 409, 429}
-# Of these a server asks for fewer calls; 529 is Anthropic's.
-_LIMITING = {429, 503, 529}
 _OK = 200
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com")
-
-
-class NotServedError(Exception):
-    """The server will not serve us at all (401, 403, 404, quota spent).
-
-    Asking on is useless. The message is one line.
-
-    Attributes:
-        is_unknown_model: True for a 404 at an address with a path: the model's name is not there.
-    """
-
-    def __init__(self, line: str, *, is_unknown_model: bool = False) -> None:
-        super().__init__(line)
-        self.is_unknown_model = is_unknown_model
-
-
-class RejectedError(Exception):
-    """The server does not take this one request (400, 413, 422, a content filter).
-
-    The message is one line.
-
-    Attributes:
-        words: The server's own words alone.
-        refusal: The kind of refusal, where its words are known.
-    """
-
-    def __init__(self, line: str, words: str = "", refusal: refusals.Kind | None = None) -> None:
-        super().__init__(line)
-        self.words = words
-        self.refusal: refusals.Kind | None = refusal
-
-
-class RefusedParameterError(RejectedError):
-    """The server doesn't take parameters that have another form (`llm.parameters`).
-
-    Attributes:
-        names: The parameters that its error names.
-    """
-
-    def __init__(self, line: str, words: str, names: frozenset[str]) -> None:
-        super().__init__(line, words)
-        self.names = names
-
-
-class TransientError(Exception):
-    """The call failed and may succeed later. The message is one line.
-
-    Attributes:
-        limited: True under 429, 503, 529: the server asks for less, it is not broken.
-        wait: Seconds that the server asks to wait, or None.
-        maybe_paid: True where the server may have done the work (a timeout, a dropped connection).
-        timed_out: True where the time for the call was over.
-        cause: Why there is no reply, for a summary.
-    """
-
-    def __init__(
-        self,
-        line: str,
-        *,
-        limited: bool = False,
-        wait: float | None = None,
-        maybe_paid: bool = False,
-        timed_out: bool = False,
-    ) -> None:
-        super().__init__(line)
-        self.timed_out = timed_out
-        self.cause = Cause(line)
-        self.limited = limited
-        self.wait = wait
-        self.maybe_paid = maybe_paid
 
 
 class ChatClient:
@@ -197,7 +129,7 @@ class ChatClient:
             raise self._error_without_status(error) from None
         if content is None:
             line = f"{self._server} sent more than {MAX_BYTES / 1e6:g} MB; cut off"
-            raise TransientError(line, maybe_paid=True)
+            raise TransientError(line, "no_whole_reply")
         if not 200 <= response.status < 300:  # noqa: PLR2004
             raise self._error_for_status(response.status, response.headers, content)
         try:
@@ -205,7 +137,7 @@ class ChatClient:
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             start = one_line(options.redact(content.decode("utf-8", "replace")), 200)
             line = f"{self._server} sent something that is not a chat completion: {start!r}"
-            raise TransientError(line, maybe_paid=True) from None
+            raise TransientError(line, "no_whole_reply") from None
 
     async def models(self) -> list[dict[str, Any]]:
         """Return the models that the server lists, as it describes them.
@@ -269,14 +201,15 @@ class ChatClient:
             causes.append(causes[-1].__cause__)
         if any(isinstance(cause, TimeoutError) for cause in causes):
             line = f"{self._server} did not answer within {options.time_limit:g} s"
-            return TransientError(line, maybe_paid=True, timed_out=True)
+            return TransientError(line, "timeout")
         reason = options.redact(_reason_of(causes[-1]))
         if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ClientHttpProxyError):
             if "refused" in reason:
                 reason += ": is it running there?"
-            return TransientError(one_line(f"no connection to {self._server} ({reason})"))
+            line = one_line(f"no connection to {self._server} ({reason})")
+            return TransientError(line, "no_connection")
         line = one_line(f"{self._server} sent no whole reply ({reason})")
-        return TransientError(line, maybe_paid=True)
+        return TransientError(line, "no_whole_reply")
 
     def _error_for_status(
         self, status: int, headers: Mapping[str, str], content: bytes
@@ -300,19 +233,21 @@ class ChatClient:
         if is_object(error):
             code = error.get("code")
             parameter = error.get("param")
-        refusal = refusals.kind_of(status, f"{words} {code}")
-        if refusal is not None:
-            return _refusal_error(refusal, line, words)
+        if is_decided_by_words(status):
+            refusal = refusals.kind_of(status, f"{words} {code}")
+            if refusal is not None:
+                return _refusal_error(refusal, line, words)
         has_path = urlsplit(options.url or OPENAI_URL).path.strip("/")
         if status == 404 and not has_path:  # noqa: PLR2004
             line += (
                 "; the address has no path, and most servers have /v1: "
                 f"add it to {options.url_option}"
             )
-        if status in {401, 403, 404} or code == "insufficient_quota":
+        consequence = consequence_of_status(status, code)
+        if consequence == "stop_asking":
             return NotServedError(line, is_unknown_model=status == 404 and bool(has_path))  # noqa: PLR2004
-        if status in _RETRIED or status >= 500:  # noqa: PLR2004
-            return TransientError(line, limited=status in _LIMITING, wait=_retry_after(headers))
+        if consequence != "give_request_up":
+            return TransientError(line, consequence, wait=requested_wait(headers))
         names = refused_parameters(message, code, parameter)
         if names:
             return RefusedParameterError(line, words, names)
@@ -505,9 +440,8 @@ def _check_whole(text: str | None, ending: Any, error: Any, options: AskOptions)
     if refusal is not None:
         line = f"{options.who} at {options.host} refused: {reason}"
         raise _refusal_error(refusal, line, words)
-    raise TransientError(
-        f"{options.who} at {options.host} broke its reply off: {reason}", maybe_paid=True
-    )
+    line = f"{options.who} at {options.host} broke its reply off: {reason}"
+    raise TransientError(line, "no_whole_reply")
 
 
 def _text_of(content: Any) -> str | None:  # noqa: ANN401 - any JSON value
@@ -616,30 +550,3 @@ def _tokens(usage: object, *names: str) -> int | None:
     if type(usage) is int and 0 <= usage <= _MOST_TOKENS:
         return usage
     return None
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a server asks to wait.
-
-    It says so as `retry-after-ms`, or as `Retry-After` in seconds or as a date.
-    """
-    for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        value = headers.get(name)
-        if value is None:
-            continue
-        seconds = _seconds_of(value, unit)
-        if seconds is not None and math.isfinite(seconds):
-            return max(0.0, seconds)
-    return None
-
-
-def _seconds_of(value: str, unit: float) -> float | None:
-    """Return the seconds of a number, or until a date. None of any other text."""
-    try:
-        return float(value) * unit
-    except ValueError:
-        pass
-    try:
-        return parsedate_to_datetime(value).timestamp() - time.time()
-    except (ValueError, TypeError, OverflowError):
-        return None

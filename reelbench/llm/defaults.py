@@ -11,11 +11,10 @@ LONG_TIMEOUT = 600.0
 LONG_ANSWER = 4096
 """Tokens."""
 PATIENCE = 300.0
-"""Seconds without a single reply, under 429, 503 or 529, after which asking stops."""
+"""Seconds after which asking stops, where a server asks for fewer calls and replies to none."""
 CACHE_PATIENCE = 60.0
 """Seconds for which a database of replies that can't be reached is waited for."""
 
-# None of these counts a 429, 503 or 529: the server asks for less, no more.
 TRIES = 5
 """Calls at most for one reply where the server fails.
 

@@ -49,9 +49,9 @@ class Pacer:
     """Lets calls to one server pass, as many at once as its `Pace` allows.
 
     It does not matter who makes them. At most `FIRST` go out before the first reply that can be
-    read. A 429, 503 or 529 halves the limit (once for all calls that were in flight at the time)
-    and holds everything for as long as the server asks. After a time in which the server finished
-    nothing, one call goes alone.
+    read. Where the server asks for fewer calls, the limit is halved, once for all calls that were
+    in flight at the time, and everything is held for as long as the server asks. After a time in
+    which the server finished nothing, one call goes alone.
 
     It lives in one event loop.
     """
@@ -142,8 +142,8 @@ class Pacer:
         self.pace.prove()
         self._wake()
 
-    def note_limit(self, round_: int, wait: float | None) -> None:
-        """Note a 429, 503 or 529 for a call of a round.
+    def slow_down(self, round_: int, wait: float | None) -> None:
+        """Let fewer calls pass, as the server asked a call of a round to.
 
         All calls are held for `wait` seconds.
         """

@@ -1,7 +1,8 @@
 """What a server's words say of a request that it doesn't take, and the way out.
 
 The words are data (`refusals.json`, each server's with its source). They are looked for without
-case, whatever the status: llama.cpp refuses pictures with 500, OpenRouter with 404.
+case: llama.cpp refuses pictures with 500, OpenRouter with 404. Of which statuses they are heard,
+`llm.retry_rules` says.
 """
 
 import json
@@ -13,8 +14,6 @@ from typing import Literal, NamedTuple
 Kind = Literal["no_pictures", "too_many_pictures", "too_long", "too_large", "unknown_model"]
 
 _TOO_LARGE = 413
-_OTHERWISE_TOLD = {401, 403, 408, 409, 429, 503, 529}
-"""Statuses that say the matter by themselves: keys, limits on calls, a server in trouble."""
 
 _WAY_OUT: dict[Kind, str] = {
     "no_pictures": (
@@ -77,8 +76,6 @@ def kind_of(status: int, text: str) -> Kind | None:
         status: The status of the response. One of success where an error came in its place.
         text: The server's words.
     """
-    if status in _OTHERWISE_TOLD:
-        return None
     for words in _table():
         if words.pattern.search(text):
             return words.kind

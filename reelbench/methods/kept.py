@@ -19,8 +19,8 @@ from reelbench.base.errors import ReelbenchError, number_of
 from reelbench.llm.ask_result import Outdated
 from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.budget import moment
-from reelbench.llm.client import NotServedError, TransientError
 from reelbench.llm.messages import Message
+from reelbench.llm.retry_rules import NotServedError, TransientError
 from reelbench.llm.store import StoredReply
 from reelbench.methods.repeats import Repeats, repeat
 from reelbench.registry.model_ids import filed_part

@@ -18,7 +18,7 @@ from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import AskResult, Outdated, has_seen_pictures, mishap_of_reply
 from reelbench.llm.asker import Asker, RetryCursor
-from reelbench.llm.client import NotServedError, TransientError
+from reelbench.llm.retry_rules import NotServedError, TransientError
 
 if TYPE_CHECKING:
     from reelbench.llm.messages import Message

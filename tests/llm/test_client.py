@@ -10,7 +10,8 @@ import pytest
 
 from reelbench.llm import client
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.client import ChatClient, TransientError
+from reelbench.llm.client import ChatClient
+from reelbench.llm.retry_rules import RejectedError, TransientError
 from tests.servers.judge import Answer, JudgeServer
 
 QUESTION = [{"role": "user", "content": "What do you see?"}]
@@ -63,7 +64,7 @@ def test_a_certificate_is_trusted_only_where_it_is_known(certificate, monkeypatc
         with pytest.raises(TransientError, match="no connection to the model") as error:
             asked(server.url)
         assert "certificate verify failed" in str(error.value)
-        assert not error.value.maybe_paid
+        assert not error.value.rule.may_be_paid
         assert server.calls == []
         monkeypatch.setenv("SSL_CERT_FILE", str(path))
         assert asked(server.url) == "A dog."
@@ -94,7 +95,7 @@ def test_a_proxy_that_is_not_there_is_no_connection(monkeypatch):
     monkeypatch.setenv("http_proxy", gone)
     with pytest.raises(TransientError, match="no connection to the model") as error:
         asked("http://judge.example/v1")
-    assert not error.value.maybe_paid
+    assert not error.value.rule.may_be_paid
 
 
 def test_organization_and_project_are_those_of_openais_own_client(monkeypatch):
@@ -135,5 +136,5 @@ def test_no_part_of_a_key_is_kept_of_what_a_server_says(part):
     assert not any(KEY[at : at + 12] in told for at in range(len(KEY) - 11))
     assert b64encode(KEY.encode()).decode()[4:20] not in told
     body["choices"][0]["message"]["content"] = f"It is {part}."
-    with pytest.raises(client.RejectedError, match="repeats the key"):
+    with pytest.raises(RejectedError, match="repeats the key"):
         client.parsed_reply(body, options, None)

@@ -8,9 +8,10 @@ import pytest
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import mishap_of_reply, text_of
 from reelbench.llm.asker import Asker
-from reelbench.llm.client import TransientError, parsed_reply
+from reelbench.llm.client import parsed_reply
 from reelbench.llm.endings import ending_of
 from reelbench.llm.reply import Reply
+from reelbench.llm.retry_rules import TransientError
 from tests.servers.judge import Answer, JudgeServer
 
 NUMBERS = itertools.count()

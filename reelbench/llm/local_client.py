@@ -1,7 +1,4 @@
-"""The providers of language models: which client answers for which model.
-
-The prefix of a model's name chooses. To add a provider, write a client and name it in `PROVIDERS`.
-"""
+"""A small language model that answers in this process, by transformers."""
 
 import asyncio
 import time
@@ -12,18 +9,18 @@ from typing import Any
 from reelbench.base import containment
 from reelbench.base.errors import InputError, first_line, installing
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.client import ChatClient, RejectedError, TimeLimit
-from reelbench.llm.gemini import GeminiClient
+from reelbench.llm.client import ChatClient, TimeLimit
 from reelbench.llm.messages import Message
 from reelbench.llm.model_names import LOCAL
 from reelbench.llm.reply import Reply
+from reelbench.llm.retry_rules import RejectedError
 
 _MAX_TOKENS = 256
 _SETTINGS = ("max_tokens", "temperature", "top_p")
 
 
 class LocalClient(ChatClient):
-    """A small language model in this process, by transformers.
+    """Asks a model that this process has loaded.
 
     `hf:MODEL` is a repository of the Hub or a folder. It answers one question at a time, greedily
     unless a temperature is sent. transformers and torch are imported when the first reply is needed
@@ -131,22 +128,3 @@ class LocalClient(ChatClient):
             host=self._options.host,
             seconds=round(time.monotonic() - began, 3),
         )
-
-
-PROVIDERS: dict[str, type[ChatClient]] = {LOCAL: LocalClient}
-"""Prefix of a model's name -> its client. All other models are at OpenAI-compatible servers."""
-
-
-def open_client(options: AskOptions) -> ChatClient:
-    """Return the client of a model.
-
-    Raises:
-        NotServedError: There is no key.
-        InputError: URL or name can't be used.
-    """
-    if options.provider == "google":
-        return GeminiClient(options)
-    for prefix, client in PROVIDERS.items():
-        if options.model.startswith(prefix):
-            return client(options)
-    return ChatClient(options)
