@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from reelbench.base.credentials import text_without_secrets, without_credentials
+from reelbench.base.credentials import without_credentials, without_secrets
 from reelbench.base.errors import InputError
 from reelbench.leaderboard.view import page
 from reelbench.terminal import defaults
@@ -90,4 +90,4 @@ def test_a_query_ends_with_its_word(query):
 
 def test_a_key_is_hidden_in_capitals_too(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789abcdef")
-    assert "PLANTED" not in text_without_secrets("answered 500: bad SK-PLANTED-0123456789ABCDEF")
+    assert "PLANTED" not in without_secrets("answered 500: bad SK-PLANTED-0123456789ABCDEF")

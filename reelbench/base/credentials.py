@@ -144,11 +144,6 @@ def traces_of_keys() -> SecretTraces:
     return _environment_secrets.keys()
 
 
-def text_without_secrets(text: str) -> str:
-    """Return `text` with `***` in the place of each secret value of the environment."""
-    return traces_of_all().masked(text, HIDDEN)
-
-
 def without_credentials(text: str) -> str:
     """Return `text` with `***` for user, password, query and fragment of every address."""
     return _ADDRESS.sub(lambda match: _bare_address(match[0]), text)

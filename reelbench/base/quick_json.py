@@ -24,7 +24,9 @@ def quick_value(text: str) -> Any:  # noqa: ANN401 - any JSON value
         return None
     if not is_object(value):
         return None
-    return value if has_keys_once(text, least_keys(value)) else None
+    if has_keys_once(text, least_keys(value)):
+        return value
+    return None
 
 
 def is_plain(text: str) -> bool:

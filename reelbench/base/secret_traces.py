@@ -7,10 +7,12 @@ digits alone are compared, so that dashes or invisible signs between them hide n
 """
 
 import base64
+import os
 import re
 import string
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 LEAST_PART = 16
@@ -48,7 +50,7 @@ class _Span(NamedTuple):
     last: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Form:
     """A text whose longer parts are traces of a secret.
 
@@ -56,13 +58,23 @@ class _Form:
         text: Its bare form, as `_letters_and_digits_alone` has it.
         least: So many in a row.
         is_of_key: True of a long key, of which letters and digits count.
-        chunks: Parts of the text. Where none of them is in another text, no trace is.
     """
 
     text: str
     least: int
     is_of_key: bool
-    chunks: tuple[_Chunk, ...]
+
+    @cached_property
+    def chunks(self) -> list[_Chunk]:
+        """Parts of the text. Where none of them is in another text, no trace is."""
+        if not self.is_of_key:
+            return [_Chunk(0, self.text)]
+        chunks: list[_Chunk] = []
+        last_place = len(self.text) - _CHUNK
+        for place in range(0, last_place + 1, _CHUNK):
+            part = self.text[place : place + _CHUNK]
+            chunks.append(_Chunk(place, part))
+        return chunks
 
 
 def _letters_and_digits_alone(text: str, *, is_of_key: bool) -> str:
@@ -77,12 +89,7 @@ def _forms_of_secret(secret: str) -> Iterator[_Form]:
     has_length_of_key = LEAST_PART <= len(bare_key) <= _LONGEST_KEY
     if not is_like_a_key(secret) or not has_length_of_key:
         whole = _letters_and_digits_alone(secret, is_of_key=False)
-        yield _Form(
-            text=whole,
-            least=len(whole),
-            is_of_key=False,
-            chunks=(_Chunk(0, whole),),
-        )
+        yield _Form(whole, least=len(whole), is_of_key=False)
         return
     # Percent-encoding is the hexadecimal digits, once its signs are gone.
     as_bytes = secret.encode("utf-8", "surrogateescape")
@@ -91,20 +98,7 @@ def _forms_of_secret(secret: str) -> Iterator[_Form]:
         texts.add(_letters_and_digits_alone(encoded, is_of_key=True))
     for text in sorted(texts):
         if len(text) >= LEAST_PART:
-            yield _Form(
-                text=text,
-                least=LEAST_PART,
-                is_of_key=True,
-                chunks=tuple(_whole_chunks(text)),
-            )
-
-
-def _whole_chunks(text: str) -> Iterator[_Chunk]:
-    """Yield the parts of a text that are `_CHUNK` characters long, one after the other."""
-    last_place = len(text) - _CHUNK
-    for place in range(0, last_place + 1, _CHUNK):
-        part = text[place : place + _CHUNK]
-        yield _Chunk(place, part)
+            yield _Form(text, least=LEAST_PART, is_of_key=True)
 
 
 def _base64_at_each_offset(secret: bytes) -> Iterator[str]:
@@ -170,7 +164,7 @@ class SecretTraces:
             bare_text = _letters_and_digits_alone(text, is_of_key=is_of_key)
             bare_spans: list[_Span] = []
             for form in forms:
-                bare_spans += _spans_of_form(form, bare_text)
+                bare_spans += _traces_of_form(form, bare_text)
             if bare_spans:
                 places = _places_of_bare(text, is_of_key=is_of_key)
                 spans += [_Span(places[first], places[last]) for first, last in bare_spans]
@@ -190,34 +184,38 @@ def _merge_overlapping(spans: Iterable[_Span]) -> list[_Span]:
     return merged
 
 
-def _spans_of_form(form: _Form, bare_text: str) -> Iterator[_Span]:
-    """Yield where enough characters in a row of a form stand in a text."""
+def _traces_of_form(form: _Form, bare_text: str) -> Iterator[_Span]:
+    """Yield the spans of a bare text that are traces of a form."""
     for chunk in form.chunks:
-        form_before = form.text[: chunk.place]
-        form_after = form.text[chunk.place + len(chunk.text) :]
-        searched = 0
-        while True:
-            place = bare_text.find(chunk.text, searched)
-            if place < 0:
-                break
-            end = place + len(chunk.text)
-            text_before = bare_text[max(0, place - len(form_before)) : place]
-            text_after = bare_text[end : end + len(form_after)]
-            start = place - _shared_beginning(form_before[::-1], text_before[::-1])
-            stop = end + _shared_beginning(form_after, text_after)
-            if stop - start >= form.least:
-                yield _Span(start, stop - 1)
-            searched = place + 1
+        place = bare_text.find(chunk.text)
+        while place >= 0:
+            span = _widened(form, chunk, bare_text, place)
+            if span.last - span.first + 1 >= form.least:
+                yield span
+            place = bare_text.find(chunk.text, place + 1)
 
 
-def _shared_beginning(first: str, second: str) -> int:
-    """Count the characters with which both texts begin."""
-    count = 0
-    for character, counterpart in zip(first, second, strict=False):
-        if character != counterpart:
-            break
-        count += 1
-    return count
+def _widened(form: _Form, chunk: _Chunk, bare_text: str, place: int) -> _Span:
+    """Return the span of a chunk, widened as far as the text is the form.
+
+    Args:
+        form: The form.
+        chunk: A part of it.
+        bare_text: The text in which the chunk stands.
+        place: The place in the text at which it begins.
+    """
+    form_before = form.text[: chunk.place]
+    form_after = form.text[chunk.place + len(chunk.text) :]
+    end = place + len(chunk.text)
+    text_before = bare_text[max(0, place - len(form_before)) : place]
+    text_after = bare_text[end : end + len(form_after)]
+    shared_before = _shared_beginning(form_before[::-1], text_before[::-1])
+    shared_after = _shared_beginning(form_after, text_after)
+    return _Span(place - len(shared_before), end + len(shared_after) - 1)
+
+
+def _shared_beginning(text: str, other_text: str) -> str:
+    return os.path.commonprefix([text, other_text])  # noqa: RUF071 - it compares any texts
 
 
 def _places_of_bare(text: str, *, is_of_key: bool) -> list[int]:

@@ -52,7 +52,8 @@ def table_lines(path: Path, lines: Iterator[Line]) -> Iterator[Line]:
         return
     waiting: list[Line] = []
     for line in table:
-        if _may_be_note(line) or _may_be_total(line, columns):
+        texts = line.texts()
+        if _may_be_note(texts) or _may_be_total(texts, columns):
             waiting.append(line)
             continue
         yield from waiting
@@ -88,21 +89,19 @@ def _is_number(text: str) -> bool:
     return digits.isdigit()
 
 
-def _may_be_note(line: Line) -> bool:
-    """Return True for a single cell of several words.
+def _may_be_note(texts: Sequence[str]) -> bool:
+    """Return True for a line of a single cell of several words.
 
     A single value is a row that lacks all others.
     """
-    texts = line.texts()
     if len(texts) != 1:
         return False
     words = texts[0].split()
     return len(words) > 1
 
 
-def _may_be_total(line: Line, columns: int) -> bool:
+def _may_be_total(texts: Sequence[str], columns: int) -> bool:
     """Return True for a line of few cells that begins with a word for totals."""
-    texts = line.texts()
     return _plain_word(texts[0]) in _TOTALS and len(texts) <= columns / 2
 
 

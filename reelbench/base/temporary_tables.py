@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _UNIQUE_IDS = "(id BLOB PRIMARY KEY, number INTEGER, place TEXT, text TEXT) WITHOUT ROWID"
 _CACHE_KB = 16_000  # of a table in memory; the rest is on disk
 AT_ONCE = 500  # ids that one statement asks for: older SQLite takes 999 values
+IDS_AT_ONCE = 1_000
+"""Ids of rows that are noted together: their rows are in memory."""
 _SETTINGS = ("journal_mode=OFF", "synchronous=OFF", f"cache_size=-{_CACHE_KB}")
 
 
@@ -47,8 +49,12 @@ class KnownId(NamedTuple):
     text: str | None
 
 
-PlacedId = tuple[str, str, str | None]
-"""An id, its place in a file, and a text."""
+class PlacedId(NamedTuple):
+    """An id, its place in a file, and a text."""
+
+    name: str
+    where: str
+    text: str | None
 
 
 class UniqueIds:
@@ -66,15 +72,15 @@ class UniqueIds:
 
     def add(self, name: str, where: str) -> None:
         """Note an id's place. InputError where it is there already."""
-        self.add_each([(name, where, None)])
+        self.add_each([PlacedId(name, where, None)])
 
     def add_each(self, ids: Iterable[PlacedId]) -> None:
         """Note places and texts of ids. InputError where an id occurs twice."""
         known_id = self._add_until_known(iter(ids))
         if known_id is not None:
-            name, where, _ = known_id
+            first_place = self._place_of(known_id.name)
             raise InputError(
-                f"{where}: the id {name!r} occurs twice, first at {self._place_of(name)}; "
+                f"{known_id.where}: the id {known_id.name!r} occurs twice, first at {first_place}; "
                 "keep one of them"
             )
 
@@ -86,13 +92,14 @@ class UniqueIds:
         """
         number_before = self._number
         first_places: dict[int, str] = {}
-        waiting = iter(ids)
-        known_id = self._add_until_known(waiting)
-        while known_id is not None:
-            index = self._number - number_before + len(first_places)
-            first_places[index] = self._place_of(known_id[0])
-            known_id = self._add_until_known(waiting)
-        return first_places
+        remaining_ids = iter(ids)
+        while True:
+            known_id = self._add_until_known(remaining_ids)
+            if known_id is None:
+                return first_places
+            new_ids = self._number - number_before
+            index = new_ids + len(first_places)
+            first_places[index] = self._place_of(known_id.name)
 
     def _add_until_known(self, ids: Iterator[PlacedId]) -> PlacedId | None:
         """Note ids until one is there already. Return that one, None where all are new."""

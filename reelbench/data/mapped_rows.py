@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError, first_of
 from reelbench.base.tables import as_text
-from reelbench.base.temporary_tables import PlacedId, UniqueIds
+from reelbench.base.temporary_tables import IDS_AT_ONCE, PlacedId, UniqueIds
 from reelbench.base.values import batches, is_array
 from reelbench.data import row_pictures
 from reelbench.data.option_texts import (
@@ -61,7 +61,6 @@ from reelbench.registry.spec import (
 _PAIR = 2
 _SECONDS_PER_UNIT: Mapping[SpanUnit, float] = {"milliseconds": 0.001, "minutes": 60.0}
 _UNANSWERED = ("id", "video", "videos", "question", "language", "options")
-_TOGETHER = 1_000  # rows that are told apart by one statement
 _RULES_WITH_LEVELS = ("chain", "gate")
 
 
@@ -111,7 +110,7 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> It
     if form is None and (spec.asks_choice or spec.row_kind == "mixed"):
         form = _form_of_answers(_questions(spec, mapping, paths, split))
     ids = UniqueIds()
-    for entries in batches(_read_questions(spec, mapping, paths, split, form), _TOGETHER):
+    for entries in batches(_read_questions(spec, mapping, paths, split, form), IDS_AT_ONCE):
         yield from _told_apart(entries, ids)
 
 
@@ -122,24 +121,28 @@ def _told_apart(entries: list[ReadRow], ids: UniqueIds) -> list[ReadRow]:
         entries: The next rows.
         ids: The ids so far, to which these rows' are added.
     """
-    indices: list[int] = []
-    placed_ids: list[PlacedId] = []
-    for index, entry in enumerate(entries):
+    sound_rows: list[_SoundRow] = []
+    for number, entry in enumerate(entries):
         if not isinstance(entry.row, InputError):
-            indices.append(index)
-            placed_ids.append((entry.row["id"], entry.where, None))
+            sound_rows.append(_SoundRow(number, entry.where, entry.row))
+    placed_ids = [PlacedId(row["id"], where, None) for _, where, row in sound_rows]
     told_apart = list(entries)
     for place, first_place in ids.first_places(placed_ids).items():
-        index = indices[place]
-        told_apart[index] = _repeated(entries[index], first_place)
+        number, where, row = sound_rows[place]
+        told_apart[number] = _row_with_repeated_id(where, row, first_place)
     return told_apart
 
 
-def _repeated(entry: ReadRow, first_place: str) -> ReadRow:
+class _SoundRow(NamedTuple):
+    """A row that could be read, its number among the next ones, and its place."""
+
+    number: int
+    where: str
+    row: rows.Row
+
+
+def _row_with_repeated_id(where: str, row: rows.Row, first_place: str) -> ReadRow:
     """Return a row whose id occurred before as one at fault."""
-    where, row, *_ = entry
-    if isinstance(row, InputError):
-        return entry
     fault = InputError(f"{where}: the id {row['id']!r} occurs twice, first at {first_place}")
     if not row.get("options"):
         return ReadRow(where, fault)
@@ -415,12 +418,8 @@ class _Question:
         Args:
             form: How the right option is named.
         """
-        row: rows.Row = {"id": self._text("id")}
-        self._add_videos(row)
-        row["question"] = self._text("question")
-        if self._mapping.options_in_question:
-            row["question"] = split_options(row["question"], f"{self.where}: question").question
-        row["language"] = self._language()
+        row: rows.Row = {}
+        self._add_question(row)
         self._add_answers(row, form)
         if self._group:
             row[GROUP.name] = self._group
@@ -438,15 +437,21 @@ class _Question:
             return None
         row: rows.Row = {}
         try:
-            row["id"] = self._text("id")
-            self._add_videos(row)
-            row["question"] = self._text("question")
-            row["language"] = self._language()
+            self._add_question(row)
             row["options"] = list(self.choice.options.texts)
         except InputError:
             return None
         row["answer"] = ""
         return row
+
+    def _add_question(self, row: rows.Row) -> None:
+        """Add the columns of the question and its videos. InputError where they can't be read."""
+        row["id"] = self._text("id")
+        self._add_videos(row)
+        row["question"] = self._text("question")
+        if self._mapping.options_in_question:
+            row["question"] = split_options(row["question"], f"{self.where}: question").question
+        row["language"] = self._language()
 
     def _add_videos(self, row: rows.Row) -> None:
         if "videos" in self._mapping.columns:

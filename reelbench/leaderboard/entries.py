@@ -348,7 +348,7 @@ def kind_of(stored: StoredResult) -> Kind:
         return "baseline"
     if is_ours and model.adapter == PEOPLE_ADAPTER:
         return "human"
-    if model.about is not None and model.about.setting == "human":
+    if model.setting_stated == "human":
         return "human"
     if _is_about_videos(stored) and column_of(stored.result.settings) == "blind":
         return "blind"
@@ -373,9 +373,9 @@ def _setting(stored: StoredResult, kind: Kind) -> str:
 
 def setting_of_model(spec: BenchmarkSpec, model: ModelRecord) -> str:
     """Return the setting of a model, as its people say."""
+    if model.setting_stated is not None:
+        return model.setting_stated
     about = model.about or About()
-    if about.setting:
-        return about.setting
     training_sets = [name.lower() for name in about.trained_on or ()]
     return "fine-tuned" if spec.id in training_sets else "run"
 

@@ -620,7 +620,7 @@ def _refuse_links(path: Path, store: Path) -> None:
 
 def same_bytes(folder: Path, result: Result, store: Path, state: BoardState) -> Path | None:
     """Return the folder of the store with these very bytes. None without one."""
-    row = row_of(result, store, state)
+    row = row_of(result, state)
     if row is None:
         return None
     place = place_of(row.key, store)
@@ -641,17 +641,12 @@ def same_bytes(folder: Path, result: Result, store: Path, state: BoardState) -> 
     return place
 
 
-def row_of(result: Result, store: Path, state: BoardState) -> FiledRow | None:
+def row_of(result: Result, state: BoardState) -> FiledRow | None:
     """Return the row of a result's model and setting, whatever the model was called then."""
     for named in _under_each_name(result, state):
-        unstated = named.model_copy(
-            update={"model": named.model.model_copy(update={"about": None})}
-        )
-        # Rows were once filed under the key without a setting, whatever they state.
-        for key in dict.fromkeys((key_of(named), key_of(unstated))):
-            row = state.rows.get(key)
-            if row is not None and _has_setting_of(result, place_of(key, store)):
-                return row
+        row = state.rows.get(key_of(named))
+        if row is not None:
+            return row
     return None
 
 
@@ -660,15 +655,6 @@ def _under_each_name(result: Result, state: BoardState) -> Iterator[Result]:
     for name in [result.model.id, *state.names_of(result.model.id)]:
         model = result.model.model_copy(update={"id": name})
         yield result.model_copy(update={"model": model})
-
-
-def _has_setting_of(result: Result, place: Path) -> bool:
-    """Return True where a filed result states a setting like another, or can't be read."""
-    try:
-        filed_model = result_files.read(place).model
-    except InputError:  # filed anew
-        return True
-    return filed_model.setting_beyond == result.model.setting_beyond
 
 
 def _row_of_same_answers(result: Result, answers: str, state: BoardState) -> FiledRow | None:
@@ -700,15 +686,9 @@ def _file(
     state = board.state
     result = candidate.result
     discovery.spec_of(result.benchmark)  # before its name is part of a path
-    found_rows = _rows_of_run(result, candidate.answers, store, state)
+    found_rows = _rows_of_run(result, candidate.answers, state)
     row = found_rows.row
     key = key_of(result) if row is None else row.key
-    if row is None and key in state.rows:
-        raise InputError(
-            f"{folder}: {key} is {result.model.id} in another setting, filed before a row's key "
-            f"had one; `reelbench leaderboard remove {key} --store {store}`, add that run anew, "
-            "then this one"
-        )
     place = place_of(key, store)
     removed = state.tombstone(key, result.model.id, candidate.answers, board.names)
     if removed is not None:
@@ -762,9 +742,9 @@ class _RowsOfRun:
     moved_from: FiledRow | None = None
 
 
-def _rows_of_run(result: Result, answers: str, store: Path, state: BoardState) -> _RowsOfRun:
+def _rows_of_run(result: Result, answers: str, state: BoardState) -> _RowsOfRun:
     """Return the rows that a run has before it is filed."""
-    row = row_of(result, store, state)
+    row = row_of(result, state)
     if row is not None and row.answers == answers:
         return _RowsOfRun(row)
     row_elsewhere = _row_of_same_answers(result, answers, state)

@@ -6,6 +6,7 @@ A server may also leave out of its count what it has kept of an earlier prompt (
 so a low count is no sign where an earlier prompt began in the same way.
 """
 
+import os
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -111,8 +112,9 @@ class _Prompt:
         """Return True where an earlier prompt may account for a low count."""
         if earlier.media != self.media or earlier.began >= self.ended:
             return False
-        kept_characters = _shared_beginning(earlier.text, self.text)
-        return self.tokens >= _fewest_tokens(self.text[kept_characters:])
+        same_beginning = os.path.commonprefix([earlier.text, self.text])  # noqa: RUF071 - any texts
+        text_read_anew = self.text[len(same_beginning) :]
+        return self.tokens >= _fewest_tokens(text_read_anew)
 
 
 class PromptCounts:
@@ -243,15 +245,6 @@ class PromptCounts:
 def _text_of(messages: Sequence[Message]) -> str:
     """Return the words of messages."""
     return "\n".join(piece for piece in pieces_of(messages) if isinstance(piece, str))
-
-
-def _shared_beginning(a: str, b: str) -> int:
-    """Return the number of characters with which both texts begin."""
-    shortest = min(len(a), len(b))
-    for place in range(shortest):
-        if a[place] != b[place]:
-            return place
-    return shortest
 
 
 def _fewest_tokens(text: str) -> int:

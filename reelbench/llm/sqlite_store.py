@@ -14,12 +14,12 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.files import is_alive
+from reelbench.base.values import batches
 from reelbench.llm.defaults import CACHE_FILE
 from reelbench.llm.store import (
     AT_ONCE,
@@ -253,11 +253,8 @@ class SqliteStore(SqlStore):
         self._connect()
         saved = 0
         replies = filter(_is_whole, map(self._stored_reply, _readable_rows(aside)))
-        while True:
-            chunk = list(islice(replies, AT_ONCE))
-            if not chunk:
-                break
-            saved += self.put(chunk)
+        for batch in batches(replies, AT_ONCE):
+            saved += self.put(batch)
         self._on_note(
             f"judge cache {self.path}: damaged ({error}); renamed to {aside.name}, "
             f"{saved} replies could be read and are kept"

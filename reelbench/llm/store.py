@@ -11,12 +11,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.progress import Show, no_show
+from reelbench.base.values import batches
 from reelbench.llm.reply import KINDS, LONGEST_NAME, REPLY_FIELDS, Reply, values_of
 
 AT_ONCE = 1000
@@ -506,17 +506,15 @@ def copy(source: SqlStore, target: SqlStore, show: Show = no_show) -> Copied:
     A reply that is there already isn't sent again, so a copy that was stopped goes on.
     """
     result = Copied()
-    replies = source.replies()
-    while True:
-        chunk = list(islice(replies, AT_ONCE // 2))
-        if not chunk:
-            return result
-        whole = [reply for reply in chunk if not reply.is_damaged]
-        stored_keys = target.stored_keys([reply.key for reply in whole])
-        result.damaged += len(chunk) - len(whole)
+    for batch in batches(source.replies(), AT_ONCE // 2):
+        whole_replies = [reply for reply in batch if not reply.is_damaged]
+        stored_keys = target.stored_keys([reply.key for reply in whole_replies])
+        new_replies = [reply for reply in whole_replies if reply.key not in stored_keys]
+        result.damaged += len(batch) - len(whole_replies)
         result.there += len(stored_keys)
-        result.copied += target.put([reply for reply in whole if reply.key not in stored_keys])
+        result.copied += target.put(new_replies)
         show(result.copied + result.there + result.damaged, "")
+    return result
 
 
 # --- SQL

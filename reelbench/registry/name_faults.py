@@ -47,13 +47,13 @@ def id_faults(field: str, name: str) -> Iterator[str]:
         yield f"{field} is {name!r}, which begins with a hyphen"
     for sign in name:
         if _is_foreign_sign(sign):
-            code = _code_point(sign)
+            code = code_point(sign)
             yield f"{field} is {name!r}; {sign!r} ({code}) passes for a sign of ASCII, write that"
             break
     for letter, mark in pairwise(name):
         # A letter that usually has a mark is one character with it.
         if letter.isascii() and unicodedata.category(mark).startswith("M"):
-            code = _code_point(mark)
+            code = code_point(mark)
             yield f"{field} is {name!r}, in which {letter!r} has a mark ({code}) that it never has"
     for word in re.split(r"[^\w]|_", name):
         fault = _script_fault(word)
@@ -61,7 +61,8 @@ def id_faults(field: str, name: str) -> Iterator[str]:
             yield f"{field} is {name!r}, in which {word!r} {fault}"
 
 
-def _code_point(character: str) -> str:
+def code_point(character: str) -> str:
+    """Return a character's number as Unicode writes it."""
     return f"U+{ord(character):04X}"
 
 
@@ -82,7 +83,7 @@ def text_faults(field: str, text: str) -> Iterator[str]:
     elif len(text) > LONGEST:
         yield f"{field} has {len(text)} characters, at most {LONGEST} are taken"
     elif character is not None:
-        yield f"{field} has the character {_code_point(character)}, which can't be seen"
+        yield f"{field} has the character {code_point(character)}, which can't be seen"
     elif text != " ".join(text.split()):
         yield f"{field} is {text!r}; leave out the spaces at its ends and the double ones"
     elif text != usual_text:
@@ -122,7 +123,7 @@ def _script_fault(word: str) -> str:
             scripts.add("LATIN")
         first = foreign_letters[0]
         script_names = ", ".join(sorted(scripts)).lower()
-        code = _code_point(first)
+        code = code_point(first)
         return f"has {first!r} ({code}, {script_names}), which passes for another there"
     if _JAMO.search(word) or _PASS_FOR_ASCII.issuperset(foreign_letters):
         return "looks like Latin letters or signs and is not"

@@ -221,7 +221,7 @@ def _texts_of(cells: Iterable[Cells]) -> Iterator[PlacedId]:
         name = as_text(id_cell, f"{where}: the id")
         text = as_text(text_cell, f"{where}: the prediction")
         if name:
-            yield name, where, text
+            yield PlacedId(name, where, text)
         elif text:
             raise InputError(f"{where}: the id is empty")
         # A row without both is what a spreadsheet leaves below its table.

@@ -6,7 +6,7 @@ from base64 import b64encode, urlsafe_b64encode
 import pytest
 
 from reelbench.base import files
-from reelbench.base.credentials import is_secret, text_without_secrets, without_secrets
+from reelbench.base.credentials import is_secret, without_secrets
 from reelbench.base.errors import InputError
 from reelbench.llm.ask_options import AskOptions
 from reelbench.registry.records import Item
@@ -68,7 +68,7 @@ def test_a_name_of_a_secret_in_all_its_forms(name, monkeypatch):
     with pytest.raises(InputError, match="--llm-extra: looks like a key"):
         AskOptions(model="m", url="http://h/v1", extra={"a": {name: KEY}})
     monkeypatch.setenv(name, KEY)
-    assert KEY not in text_without_secrets(f"401: {KEY} is wrong")
+    assert KEY not in without_secrets(f"401: {KEY} is wrong")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -76,7 +76,7 @@ def test_a_name_of_none(name, monkeypatch):
     plain_values = {name: [1, 2], "a": {name: "uniform"}}
     assert without_secrets(plain_values) == plain_values
     monkeypatch.setenv(name, "uniform-or-not")
-    assert text_without_secrets("uniform-or-not") == "uniform-or-not"
+    assert without_secrets("uniform-or-not") == "uniform-or-not"
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_words_beside_other_words_stay():
 )
 def test_a_path_or_a_number_in_the_environment_is_no_key(name, value, monkeypatch):
     monkeypatch.setenv(name, value)
-    assert text_without_secrets(f"in {value}") == f"in {value}"
+    assert without_secrets(f"in {value}") == f"in {value}"
 
 
 PARTED = " ".join(KEY)
@@ -202,7 +202,7 @@ def test_no_trace_of_a_long_key_is_written_in_an_answer_or_a_document(said, tmp_
     files.write_json(tmp_path / "a.json", {"label": words})
     [row] = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
     document = json.loads((tmp_path / "a.json").read_text())
-    for text in (row["prediction"]["deep"][0], document["label"], text_without_secrets(words)):
+    for text in (row["prediction"]["deep"][0], document["label"], without_secrets(words)):
         assert text.startswith("it is ")
         assert "***" in text
         assert text.endswith(" or so")
@@ -212,7 +212,7 @@ def test_no_trace_of_a_long_key_is_written_in_an_answer_or_a_document(said, tmp_
 @pytest.mark.parametrize("said", [LONG_KEY[:14], "A sk-live", "prediction"])
 def test_what_is_no_trace_of_a_key_stays(said, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", LONG_KEY)
-    assert text_without_secrets(said) == said
+    assert without_secrets(said) == said
 
 
 def test_a_password_that_is_a_word_goes_from_settings_and_not_from_answers(tmp_path, monkeypatch):

@@ -19,7 +19,6 @@ from reelbench.leaderboard import (
     site,
     store,
 )
-from reelbench.registry.records import ModelRecord
 from tests.leaderboard.ledgers import refiled
 
 
@@ -444,18 +443,3 @@ def test_a_setting_that_is_stated_later_moves_the_run(rextime_run, tamper, tmp_p
     assert (again.outcome, again.place) == ("same", after.place), again.why
     key = before.place.relative_to(place).as_posix()
     assert "its setting is agent now: filed as" in list(row_life.log(place, key))[-1]
-
-
-def test_a_row_that_was_filed_before_its_key_had_a_setting_is_not_replaced(
-    rextime_run, tamper, tmp_path, monkeypatch
-):
-    place = tmp_path / "store"
-    agent = stating(tamper, rextime_run("agent", right=9), "agent")
-    with monkeypatch.context() as patch:
-        patch.setattr(ModelRecord, "setting_beyond", None)
-        [old] = store.add(agent, place)
-    [again] = store.add(agent, place)
-    assert (again.outcome, again.place) == ("same", old.place), again.why
-    [refused] = store.add(rextime_run("plain", right=6), place, filing=store.Filing(replaces=True))
-    assert refused.outcome == "refused"
-    assert "in another setting, filed before a row's key had one" in refused.why

@@ -233,7 +233,7 @@ def _tell_added(added: "list[Added]") -> None:
 
 def _note_unstated_setting(store: Path, model: "ModelRecord") -> None:
     """Say which setting a model's other runs state, where the added one states none."""
-    if model.about is not None and model.about.setting is not None:
+    if model.setting_stated is not None:
         return
     settings = _stated_settings(store, model.id)
     if settings:
@@ -256,9 +256,9 @@ def _stated_settings(store: Path, model: str) -> list[str]:
         if state.name_of(row.model).casefold() != today:
             continue
         with suppress(InputError):  # another row that can't be read says nothing
-            about = result_files.read(store / row.key).model.about
-            if about is not None and about.setting is not None:
-                settings.add(about.setting)
+            setting = result_files.read(store / row.key).model.setting_stated
+            if setting is not None:
+                settings.add(setting)
     return sorted(settings)
 
 

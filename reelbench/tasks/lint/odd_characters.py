@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
+from reelbench.registry.name_faults import code_point
 from reelbench.tasks.lint.findings import Fault, Rule
 from reelbench.tasks.lint.questions import Question
 
@@ -37,7 +38,7 @@ def _odd_signs(text: str) -> Iterator[str]:
     """Yield the name of each odd character, and of each damage."""
     for place, character in enumerate(text):
         if _is_odd(text, place):
-            yield f"U+{ord(character):04X}"
+            yield code_point(character)
     yield from _ENTITY.findall(text)
     for match in _OUTSIDE_ASCII.finditer(text):
         if _is_wrongly_decoded(match[0]):
