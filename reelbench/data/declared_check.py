@@ -31,6 +31,16 @@ _SLACK = 1.02
 """A span may end behind what a file states as its length: by 2 percent and a second."""
 
 
+_DETAILS = re.compile(
+    r"""
+      '[^']*' | "[^"]*"               # quotations
+    | \([^()]*\) | \[[^][]*\]         # brackets
+    | [\d.]+                          # numbers
+    """,
+    re.VERBOSE,
+)
+"""The parts of a line by which faults of one kind differ."""
+
 MOST_ROWS = 2_000
 """Rows of a split that a report keeps; of more, as many as are evenly spread."""
 
@@ -104,8 +114,8 @@ class _SpreadRows:
         self._last = row
         self.count += 1
 
-    def taken(self) -> list[Row]:
-        """Return the rows, the first and the last among them."""
+    def spread_rows(self) -> list[Row]:
+        """Return evenly spread rows, the first and the last among them."""
         if self._last is None or self._rows[-1] is self._last:
             return self._rows
         return [*self._rows, self._last]
@@ -156,58 +166,68 @@ class _SplitCheck:
         except ReelbenchError as error:
             self.problems.append(str(error))
         self._note_options_in_questions()
+        videos = {video for video, _ in self.first_of_video}
         return CheckedSplit(
-            self.split,
-            self.rows.taken(),
-            self.rows.count,
-            len({video for video, _ in self.first_of_video}),
-            list(self.first_rows.values()),
-            self.problems,
-            self.files,
-            self.media_files,
-            tuple(self.notes),
-            dict(sorted(self.label_counts.items())),
-            self.videos,
+            name=self.split,
+            rows=self.rows.spread_rows(),
+            row_count=self.rows.count,
+            video_count=len(videos),
+            first_rows=list(self.first_rows.values()),
+            problems=self.problems,
+            files=self.files,
+            videos=self.media_files,
+            notes=tuple(self.notes),
+            label_counts=dict(sorted(self.label_counts.items())),
+            files_of_videos=self.videos,
         )
 
     def _read_rows(self) -> None:
         """Read the rows. Add the faults of those that can't be read."""
-        located = locate(self.spec.id, self.split, fetch=False)
-        self.files = located.paths
-        unreadable: list[str] = []
-        moved: list[str] = []
-        padded: list[str] = []
+        self.files = locate(self.spec.id, self.split, fetch=False).paths
+        faults: list[str] = []
+        places_before_zero: list[str] = []
+        padded_times: list[str] = []
         errata = read_errata(self.spec, self.split)
         rows_with_erratum: list[Row] = []
         upstream = upstream_split(self.spec, self.split)
-        for entry in mapped_rows.read_each(self.spec, located.paths, upstream):
+        for entry in mapped_rows.read_each(self.spec, self.files, upstream):
             if isinstance(entry.row, InputError):
-                unreadable.append(str(entry.row))
+                faults.append(str(entry.row))
                 continue
             self._add_row(entry.row, entry.where)
             if errata is not None and entry.row["id"] in errata.by_id:
                 rows_with_erratum.append(entry.row)
             if entry.moved:
-                moved.append(entry.where)
+                places_before_zero.append(entry.where)
             if entry.padded_time:
-                padded.append(f"{entry.where}: {entry.padded_time!r}")
-        self._tell_unreadable(unreadable)
-        if moved:
-            rows = number_of(len(moved), "row")
-            self.notes.append(
-                f"{moved[0]}: {rows} with a span that begins up to 0.5 s before 0, read as 0"
-            )
-        if padded and not self._states_span_unit():
-            self.notes.append(
-                f"{padded[0]} has a leading zero and is counted in seconds, and so in "
-                f"{number_of(len(padded), 'row')}: minutes and seconds are written 1:30; "
-                "`span_unit: seconds` in the file says that these are seconds"
-            )
+                padded_times.append(f"{entry.where}: {entry.padded_time!r}")
+        self._tell_unreadable(faults)
+        self._note_spans_before_zero(places_before_zero)
+        self._note_padded_times(padded_times)
         if not self.rows.count and not self.problems:
-            files = first_of(list(map(str, located.paths)))
+            files = first_of(list(map(str, self.files)))
             self.problems.append(f"{files}: no rows; expected at least one question")
         if errata is not None:
             self._check_errata(errata, rows_with_erratum)
+
+    def _note_spans_before_zero(self, places: list[str]) -> None:
+        """Note the places of spans that begin a little before their video does."""
+        if places:
+            rows = number_of(len(places), "row")
+            self.notes.append(
+                f"{places[0]}: {rows} with a span that begins up to 0.5 s before 0, read as 0"
+            )
+
+    def _note_padded_times(self, times: list[str]) -> None:
+        """Note times with a leading zero (`01.30`), which may be minutes and seconds."""
+        if not times or self._states_span_unit():
+            return
+        rows = number_of(len(times), "row")
+        self.notes.append(
+            f"{times[0]} has a leading zero and is counted in seconds, and so in {rows}: "
+            "minutes and seconds are written 1:30; "
+            "`span_unit: seconds` in the file says that these are seconds"
+        )
 
     def _states_span_unit(self) -> bool:
         """Return True where the file says what its spans are counted in."""
@@ -225,35 +245,45 @@ class _SplitCheck:
     def _add_row(self, row: Row, where: str) -> None:
         """Note what the checks need of a row."""
         self.rows.add(row)
-        language = row["language"]
-        self.first_rows.setdefault((language, bool(row.get("options"))), row)
-        for video in row_videos(row):
-            if (video, language) not in self.first_of_video:
-                self.first_of_video[video, language] = {
-                    "id": row["id"],
-                    "video": video,
-                    "language": language,
-                    "where": where,
-                }
-        for picture in row.get(PICTURES.name, ()):
-            self.pictures.setdefault(picture, where)
-        span: list[float] = row["span"] if self.spec.asks_span else []
-        if span:
-            duration = row.get("duration")
-            self.spans.append(_SpanOfRow(where, row["video"], duration, max(span)))
+        has_options = bool(row.get("options"))
+        self.first_rows.setdefault((row["language"], has_options), row)
+        self._note_media(row, where)
+        self._note_span(row, where)
         self._count_labels(row)
         if not self.spec.asks_choice and option_texts.options_within(row["question"]):
             self.with_options += 1
 
+    def _note_media(self, row: Row, where: str) -> None:
+        """Note the first row of each video and of each picture."""
+        language = row["language"]
+        for video in row_videos(row):
+            first_row = {"id": row["id"], "video": video, "language": language, "where": where}
+            self.first_of_video.setdefault((video, language), first_row)
+        for picture in row.get(PICTURES.name, ()):
+            self.pictures.setdefault(picture, where)
+
+    def _note_span(self, row: Row, where: str) -> None:
+        """Note a row's span, to be held to its video's length."""
+        if not self.spec.asks_span or not row["span"]:
+            return
+        span = _SpanOfRow(
+            where=where,
+            video=row["video"],
+            duration=row.get("duration"),
+            last_end=max(row["span"]),
+        )
+        self.spans.append(span)
+
     def _count_labels(self, row: Row) -> None:
         """Count a row's labels of the facet whose mean ranks, or its pairs of labels."""
-        how = self.spec.primary.aggregate
-        if not isinstance(how, Macro):
+        mean = self.spec.primary.aggregate
+        if not isinstance(mean, Macro):
             return
-        labels: list[str] = row.get(how.facet) or []
-        if how.within is not None:
-            inner_labels: list[str] = row.get(how.within) or []
-            labels = [f"{outer} / {inner}" for outer, inner in product(labels, inner_labels)]
+        labels: list[str] = row.get(mean.facet) or []
+        if mean.within is not None:
+            inner_labels: list[str] = row.get(mean.within) or []
+            pairs = product(labels, inner_labels)
+            labels = [f"{outer} / {inner}" for outer, inner in pairs]
         self.label_counts.update(labels or [""])
 
     def _tell_unreadable(self, faults: list[str]) -> None:
@@ -313,25 +343,28 @@ class _SplitCheck:
         return list(rows.values())
 
     def _missing_lines(self, missing_videos: Mapping[str, Missing]) -> list[str]:
-        hint = f"; {advice_on_missing(self.spec)}"
-        if any(re.search(r"youtu\.?be", video) for video in missing_videos):
-            hint = "; `media: {youtube: true}` in the file lets `data fetch --media` bring it"
+        """Return a line for each video that is missing or broken."""
         places: dict[str, str] = {}
         for row in self.first_of_video.values():
             places.setdefault(row["video"], row["where"])
         lines: list[str] = []
         for video, missing in missing_videos.items():
-            fault = missing.broken
-            if fault is None:
-                fault = "is missing"
-                if not lines:
-                    # The folders are the same for all videos, and are listed once.
-                    fault += f": not in {first_of(list(missing.looked_in))}{hint}"
-                fault += missing.hint
+            if missing.broken is not None:
+                fault = f"can't be taken: {missing.broken}"
+            elif lines:
+                fault = f"is missing{missing.hint}"
             else:
-                fault = f"can't be taken: {fault}"
+                # The folders are the same for all videos, and are listed once.
+                folders = first_of(list(missing.looked_in))
+                advice = self._advice_on_missing(missing_videos)
+                fault = f"is missing: not in {folders}; {advice}{missing.hint}"
             lines.append(f"{places[video]}: the video {video!r} {fault}")
         return lines
+
+    def _advice_on_missing(self, videos: Iterable[str]) -> str:
+        if any(re.search(r"youtu\.?be", video) for video in videos):
+            return "`media: {youtube: true}` in the file lets `data fetch --media` bring it"
+        return advice_on_missing(self.spec)
 
     def _span_problems(self) -> Iterator[str]:
         """Yield a line on spans in a wrong unit, or of other videos.
@@ -340,31 +373,34 @@ class _SplitCheck:
         the linter opens none.
         """
         lengths = _Lengths(self.videos)
-        late: list[_SpanOfRow] = []
-        early: list[_SpanOfRow] = []
+        late_spans: list[_SpanOfRow] = []
+        spans_in_first_second: list[_SpanOfRow] = []
         for span in self.spans:
             length = lengths.of(span.duration, span.video)
-            if length and span.last_end > length * _SLACK + 1:
-                late.append(span)
-            if length and span.last_end <= 1 < length:
-                early.append(span)
-        late_by_file = any(not span.duration for span in late)
-        if late_by_file or len(late) > self.rows.count / 2:
-            yield self._late_line(late, lengths)
-        if len(early) == self.rows.count > 1:
+            if not length:
+                continue
+            if span.last_end > length * _SLACK + 1:
+                late_spans.append(span)
+            if span.last_end <= 1 < length:
+                spans_in_first_second.append(span)
+        is_late_by_file = any(not span.duration for span in late_spans)
+        if is_late_by_file or len(late_spans) > self.rows.count / 2:
+            yield self._line_on_late_spans(late_spans, lengths)
+        if len(spans_in_first_second) == self.rows.count > 1:
+            first = spans_in_first_second[0]
             yield (
-                f"{early[0].where}: all {len(early)} spans end within the first second of "
+                f"{first.where}: all {self.rows.count} spans end within the first second of "
                 "their video: are these ratios? `span_unit: ratio` says so"
             )
 
-    def _late_line(self, late: list[_SpanOfRow], lengths: "_Lengths") -> str:
-        first = late[0]
+    def _line_on_late_spans(self, late_spans: list[_SpanOfRow], lengths: "_Lengths") -> str:
+        first = late_spans[0]
         length = lengths.of(first.duration, first.video)
         line = (
-            f"{first.where}: {len(late)} of {self.rows.count} spans end after their video "
+            f"{first.where}: {len(late_spans)} of {self.rows.count} spans end after their video "
             f"({first.last_end:,.10g} > {length:,.10g} s)"
         )
-        if len(late) > self.rows.count / 2:
+        if len(late_spans) > self.rows.count / 2:
             line += ": are these frames, or milliseconds? `span_unit` says so"
         return line
 
@@ -382,13 +418,22 @@ def _kinds_of_faults(lines: list[str]) -> Iterator[str]:
 
     Lines are of one kind where they differ only in what they quote, and in numbers.
     """
-    lines_by_kind: dict[str, list[str]] = {}
+    first_lines: dict[str, str] = {}
+    counts: Counter[str] = Counter()
     for line in lines:
-        fault = line.partition("): ")[2] or line.partition(": ")[2]
-        kind = re.sub(r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^][]*\]|[\d.]+", "", fault)
-        lines_by_kind.setdefault(kind, []).append(line)
-    for alike in lines_by_kind.values():
-        yield f"{len(alike):,} x {alike[0]}"
+        kind = _kind_of_fault(line)
+        first_lines.setdefault(kind, line)
+        counts[kind] += 1
+    for kind, first_line in first_lines.items():
+        yield f"{counts[kind]:,} x {first_line}"
+
+
+def _kind_of_fault(line: str) -> str:
+    """Return a fault's words, without its place, quotations and numbers."""
+    fault = line.partition("): ")[2]
+    if not fault:
+        fault = line.partition(": ")[2]
+    return _DETAILS.sub("", fault)
 
 
 class _Lengths:
@@ -403,10 +448,16 @@ class _Lengths:
         if duration or video not in self._files:
             return duration
         if video not in self._of_files:
-            self._of_files[video] = None
-            with suppress(MediaError):
-                self._of_files[video] = playable.seconds(self._files[video])
+            self._of_files[video] = _stated_length(self._files[video])
         return self._of_files[video]
+
+
+def _stated_length(file: Path) -> float | None:
+    """Return the length that a video's file states, in seconds. None where it can't be read."""
+    try:
+        return playable.seconds(file)
+    except MediaError:
+        return None
 
 
 def lengths_of(rows: Iterable[Row], files: Mapping[str, Path]) -> dict[str, float]:

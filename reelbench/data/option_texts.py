@@ -103,12 +103,17 @@ def _named_options(value: Any, where: str) -> list[_NamedOption]:  # noqa: ANN40
         parts = _options_of_text(parts)
     if is_object(parts):
         # A Python literal's keys may be numbers.
-        named = [_NamedOption(str(key), text) for key, text in parts.items()]
-        if all(_is_letter(option.key) for option in named):
-            named.sort(key=lambda option: option.key.upper())
-        return named
+        named_options = [_NamedOption(str(key), text) for key, text in parts.items()]
+        if all(_is_letter(option.key) for option in named_options):
+            named_options.sort(key=lambda option: option.key.upper())
+        return named_options
     if is_array(parts):
-        return [_NamedOption(LETTERS[at : at + 1], text) for at, text in enumerate(parts)]
+        named_options: list[_NamedOption] = []
+        for place, text in enumerate(parts):
+            # There may be more options than letters, which is told later.
+            letter = LETTERS[place : place + 1]
+            named_options.append(_NamedOption(letter, text))
+        return named_options
     raise InputError(f"{where} is a {type(value).__name__}, expected a list of options")
 
 
@@ -136,36 +141,51 @@ class _LabelledTexts(NamedTuple):
 
 def _labelled_texts(line: str) -> _LabelledTexts | None:
     """Return the lettered texts that a line ends in. None where there are none."""
-    labels = list(_INLINE_LABEL.finditer(line))
-    firsts = [at for at, label in enumerate(labels) if label[1].upper() == LETTERS[0]]
-    if not firsts:
+    starts = _starts_of_labels(line)
+    if not starts:
         return None
-    labels = labels[firsts[-1] :]
-    letters = [label[1].upper() for label in labels]
-    if len(labels) < _FEWEST or letters != list(LETTERS[: len(labels)]):
-        return None
-    starts = [label.start() for label in labels]
-    ends = [*starts[1:], len(line)]
     texts: list[str] = []
-    for start, end in zip(starts, ends, strict=True):
-        texts.append(line[start:end].strip().rstrip(_BETWEEN_OPTIONS))
+    for start, end in pairwise([*starts, len(line)]):
+        text = line[start:end].strip()
+        texts.append(text.rstrip(_BETWEEN_OPTIONS))
     if all(text.endswith(_FULL_STOP) for text in texts[:-1]):
         # As the full stop parts the options, the last one's is none of its text either.
         texts = [text.removesuffix(_FULL_STOP) for text in texts]
-    return _LabelledTexts(line[: starts[0]], tuple(texts))
+    return _LabelledTexts(before=line[: starts[0]], texts=tuple(texts))
+
+
+def _starts_of_labels(line: str) -> list[int]:
+    """Return the places of the letters A, B and so on in a line, from its last A on.
+
+    It is empty where other letters follow that A, or none.
+    """
+    letters: list[str] = []
+    starts: list[int] = []
+    for label in _INLINE_LABEL.finditer(line):
+        letter = label[1].upper()
+        if letter == LETTERS[0]:
+            letters.clear()
+            starts.clear()
+        letters.append(letter)
+        starts.append(label.start())
+    expected_letters = list(LETTERS[: len(letters)])
+    if len(letters) < _FEWEST or letters != expected_letters:
+        return []
+    return starts
 
 
 def _without_letters(texts: Sequence[str]) -> tuple[str, ...]:
     """Return the texts without their letters, where these are A, B, C and so on."""
     bare_texts: list[str] = []
-    for text, letter in zip(texts, LETTERS, strict=False):
+    for text, expected_letter in zip(texts, LETTERS, strict=False):
         label = _LABEL.fullmatch(text)
         if label is None:
             return tuple(texts)
-        in_brackets, bare, rest = label.groups()
-        if (in_brackets or bare).upper() != letter:
+        letter_in_brackets, bare_letter, bare_text = label.groups()
+        letter = letter_in_brackets or bare_letter
+        if letter.upper() != expected_letter:
             return tuple(texts)
-        bare_texts.append(rest.strip())
+        bare_texts.append(bare_text.strip())
     return tuple(bare_texts)
 
 
@@ -193,19 +213,17 @@ def options_within(question: str) -> QuestionOptions | None:
 def _options_in_lines(question: str) -> QuestionOptions | None:
     """Return a question parted from options on a line each."""
     lines = list(_OPTION_LINE.finditer(question))
-    count = len(lines)
-    if count < _FEWEST:
-        return None
-    names = [line[1].upper() for line in lines]
-    numbers = [str(number) for number in range(1, count + 1)]
-    if names not in (list(LETTERS[:count]), numbers):
+    if len(lines) < _FEWEST:
         return None
     stem = question[: lines[0].start()].strip()
-    if not stem:
+    text_after = question[lines[0].start() :]
+    text_between_lines = _OPTION_LINE.sub("", text_after).strip()
+    if not stem or text_between_lines:
         return None
-    rests = [question[line.end() : following.start()] for line, following in pairwise(lines)]
-    rests.append(question[lines[-1].end() :])
-    if "".join(rests).strip():
+    names = [line[1].upper() for line in lines]
+    letters = list(LETTERS[: len(lines)])
+    numbers = [str(number) for number in range(1, len(lines) + 1)]
+    if names not in (letters, numbers):
         return None
     texts = tuple(line[2].strip() for line in lines)
     raw = tuple(line[0].strip() for line in lines)
@@ -292,7 +310,8 @@ def _place_by_text(answer: str, options: Options) -> int | None:
             return texts.index(answer.strip())
     plain_texts = [plain_text(text) for text in options.texts]
     plain_answer = plain_text(answer)
-    for text in (plain_answer, plain_answer.removesuffix(".")):
+    without_full_stop = plain_answer.removesuffix(_FULL_STOP)
+    for text in (plain_answer, without_full_stop):
         if plain_texts.count(text) == 1:
             return plain_texts.index(text)
     return None
@@ -305,19 +324,22 @@ def _place_by_letter(answer: str, options: Options) -> int | None:
         return options.keys.index(answer)
     if not all(_is_letter(key) for key in options.keys):
         return None
-    letter = _LETTER.fullmatch(answer)
-    label = None if letter else _LABEL.fullmatch(answer)
-    match = letter or label
+    match = _LETTER.fullmatch(answer)
+    text_behind_letter = None
     if match is None:
-        return None
-    place = LETTERS.index((match[1] or match[2]).upper())
+        match = _LABEL.fullmatch(answer)
+        if match is None:
+            return None
+        text_behind_letter = match[3]
+    letter = match[1] or match[2]
+    place = LETTERS.index(letter.upper())
     if place >= len(options.texts):
         return None
-    if label is None:
-        return place
     is_whole_option = plain_text(answer) == plain_text(options.raw[place])
-    is_option_text = plain_text(label[3]) == plain_text(options.texts[place])
-    return place if is_whole_option or is_option_text else None
+    is_option_text = plain_text(text_behind_letter or "") == plain_text(options.texts[place])
+    if text_behind_letter is None or is_whole_option or is_option_text:
+        return place
+    return None
 
 
 def answer_forms(questions: Sequence[tuple[Options, str]], share: float = 1.0) -> list[AnswerForm]:
