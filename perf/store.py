@@ -37,7 +37,7 @@ def filled(folder: Path, number: int, home: Path) -> None:
     for other in range(1, number):
         video = folder / f"video{other}.mp4"
         video.write_bytes(clip + b"\0\0\0\x10free" + other.to_bytes(8, "big"))
-        entry = store._folder(_fingerprint(video), FrameSampling.parse(FRAMES))  # noqa: SLF001
+        entry = store._entry_folder(_fingerprint(video), FrameSampling.parse(FRAMES))  # noqa: SLF001
         entry.mkdir(parents=True)
         (entry / f"{entry.name}.mp4").write_bytes(stored)
         (entry / RECORD).write_text(json.dumps(record | {"path": f"{entry.name}.mp4"}))

@@ -108,15 +108,15 @@ class _EnvironmentSecrets:
 
     def all(self) -> SecretTraces:
         """Return the traces of every value."""
-        self._update()
+        self._refresh_if_changed()
         return self._all
 
     def keys(self) -> SecretTraces:
         """Return the traces of the values that are made like keys."""
-        self._update()
+        self._refresh_if_changed()
         return self._keys
 
-    def _update(self) -> None:
+    def _refresh_if_changed(self) -> None:
         # The undecoded environment: it is compared for each answer, and decoding takes 50 times
         # as long.
         environment: dict[object, object] = getattr(os.environ, "_data")  # noqa: B009

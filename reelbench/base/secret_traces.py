@@ -189,13 +189,13 @@ def _traces_of_form(form: _Form, bare_text: str) -> Iterator[_Span]:
     for chunk in form.chunks:
         place = bare_text.find(chunk.text)
         while place >= 0:
-            span = _widened(form, chunk, bare_text, place)
+            span = _whole_trace(form, chunk, bare_text, place)
             if span.last - span.first + 1 >= form.least:
                 yield span
             place = bare_text.find(chunk.text, place + 1)
 
 
-def _widened(form: _Form, chunk: _Chunk, bare_text: str, place: int) -> _Span:
+def _whole_trace(form: _Form, chunk: _Chunk, bare_text: str, place: int) -> _Span:
     """Return the span of a chunk, widened as far as the text is the form.
 
     Args:

@@ -158,11 +158,11 @@ class Workers:
             yield from map(work, chain(batch, source))
             return
         work_on_part = partial(_results_of_part, work)
-        with _processes(self.number or usable_cores()) as pool:
+        with _process_pool(self.number or usable_cores()) as pool:
             while batch:
                 parts = self._parts_for_workers(batch, None)
                 items_by_part = [list(map(batch.__getitem__, part)) for part in parts]
-                for results in _mapped(pool, work_on_part, items_by_part):
+                for results in _results_of_processes(pool, work_on_part, items_by_part):
                     yield from results
                 batch = list(islice(source, _BATCH))
 
@@ -259,12 +259,12 @@ def _results_of_part(work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -
 def _in_pool(
     work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int
 ) -> Iterator[ResultT]:
-    with _processes(workers) as pool:
-        yield from _mapped(pool, work, parts)
+    with _process_pool(workers) as pool:
+        yield from _results_of_processes(pool, work, parts)
 
 
 @contextmanager
-def _processes(workers: int) -> Generator[ProcessPoolExecutor]:
+def _process_pool(workers: int) -> Generator[ProcessPoolExecutor]:
     """Yield processes that begin with the first work."""
     state = process_state.current_state()
     # Spawned, not forked: the caller may have threads, and much memory.
@@ -279,7 +279,7 @@ def _processes(workers: int) -> Generator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _mapped(
+def _results_of_processes(
     pool: ProcessPoolExecutor, work: Callable[[ItemT], ResultT], parts: Sequence[ItemT]
 ) -> Iterator[ResultT]:
     """Yield the result of each part. ReelbenchError where a process has ended."""

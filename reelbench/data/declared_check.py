@@ -453,7 +453,7 @@ class _Lengths:
 
 
 def _stated_length(file: Path) -> float | None:
-    """Return the length that a video's file states, in seconds. None where it can't be read."""
+    """Return the length in seconds that a video's file states, or None."""
     try:
         return playable.seconds(file)
     except MediaError:

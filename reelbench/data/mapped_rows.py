@@ -108,13 +108,13 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> It
         raise InputError(f"{spec.id}: its own reader reads its rows")
     form = mapping.answer_is
     if form is None and (spec.asks_choice or spec.row_kind == "mixed"):
-        form = _form_of_answers(_questions(spec, mapping, paths, split))
+        form = _form_of_answers(_question_entries(spec, mapping, paths, split))
     ids = UniqueIds()
     for entries in batches(_read_questions(spec, mapping, paths, split, form), IDS_AT_ONCE):
-        yield from _told_apart(entries, ids)
+        yield from _with_repeats_at_fault(entries, ids)
 
 
-def _told_apart(entries: list[ReadRow], ids: UniqueIds) -> list[ReadRow]:
+def _with_repeats_at_fault(entries: list[ReadRow], ids: UniqueIds) -> list[ReadRow]:
     """Return rows in which one whose id occurred before is at fault.
 
     Args:
@@ -162,7 +162,7 @@ def _read_questions(
     if not isinstance(mapping.columns.get("answer", ""), str):
         absent_columns += mapping.columns["answer"]
     has_rows = False
-    for where, question in _questions(spec, mapping, paths, split):
+    for where, question in _question_entries(spec, mapping, paths, split):
         if isinstance(question, InputError):
             yield ReadRow(where, question)
             continue
@@ -188,7 +188,7 @@ class _QuestionEntry(NamedTuple):
     question: "_Question | InputError"
 
 
-def _questions(
+def _question_entries(
     spec: BenchmarkSpec, mapping: RowMapping, paths: Sequence[Path], split: str
 ) -> Iterator[_QuestionEntry]:
     """Yield the questions of files, one after the other: a table may have millions."""
@@ -341,39 +341,41 @@ class _Question:
     @cached_property
     def choice(self) -> _Choice:
         """The options and right answers. InputError where they can't be read."""
-        answers = self._answers() if self._has_answers else []
+        answers = self._right_answers() if self._has_answers else []
         if self._mapping.drawn is not None:
             options = self._drawn_options(self._mapping.drawn)
         elif self._mapping.options_are:
             options = read_options(self._mapping.options_are, "")
         elif self._mapping.options_in_question:
-            options = split_options(self._text("question"), self._title("question")).options
+            options = split_options(
+                self._required_text("question"), self._title("question")
+            ).options
         else:
             where = f"{self.where}: options"
-            options = read_options(self._value("options"), where, self._mapping.absent)
+            options = read_options(self._cell_value("options"), where, self._mapping.absent)
         return _Choice(options, answers)
 
     def _drawn_options(self, drawn: DrawnOptions) -> Options:
         """Return the right option and the wrong ones, ordered by the row's id."""
-        texts = [self._text("answer")]
+        texts = [self._required_text("answer")]
         for column in drawn.wrong:
             wrong_texts = cell_texts(parse_literal(self._cell(column)), f"{self.where}: {column}")
             texts += [text for text in wrong_texts if text.strip() not in self._mapping.absent]
-        row_id = self._text("id")
+        row_id = self._required_text("id")
 
         def place(text: str) -> str:
             return hashlib.sha256(f"{drawn.seed}\0{row_id}\0{text}".encode()).hexdigest()
 
         return read_options(sorted(texts, key=place), f"{self.where}: options")
 
-    def _answers(self) -> list[str]:
+    def _right_answers(self) -> list[str]:
         """Return the right answers as the row names them."""
         if self._mapping.answers is None:
-            return [self._text("answer")]
+            return [self._required_text("answer")]
         value = self._cells_of_answers()
         if isinstance(value, str) and self.asks_choice and SEVERAL_LETTERS.fullmatch(value):
             value = re.findall("[A-Za-z]", value)
-        return self._texts("answer", value)
+        return self._required_texts("answer", value)
 
     def _cells_of_answers(self) -> Any:  # noqa: ANN401 - a cell, or a list of cells
         """Return the cell of right answers, or all that several columns hold.
@@ -382,14 +384,14 @@ class _Question:
         """
         columns = self._mapping.columns["answer"]
         if isinstance(columns, str):
-            return parse_literal(self._value("answer"))
+            return parse_literal(self._cell_value("answer"))
         cells = list(as_list(parse_literal(self._cell(columns[0]))))
         for column in columns[1:]:
             with suppress(InputError):
                 cells += as_list(parse_literal(self._cell(column)))
         return cells
 
-    def _letter(self, form: AnswerForm, options: Options, answer: str) -> str:
+    def _letter_of_answer(self, form: AnswerForm, options: Options, answer: str) -> str:
         """Return the letter of the option that an answer names. InputError where it names none."""
         place = place_of(answer, options, form)
         if place is not None:
@@ -424,7 +426,7 @@ class _Question:
         if self._group:
             row[GROUP.name] = self._group
         if self._spec.asks_span:
-            row["span"] = self._span() if self._has_answers else []
+            row["span"] = self._span_in_seconds() if self._has_answers else []
         self._add_facets(row)
         for column in self._spec.columns:
             if column.name not in row:
@@ -446,16 +448,18 @@ class _Question:
 
     def _add_question(self, row: rows.Row) -> None:
         """Add the columns of the question and its videos. InputError where they can't be read."""
-        row["id"] = self._text("id")
+        row["id"] = self._required_text("id")
         self._add_videos(row)
-        row["question"] = self._text("question")
+        row["question"] = self._required_text("question")
         if self._mapping.options_in_question:
             row["question"] = split_options(row["question"], f"{self.where}: question").question
         row["language"] = self._language()
 
     def _add_videos(self, row: rows.Row) -> None:
         if "videos" in self._mapping.columns:
-            row["videos"] = self._texts("videos", parse_literal(self._value("videos")))
+            row["videos"] = self._required_texts(
+                "videos", parse_literal(self._cell_value("videos"))
+            )
         if "video" in self._mapping.columns:
             row["video"] = self._name_of_video()
         else:
@@ -463,17 +467,17 @@ class _Question:
 
     def _name_of_video(self) -> str:
         """Return the row's media key, which may stand in a list of one."""
-        value = parse_literal(self._value("video"))
+        value = parse_literal(self._cell_value("video"))
         if is_array(value) and len(value) == 1:
             name = as_text(value[0], self._title("video"))
             if name and name.strip():
                 return name.strip()
-        return self._text("video")
+        return self._required_text("video")
 
     def _language(self) -> str | None:
         language = None
         if "language" in self._mapping.columns:
-            language = self._value("language")
+            language = self._cell_value("language")
         if not language:
             return self._spec.languages[0]
         return as_text(language, self.where)
@@ -487,11 +491,13 @@ class _Question:
             row["options"] = []
         answers: list[str] = []
         if self.asks_choice and form is not None:
-            letters = {self._letter(form, self.choice.options, a) for a in self.choice.answers}
+            letters = {
+                self._letter_of_answer(form, self.choice.options, a) for a in self.choice.answers
+            }
             row["options"] = list(self.choice.options.texts)
             row["answer"] = "".join(sorted(letters))
         elif has_texts:
-            answers = self._answers() if self._has_answers else [""]
+            answers = self._right_answers() if self._has_answers else [""]
             row["answer"] = answers[0]
             self._check_numbers(answers)
         if self._mapping.answers is not None and has_texts:
@@ -509,20 +515,20 @@ class _Question:
         for facet in self._spec.facets:
             if not facet.in_rows or facet.name in row:
                 continue
-            value = self._value(facet.name)
+            value = self._cell_value(facet.name)
             separator = self._mapping.separators.get(facet.name)
             if separator is not None and isinstance(value, str):
                 value = [part.strip() for part in value.split(separator)]
             row[facet.name] = cell_texts(value, f"{self.where}: {facet.name}")
 
-    def _span(self) -> list[float]:
+    def _span_in_seconds(self) -> list[float]:
         """Return the span in seconds. Notes where it began a little before 0."""
         unit = self._mapping.span_unit
         if "span" in self._mapping.columns:
-            value = self._value("span")
+            value = self._cell_value("span")
             where = self._title("span")
         else:
-            value = [self._value("start"), self._value("end")]
+            value = [self._cell_value("start"), self._cell_value("end")]
             where = f"{self.where}: start and end"
         factor = self._seconds_per(unit)
         ends = read_windows(value, where, unit)
@@ -531,10 +537,10 @@ class _Question:
         self.moved = min(ends) < 0
         first_second = 0.0
         if self._mapping.span_from == "clip":
-            first_second = next(iter(self._clip()), 0.0)
+            first_second = next(iter(self._clip_in_seconds()), 0.0)
         return [first_second + max(0.0, end) * factor for end in ends]
 
-    def _clip(self) -> list[float]:
+    def _clip_in_seconds(self) -> list[float]:
         """Return the start and end of the part that is shown.
 
         It is empty for the whole video. A part without a start begins with the video, and one
@@ -546,7 +552,7 @@ class _Question:
         source = self._mapping.columns.get("clip", "clip")
         if not isinstance(source, str) and not any(map(self.has, source)):
             return []
-        value = parse_literal(self._value("clip"))
+        value = parse_literal(self._cell_value("clip"))
         if not is_array(value):
             value = value or None
         if value is None or not any(is_filled(end) for end in as_list(value)):
@@ -558,16 +564,16 @@ class _Question:
             elif "duration" in self._mapping.columns:
                 if not factor:
                     raise InputError(f"{title} has no end, and the video's length is 0")
-                value = [start, self._length() / factor]
+                value = [start, self._length_in_seconds() / factor]
             else:
                 raise InputError(f"{title} has no end; columns.duration would say it")
         ends = read_windows(value, title, unit)[:_PAIR]
         return [max(0.0, end) * factor for end in ends]
 
-    def _length(self) -> float:
+    def _length_in_seconds(self) -> float:
         """Return the video's length in seconds, as the row states it."""
         unit = self._mapping.duration_unit or "seconds"
-        value = self._value("duration")
+        value = self._cell_value("duration")
         title = self._title("duration")
         if unit != "seconds":
             refuse_stated_seconds([value], title, unit)
@@ -585,15 +591,17 @@ class _Question:
                 raise InputError(f"{self.where}: fps is {rate:g}, expected frames a second")
             return 1 / rate
         if unit in {"ratio", "percent"}:
-            return self._length() / 100 if unit == "percent" else self._length()
+            return (
+                self._length_in_seconds() / 100 if unit == "percent" else self._length_in_seconds()
+            )
         return 1.0
 
     def _extra_value(self, name: str, dtype: str) -> Any:  # noqa: ANN401 - as the column's type says
         if dtype == "list<float64>":
-            return self._clip()
+            return self._clip_in_seconds()
         if name == DURATION.name:
-            return self._length()
-        value = self._value(name)
+            return self._length_in_seconds()
+        value = self._cell_value(name)
         where = self._title(name)
         if dtype == "float64":
             return seconds(value, where)
@@ -628,7 +636,7 @@ class _Question:
             return f"{self.where}: {name}"
         return f"{self.where}: {name} ({upstream})"
 
-    def _value(self, name: str) -> Any:  # noqa: ANN401 - a cell, or a list of cells
+    def _cell_value(self, name: str) -> Any:  # noqa: ANN401 - a cell, or a list of cells
         """Return the value of a column of ours: a cell, several, or a filled template."""
         if name in self._mapping.constants:
             return self._mapping.constants[name]
@@ -645,15 +653,15 @@ class _Question:
             raise InputError(f"{self._title(name)} is {word!r}, expected {listed}")
         return words[word]
 
-    def _text(self, name: str) -> str:
+    def _required_text(self, name: str) -> str:
         """Return the text of a column that must have one."""
         title = self._title(name)
-        text = as_text(self._value(name), title)
+        text = as_text(self._cell_value(name), title)
         if not text or not text.strip():
             raise InputError(f"{title} is empty")
         return text.strip() if name in {"id", "video"} else text
 
-    def _texts(self, name: str, value: Any) -> list[str]:  # noqa: ANN401 - a cell
+    def _required_texts(self, name: str, value: Any) -> list[str]:  # noqa: ANN401 - a cell
         """Return the texts of a column that must have one or more."""
         title = self._title(name)
         texts = cell_texts(value, title)

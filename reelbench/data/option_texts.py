@@ -155,7 +155,9 @@ def _labelled_texts(line: str) -> _LabelledTexts | None:
 
 
 def _starts_of_labels(line: str) -> list[int]:
-    """Return the places of the letters A, B and so on in a line, from its last A on.
+    """Return the places in a line of the letters A, B and so on.
+
+    They begin with its last A.
 
     It is empty where other letters follow that A, or none.
     """

@@ -31,7 +31,7 @@ def names(spec: BenchmarkSpec, value: Any, where: str) -> list[str]:  # noqa: AN
     for part in parts:
         content = _content(part)
         if content is not None:
-            paths.append(_kept(spec, content, where))
+            paths.append(_write_picture_once(spec, content, where))
             continue
         if is_object(part):
             part = part.get("path")  # noqa: PLW2901 - the Hub's pictures that lie elsewhere
@@ -48,7 +48,7 @@ def _content(value: Any) -> bytes | None:  # noqa: ANN401 - a cell
     return value if isinstance(value, bytes) and value else None
 
 
-def _kept(spec: BenchmarkSpec, content: bytes, where: str) -> str:
+def _write_picture_once(spec: BenchmarkSpec, content: bytes, where: str) -> str:
     """Write a picture once. Return its path below the folder of fetched videos."""
     bounds.hold(f"{where}: bytes of a picture", len(content), bounds.FILE_BYTES)
     name = f"{FOLDER}/{hashlib.sha256(content).hexdigest()}{suffix_of(content, where)}"

@@ -164,7 +164,9 @@ def _nested_rows(
     step = steps[0]
     key_column = PLACE.fullmatch(step)
     try:
-        branches = _all_branches(value, step, where) if key_column else _branch(value, step, where)
+        branches = (
+            _all_branches(value, step, where) if key_column else _branch_of_key(value, step, where)
+        )
     except InputError as error:
         yield Entry(where, error)
         return
@@ -198,7 +200,7 @@ def _with_outer(beside: Cells, inner: Cells) -> Cells:
     return {**cells, **inner}
 
 
-def _branch(value: Any, step: str, where: str) -> _Branches:  # noqa: ANN401 - any JSON
+def _branch_of_key(value: Any, step: str, where: str) -> _Branches:  # noqa: ANN401 - any JSON
     """Return an object's value of a key, or the rows of parallel lists (`starts+ends`)."""
     if not is_object(value):
         raise InputError(f"{where}: has no {step!r} (each)")
@@ -265,14 +267,14 @@ def _join_columns(entries: Iterable[Entry], path: Path, join: Join) -> Iterator[
             continue
         key = _join_key(entry.cells, entry.where, join)
         if key in joined_cells:
-            yield Entry(entry.where, _joined(joined_cells[key], entry.cells))
+            yield Entry(entry.where, _joined_cells(joined_cells[key], entry.cells))
         else:
             key_text = ", ".join(map(str, key))
             lack = f"{path.name} has no row with {columns} {key_text} (join)"
             yield Entry(entry.where, InputError(f"{entry.where}: {lack}"))
 
 
-def _joined(joined_cells: Cells, cells: Cells) -> Cells:
+def _joined_cells(joined_cells: Cells, cells: Cells) -> Cells:
     """Return a row's cells and those of the other file, which fill empty ones."""
     filled = {name: value for name, value in cells.items() if value not in _EMPTY}
     return {**cells, **joined_cells, **filled}

@@ -72,7 +72,7 @@ def resolve(
     if isinstance(source, LocalFile) or not spec.open_data:
         raise DataUnavailableError(how_to_supply(spec, source))
     if isinstance(source, UrlFile):
-        paths = _downloaded(source, declared, refresh=refresh)
+        paths = _downloaded_files(source, declared, refresh=refresh)
         return Resolved(paths, "url", source.url)
     return _of_hub(spec, source, declared, refresh=refresh)
 
@@ -273,7 +273,7 @@ def _present_of_url(source: UrlFile, declared: SplitSpec) -> Resolved | None:
     return Resolved(tuple(paths), "url", source.url)
 
 
-def _downloaded(source: UrlFile, declared: SplitSpec, *, refresh: bool) -> tuple[Path, ...]:
+def _downloaded_files(source: UrlFile, declared: SplitSpec, *, refresh: bool) -> tuple[Path, ...]:
     """Download a split's files unless they are here. Return where they lie."""
     from reelbench.data import download
 

@@ -113,7 +113,7 @@ def check(
         missing=tuple(key for key in dict.fromkeys(media_keys) if key not in files),
         broken=tuple(broken),
         looked_in=tuple(library.roots),
-        upstream=_upstream(spec, split, annotations),
+        upstream=_states_upstream(spec, split, annotations),
         seconds=tuple(lengths),
     )
 
@@ -133,7 +133,7 @@ def _state_of_file(path: Path, verified: transfers.VerifiedFiles) -> _FileState:
 # ----------------------------------------------------------------------------------------------
 
 
-def _upstream(
+def _states_upstream(
     spec: BenchmarkSpec, split: str, annotations: sources.Resolved | None
 ) -> tuple[Upstream, ...]:
     """Return the state of each source that a split's annotations and videos are from."""

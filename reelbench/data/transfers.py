@@ -109,9 +109,9 @@ def hub_video(
     remote_file = listing.files[name]
     present_path = target if target.is_file() else _set_aside(target)
     if present_path.is_file() and hub.mismatch(present_path, remote_file) is None:
-        yield Outcome(key, _accept(present_path, target, verified))
+        yield Outcome(key, _move_if_whole(present_path, target, verified))
         return
-    with _incoming(verified.root, f"{listing.repo_id}@{listing.commit}/{name}") as folder:
+    with _incoming_folder(verified.root, f"{listing.repo_id}@{listing.commit}/{name}") as folder:
         path = hub.download(
             listing.repo_id,
             name,
@@ -121,7 +121,7 @@ def hub_video(
         )
         difference = hub.mismatch(path, remote_file)
         if difference is None:
-            yield Outcome(key, _accept(path, target, verified))
+            yield Outcome(key, _move_if_whole(path, target, verified))
         else:
             yield Outcome(key, f"arrived damaged ({difference}); not kept, fetch it again")
 
@@ -152,11 +152,11 @@ def online_video(
     """Bring a video on a page that yt-dlp, which is `command`, reads."""
     url = source.location.format(video=key)
     # The folder stays on failure: yt-dlp continues the partial file in it.
-    with _incoming(verified.root, url, keep_partial=True) as folder:
+    with _incoming_folder(verified.root, url, keep_partial=True) as folder:
         secrets = {name for name, _ in known_secrets()}
         environment = {name: value for name, value in os.environ.items() if name not in secrets}
         run = subprocess.run(  # noqa: S603 - no shell; the URL stands after `--`
-            [command, *_arguments(url, folder)],
+            [command, *_yt_dlp_arguments(url, folder)],
             cwd=folder,
             env=environment,
             capture_output=True,
@@ -174,10 +174,10 @@ def online_video(
             return
         advance(files[0].stat().st_size)
         target = place(verified.root, source, key, files[0].suffix)
-        yield Outcome(key, _accept(files[0], target, verified))
+        yield Outcome(key, _move_if_whole(files[0], target, verified))
 
 
-def _arguments(url: str, folder: Path) -> list[str]:
+def _yt_dlp_arguments(url: str, folder: Path) -> list[str]:
     """Return yt-dlp's arguments for one video that is written to a folder."""
     arguments = [
         "--ignore-config",
@@ -194,11 +194,11 @@ def _arguments(url: str, folder: Path) -> list[str]:
         if path.is_file():
             arguments += ["--config-locations", str(path)]
     output = folder / "video.%(ext)s"
-    arguments += ["--format", _formats(), "--output", str(output), "--", url]
+    arguments += ["--format", _yt_dlp_formats(), "--output", str(output), "--", url]
     return arguments
 
 
-def _formats() -> str:
+def _yt_dlp_formats() -> str:
     """Return the formats to ask yt-dlp for, the best first."""
     # One file with picture and sound needs ffmpeg where they come apart; without it, the best that
     # comes as one.
@@ -240,7 +240,7 @@ def archive(
                     # outside the folder.
                     suffix = PurePosixPath(member.name).suffix
                     target = place(verified.root, source, keys[path_parts], suffix)
-                    failure = _extract(tar, member, file, target, verified)
+                    failure = _extract_video(tar, member, file, target, verified)
                     yield Outcome(keys.pop(path_parts), failure)
                 if not keys:
                     break
@@ -265,7 +265,7 @@ def _end_among(member: tarfile.TarInfo, keys: dict[tuple[str, ...], str]) -> tup
     return None
 
 
-def _extract(
+def _extract_video(
     tar: tarfile.TarFile, member: tarfile.TarInfo, file: Path, target: Path, verified: VerifiedFiles
 ) -> str | None:
     """Write a video of an archive to its place. Return its fault, or None."""
@@ -276,13 +276,13 @@ def _extract(
             f"{member.name} would take {member.size} bytes, out of an archive of {packed_size}: "
             "not a video"
         )
-    with _incoming(verified.root, f"{file}/{member.name}") as folder:
+    with _incoming_folder(verified.root, f"{file}/{member.name}") as folder:
         packed = tar.extractfile(member)
         if packed is None:
             return f"{member.name} is not a file in the archive"
         with packed, (folder / target.name).open("wb") as unpacked:
             shutil.copyfileobj(packed, unpacked, 1 << 20)
-        return _accept(folder / target.name, target, verified)
+        return _move_if_whole(folder / target.name, target, verified)
 
 
 # --- into its place
@@ -299,7 +299,7 @@ def place(root: Path, source: MediaSource, key: str, suffix: str) -> Path:
 
 
 @contextmanager
-def _incoming(root: Path, name: str, *, keep_partial: bool = False) -> Generator[Path]:
+def _incoming_folder(root: Path, name: str, *, keep_partial: bool = False) -> Generator[Path]:
     """Make a folder for a video that is not whole yet, where no search looks."""
     folder = root / ".incoming" / hashlib.sha256(name.encode()).hexdigest()[:16]
     folder.mkdir(parents=True, exist_ok=True)
@@ -310,7 +310,7 @@ def _incoming(root: Path, name: str, *, keep_partial: bool = False) -> Generator
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _accept(path: Path, target: Path, verified: VerifiedFiles) -> str | None:
+def _move_if_whole(path: Path, target: Path, verified: VerifiedFiles) -> str | None:
     """Move a whole video to its place. Return why it is no good, or None."""
     # A video that is broken upstream is set aside: no run meets it, and a hash tells that fetching
     # it again won't help.

@@ -478,7 +478,7 @@ class Asker:
                 self._for_batch[key] = cursor.request
                 reason = PENDING
                 break
-            task = self._request(key, cursor)
+            task = self._reply_task(key, cursor)
             try:
                 reason = await asyncio.shield(task)
             except asyncio.CancelledError:
@@ -490,11 +490,11 @@ class Asker:
                 await self.cache.aside(cursor.advance)
         return self.count_result(cursor, reason)
 
-    def _request(self, key: bytes, cursor: RetryCursor[T]) -> "asyncio.Task[str | None]":
+    def _reply_task(self, key: bytes, cursor: RetryCursor[T]) -> "asyncio.Task[str | None]":
         """Return the task that fetches a cursor's next reply. Equal requests share one."""
         task = self.cache.in_flight.get(key)
         if task is None:
-            task = asyncio.ensure_future(self._fetch(key, cursor.request, cursor.read))
+            task = asyncio.ensure_future(self._fetch_reply(key, cursor.request, cursor.read))
             self.cache.in_flight[key] = task
             self._tasks[key] = task
             task.add_done_callback(partial(self._forget, key))
@@ -670,7 +670,7 @@ class Asker:
         self._entered += 1
         if self._entered > 1:
             return self
-        self._batches = Batches(self.options, self.cache.store, self.note, self._tell)
+        self._batches = Batches(self.options, self.cache.store, self.note, self._tell_server)
         try:
             await self._load_known()
             if self.options.batch:
@@ -839,12 +839,12 @@ class Asker:
                 return None
             call.cost = estimate
             call.counts = True
-            self._tell()
-            return await self._ready().ask(messages, self.sent_sampling, self._watch())
+            self._tell_server()
+            return await self._opened_client().ask(messages, self.sent_sampling, self._next_watch())
 
     # --- in the event loop
 
-    async def _fetch(self, key: bytes, request: Request, read: Read[Any]) -> str | None:
+    async def _fetch_reply(self, key: bytes, request: Request, read: Read[Any]) -> str | None:
         """Get a reply into the cache. Return the reason where there is none."""
         claimed = False
         await self._load_known()
@@ -855,8 +855,8 @@ class Asker:
             async with Turn(self.pacer, self._places, body_maker) as turn:
                 if self._ended is not None:
                     raise self._ended
-                self._ready()
-                state = await self._claim(key, turn)
+                self._opened_client()
+                state = await self._claim_key(key, turn)
                 claimed = state == "mine"
                 if state == "batched":
                     return PENDING
@@ -871,14 +871,14 @@ class Asker:
         # Nothing is awaited between the end of the turn and this, so no call is let in before
         # asking stops.
         except RejectedError as error:
-            return self._rejection(error)
+            return self._reason_of_rejection(error)
         except StoppedError as stopped:
             if stopped.cause is not None:
                 self._causes[key] = stopped.cause
             return stopped.reason
         except ReelbenchError:
             # The cache can't be written: one more reply would be lost, so nothing more is asked.
-            self._stop(UNAVAILABLE, None)
+            self._stop_asking(UNAVAILABLE, None)
             raise
         finally:
             if claimed:
@@ -912,7 +912,7 @@ class Asker:
                 failed_calls.add(error)
                 end_line = failed_calls.end_line(error, self.pacer.last_good, loop.time())
                 if end_line is not None:
-                    raise self._stop(UNAVAILABLE, end_line, error.cause) from None
+                    raise self._stop_asking(UNAVAILABLE, end_line, error.cause) from None
                 if failed_calls.are_too_many:
                     return UNAVAILABLE
                 if error.rule.slows_all:
@@ -937,7 +937,7 @@ class Asker:
             if sampling != keyed.made_sampling:
                 body = None
             try:
-                await self._call(keyed, sampling, bound, body)
+                await self._call_once(keyed, sampling, bound, body)
             except RejectedError as error:
                 # Where another call has learnt it meanwhile, the new form goes out at once.
                 if sampling != self._settings_of(request, bound):
@@ -1006,7 +1006,7 @@ class Asker:
                 "is sent"
             )
 
-    def _rejection(self, error: RejectedError) -> str:
+    def _reason_of_rejection(self, error: RejectedError) -> str:
         """Return the reason for a request that the server doesn't accept.
 
         Where it accepts no request, asking stops.
@@ -1019,11 +1019,11 @@ class Asker:
         if self._rejected < REJECTIONS or self.pacer.last_good:
             self.note_outcome("rejected")
             return REJECTED
-        return self._stop(
+        return self._stop_asking(
             REFUSED, f"{error}; {self._rejected} requests were rejected the same way; stopped"
         ).reason
 
-    async def _claim(self, key: bytes, turn: Turn) -> Claimed:
+    async def _claim_key(self, key: bytes, turn: Turn) -> Claimed:
         """Claim a key, once no other process asks for it."""
         while True:
             state = await self.cache.claims.do(key)
@@ -1035,7 +1035,7 @@ class Asker:
             else:
                 return state
 
-    def _ready(self) -> ChatClient:
+    def _opened_client(self) -> ChatClient:
         """Return the client. StoppedError where the server does not serve us.
 
         It is opened before the first claim: importing aiohttp takes a while on a busy machine, and
@@ -1045,7 +1045,7 @@ class Asker:
             try:
                 self._client = open_client(self.options)
             except NotServedError as error:
-                raise self._stop(REFUSED, str(error), Cause(str(error))) from None
+                raise self._stop_asking(REFUSED, str(error), Cause(str(error))) from None
             self.cache.begin_asking()
             self._note_budget()
         return self._client
@@ -1062,7 +1062,7 @@ class Asker:
                 "set to one name for several, counts theirs together"
             )
 
-    def _tell(self) -> None:
+    def _tell_server(self) -> None:
         """Say once which server is asked with whose key, before the first request.
 
         This is no trouble, so not one of the notes.
@@ -1085,7 +1085,7 @@ class Asker:
             self.cache.server_lines.add(line)
             self._say(line)
 
-    async def _call(
+    async def _call_once(
         self,
         keyed: "_KeyedRequest",
         sampling: Mapping[str, Any],
@@ -1102,21 +1102,21 @@ class Asker:
         """
         options = self.options
         messages = keyed.request.messages
-        client = self._ready()
+        client = self._opened_client()
         prompt_estimate = estimated_tokens(messages)
         estimate = options.cost_usd(prompt_estimate, _SHORT_REPLY) or 0.0
         async with self.budget.call(estimate, self.cache, options.option) as call:
             if call is None:
-                raise self._stop(
+                raise self._stop_asking(
                     BUDGET,
                     f"the budget of {self.budget.in_words} for {options.who} is used up; "
                     "run again to go on",
                 )
             self.tally.requests += 1
-            watch = self._watch()
+            watch = self._next_watch()
             began = asyncio.get_running_loop().time()
             try:
-                self._tell()
+                self._tell_server()
                 if body is None:
                     reply = await client.ask(messages, sampling, watch)
                 else:
@@ -1124,7 +1124,7 @@ class Asker:
             except NotServedError as error:
                 names = await self._names_of_models(client, error)
                 line = f"{error}{names}; asking stopped, what was answered is kept"
-                raise self._stop(REFUSED, line, Cause(str(error))) from None
+                raise self._stop_asking(REFUSED, line, Cause(str(error))) from None
             except TransientError as error:
                 call.counts = error.rule.may_be_paid  # to be on the safe side
                 if error.failure == "timeout":
@@ -1162,7 +1162,7 @@ class Asker:
             prompt_tokens, completion_tokens, reply.cached_tokens or 0, reply.reasoning_tokens or 0
         )
 
-    def _watch(self) -> CallWatch:
+    def _next_watch(self) -> CallWatch:
         """Return the limit on the next call's time."""
         return self.pacer.watch(self.options.time_limit, self.options.alone_limit)
 
@@ -1183,7 +1183,7 @@ class Asker:
             self.pacer.note_silence()
             return
         options = self.options
-        raise self._stop(
+        raise self._stop_asking(
             UNAVAILABLE,
             f"{options.who} at {options.host} did not answer within {watch.time_limit:g} s, asked "
             f"one question alone: asking stopped, what was answered is kept; run again later, or "
@@ -1212,7 +1212,9 @@ class Asker:
             more = f" and {len(names) - len(names_to_show)} more"
         return f"; it has {', '.join(names_to_show)}{more}"
 
-    def _stop(self, reason: str, line: str | None, cause: Cause | None = None) -> StoppedError:
+    def _stop_asking(
+        self, reason: str, line: str | None, cause: Cause | None = None
+    ) -> StoppedError:
         """End asking, with a note, and return the error to raise."""
         stopped = StoppedError(reason, line or "", cause)
         if not self._ends_run:

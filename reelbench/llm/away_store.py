@@ -82,7 +82,7 @@ class PatientStore:
         self._gone: str | None = None  # once all patience is over: the message
         self._closed = threading.Event()
         for replies, path in self._spool.left_over():
-            self._patiently(store.put, replies)
+            self._when_server_answers(store.put, replies)
             path.unlink(missing_ok=True)
             number = number_of(len(replies), "reply is in it now", "replies are in it now")
             note(f"judge cache {store.name}: {number}, left by an earlier run")
@@ -90,7 +90,7 @@ class PatientStore:
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the store's is
         value = getattr(self._store, name)
         if callable(value) and name != "replies":
-            return partial(self._patiently, value)
+            return partial(self._when_server_answers, value)
         return value
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
@@ -102,7 +102,7 @@ class PatientStore:
                 spooled[key] = reply
         if spooled and len(spooled) == len(set(keys)):
             return spooled
-        return self._patiently(self._store.get, keys)
+        return self._when_server_answers(self._store.get, keys)
 
     def put(self, replies: Sequence[StoredReply]) -> int:
         """Keep replies, in the spool where the server is away or refuses.
@@ -136,7 +136,7 @@ class PatientStore:
         """Hand over the spool, and close. The next process hands over what is left."""
         self._closed.set()
         try:
-            self._flush()
+            self._flush_spool()
         except ReelbenchError:
             with self._spool.lock:
                 is_left = self._spool.close()
@@ -144,11 +144,11 @@ class PatientStore:
                 self._note(f"judge cache {self._store.name}: can't be written; {self._spool.shown}")
         self._store.close(away=self._gone is not None)
 
-    def _patiently(self, work: Callable[..., _T], *args: Any, **named: Any) -> _T:  # noqa: ANN401 - the work's
+    def _when_server_answers(self, work: Callable[..., _T], *args: Any, **named: Any) -> _T:  # noqa: ANN401 - the work's
         """Do work as soon as the server is there."""
         while True:
             try:
-                self._flush()
+                self._flush_spool()
                 result = work(*args, **named)
             except AwayError as error:
                 self._note_away(error)
@@ -191,7 +191,7 @@ class PatientStore:
             "run again when it is there: what was paid for is kept"
         )
 
-    def _flush(self) -> None:
+    def _flush_spool(self) -> None:
         """Put the replies in the spool into the store, before anything else is done."""
         if self._gone is None and not self._spool.held:
             return
@@ -282,14 +282,14 @@ class Spool:
             lock = FileLock(path.with_suffix(".lock"))
             try:
                 with lock.acquire(timeout=0), path.open("rb") as file:
-                    replies = list(filter(None, map(_reply, file)))
+                    replies = list(filter(None, map(_reply_of_line, file)))
                     yield [reply for reply in replies if not reply.is_damaged], path
             except (Timeout, FileNotFoundError):
                 continue  # its process lives, or another has seen to it
             path.with_suffix(".lock").unlink(missing_ok=True)
 
 
-def _reply(line: bytes) -> StoredReply | None:
+def _reply_of_line(line: bytes) -> StoredReply | None:
     """Read the reply of a line. None of one that was not written whole."""
     try:
         document = json.loads(line)

@@ -112,15 +112,15 @@ class Batches:
             line = head[:-1] + b', "body": %s}\n' % body
             is_full = len(lines) >= MOST_REQUESTS or size + len(line) > MOST_BYTES
             if lines and is_full:
-                self._send(lines, bound)
+                self._send_batch(lines, bound)
                 lines = {}
                 size = 0
             lines[key] = line
             size += len(line)
         if lines:
-            self._send(lines, bound)
+            self._send_batch(lines, bound)
 
-    def _send(self, lines: Mapping[bytes, bytes], bound: int | None) -> None:
+    def _send_batch(self, lines: Mapping[bytes, bytes], bound: int | None) -> None:
         """Hand over one batch of those lines, by key, that nobody else has."""
         token = secrets.token_hex(16)
         keys = self.store.begin_batch(token, self.options.model, self.options.host, list(lines))
@@ -131,7 +131,7 @@ class Batches:
         if bound is not None:
             metadata[_BOUND] = str(bound)
         try:
-            client = self._ready()
+            client = self._batch_client()
             file = client.files.create(
                 file=(f"{_METADATA}-{token}.jsonl", content), purpose="batch"
             )
@@ -170,7 +170,7 @@ class Batches:
         if name is None:
             return
         try:
-            state = self._ready().batches.retrieve(name)
+            state = self._batch_client().batches.retrieve(name)
         except openai.NotFoundError:
             if time.time() - batch.at < _FORGOTTEN:
                 self.note(
@@ -194,24 +194,24 @@ class Batches:
         failures: Counter[str] = Counter()
         replies = 0
         for file_id in filter(None, (state.output_file_id, state.error_file_id)):
-            replies += self._keep(file_id, _bound_in(state.metadata), failures)
+            replies += self._keep_replies(file_id, _bound_in(state.metadata), failures)
         freed = self.store.end_batch(batch.token)
         line = f"batch {name}: {state.status}, {replies} replies kept"
         if freed:
             line += f", {freed} without one"
-            reasons = self._reasons(state, failures)
+            reasons = self._failure_reasons(state, failures)
             if reasons:
                 line += f" ({reasons})"
             line += ": they are free to be asked again"
         self.note(line)
 
-    def _reasons(self, state: Any, failures: Counter[str]) -> str:  # noqa: ANN401 - openai's Batch
+    def _failure_reasons(self, state: Any, failures: Counter[str]) -> str:  # noqa: ANN401 - openai's Batch
         """Return the reasons for which requests of a batch have no reply."""
         if state.status == "failed" and state.errors and state.errors.data:
             return one_line(self.options.redact(str(state.errors.data[0].message)))
         return ", ".join(f"{number} {reason}" for reason, number in failures.most_common(3))
 
-    def _keep(self, file_id: str, bound: int | None, failures: Counter[str]) -> int:
+    def _keep_replies(self, file_id: str, bound: int | None, failures: Counter[str]) -> int:
         """Keep the replies in one of a batch's files.
 
         Only replies to our requests are kept: a server can't put replies of its own choosing there.
@@ -226,7 +226,7 @@ class Batches:
         """
         number = 0
         group: list[StoredReply] = []
-        with self._ready().files.with_streaming_response.content(file_id) as response:
+        with self._batch_client().files.with_streaming_response.content(file_id) as response:
             for line in filter(str.strip, response.iter_lines()):
                 try:
                     group.append(self._reply_of(line, bound))
@@ -270,7 +270,7 @@ class Batches:
         """
         if batch.elsewhere:
             return None
-        for server_batch in self._ready().batches.list(limit=100):
+        for server_batch in self._batch_client().batches.list(limit=100):
             metadata: dict[str, str] = server_batch.metadata or {}
             if metadata.get(_METADATA) == batch.token:
                 self.store.name_batch(batch.token, server_batch.id)
@@ -282,7 +282,7 @@ class Batches:
 
     # --- the client
 
-    def _ready(self) -> Any:  # noqa: ANN401 - openai.OpenAI, imported late
+    def _batch_client(self) -> Any:  # noqa: ANN401 - openai.OpenAI, imported late
         """Return the client for files and batches.
 
         Raises:

@@ -166,7 +166,7 @@ class Budget:
         self.limit = Limit(calls, usd)
         self.job: str | None = None
         if calls is not None or usd is not None:
-            self.job = _job()
+            self.job = _job_name()
         self.noted = False
         self._calls = 0
         self._reserved_usd = 0.0
@@ -194,7 +194,7 @@ class Budget:
         if self.job is not None:
             reserved = await cache.aside(cache.store.reserve, job, self.limit, estimate)
         else:
-            reserved = self._reserve(estimate)
+            reserved = self._reserve_dollars(estimate)
         if reserved is None:
             yield None
             return
@@ -206,9 +206,9 @@ class Budget:
             if self.job is not None:
                 await cache.aside(cache.store.settle, job, reserved, cost, counts=call.counts)
             else:
-                self._settle(reserved, cost, counts=call.counts)
+                self._book_cost(reserved, cost, counts=call.counts)
 
-    def _reserve(self, estimate: float) -> float | None:
+    def _reserve_dollars(self, estimate: float) -> float | None:
         """Set aside one call's dollars. None where there is no room."""
         with self._lock:
             if self.limit.calls is not None and self._calls >= self.limit.calls:
@@ -222,7 +222,7 @@ class Budget:
             self._reserved_usd += reserved
             return reserved
 
-    def _settle(self, reserved: float, cost: float, *, counts: bool) -> None:
+    def _book_cost(self, reserved: float, cost: float, *, counts: bool) -> None:
         """Book the cost of a call of this process."""
         with self._lock:
             self._reserved_usd -= reserved
@@ -245,7 +245,7 @@ class Budget:
         return text
 
 
-def _job() -> str | None:
+def _job_name() -> str | None:
     """Return the name of the job that this process is part of, if any."""
     job = settings.JOB.get()
     if job:

@@ -84,15 +84,15 @@ class ChatClient:
         server = server_of(options)
         self._url = _completions_url(server, options)
         connector = aiohttp.TCPConnector(
-            limit=0, keepalive_timeout=_IDLE, ssl=_certificates(server.parts.scheme)
+            limit=0, keepalive_timeout=_IDLE, ssl=_trusted_certificates(server.parts.scheme)
         )
         self._session = aiohttp.ClientSession(
             connector=connector,
-            headers=_headers(server, options),
+            headers=_request_headers(server, options),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(),  # ours is around the whole call
             auto_decompress=False,  # `_read_body` counts what comes
-            proxy=_proxy(server.parts),
+            proxy=_proxy_address(server.parts),
         )
 
     async def ask(
@@ -293,7 +293,7 @@ def _completions_url(server: "Server", options: AskOptions) -> str:
     return url
 
 
-def _headers(server: "Server", options: AskOptions) -> dict[str, str]:
+def _request_headers(server: "Server", options: AskOptions) -> dict[str, str]:
     """Return the headers of all requests, with the key."""
     key = options.sent_key or PLACEHOLDER_KEY
     headers = {
@@ -313,7 +313,7 @@ def _headers(server: "Server", options: AskOptions) -> dict[str, str]:
     return headers
 
 
-def _certificates(scheme: str) -> ssl.SSLContext | bool:
+def _trusted_certificates(scheme: str) -> ssl.SSLContext | bool:
     """Return the certificates that a server's one is checked against."""
     if scheme != "https":
         return True
@@ -325,7 +325,7 @@ def _certificates(scheme: str) -> ssl.SSLContext | bool:
     return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _proxy(parts: SplitResult) -> str | None:
+def _proxy_address(parts: SplitResult) -> str | None:
     """Return the proxy of a server, if any.
 
     A server on this machine has none: keys go to it over plain HTTP. This is not done by aiohttp's

@@ -85,7 +85,7 @@ class GeminiClient(ChatClient):
             "async_client_args": {"allow_redirects": False, "middlewares": [_limit_length]},
         }
         google = genai.Client(vertexai=False, api_key=options.api_key, http_options=http).aio
-        turns = [_turn(message, sampling) for message in messages]
+        turns = [_gemini_message(message, sampling) for message in messages]
         if limit is None:
             limit = asyncio.timeout(options.time_limit)
         try:
@@ -126,7 +126,7 @@ async def _limit_length(request: Any, handler: Any) -> Any:  # noqa: ANN401 - as
     return response
 
 
-def _turn(message: Message, sampling: Mapping[str, Any]) -> dict[str, Any]:
+def _gemini_message(message: Message, sampling: Mapping[str, Any]) -> dict[str, Any]:
     """Return a message in Gemini's form."""
     content = message["content"]
     if isinstance(content, str):

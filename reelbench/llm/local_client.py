@@ -76,7 +76,7 @@ class LocalClient(ChatClient):
         async with self._turn:
             began = time.monotonic()
             try:
-                return await asyncio.to_thread(self._reply, messages, sampling, began)
+                return await asyncio.to_thread(self._generated_reply, messages, sampling, began)
             except (RuntimeError, ValueError, TypeError) as error:
                 raise RejectedError(f"{self._options.model}: {first_line(error)}") from None
 
@@ -90,7 +90,7 @@ class LocalClient(ChatClient):
     async def close(self) -> None:
         """Nothing is open."""
 
-    def _reply(
+    def _generated_reply(
         self, messages: Sequence[Message], sampling: Mapping[str, Any], began: float
     ) -> Reply:
         if any(not isinstance(message["content"], str) for message in messages):

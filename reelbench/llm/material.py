@@ -121,13 +121,13 @@ class PromptFiles:
         texts |= dict(valid_material)
         messages: list[Message] = []
         if not material or not self._place_names(name).isdisjoint(texts):
-            user_text = self._fill(name, {**texts, **places})
+            user_text = self._filled_prompt(name, {**texts, **places})
         else:
             marked = mark_pieces(valid_material)
             user_text = marked.text
             values = {"mark": marked.mark, **places}
-            order = self._fill(name, values)
-            rule_on_material = self._fill(_MATERIAL, values)
+            order = self._filled_prompt(name, values)
+            rule_on_material = self._filled_prompt(_MATERIAL, values)
             system = f"{order}\n\n{rule_on_material}"
             messages.append({"role": "system", "content": system})
         content: object = user_text
@@ -144,7 +144,7 @@ class PromptFiles:
             reply: The reply that could not be used.
             error: The reason.
         """
-        request = self._fill(_AGAIN, {"error": valid_text(error)})
+        request = self._filled_prompt(_AGAIN, {"error": valid_text(error)})
         return with_reply(messages, reply, request)
 
     @property
@@ -158,7 +158,7 @@ class PromptFiles:
             names.add(place[1] or place[2].lower())
         return names
 
-    def _fill(self, name: str, values: Mapping[str, object]) -> str:
+    def _filled_prompt(self, name: str, values: Mapping[str, object]) -> str:
         """Return a prompt with its places filled in.
 
         This is one pass over the template alone, so that places in the values are never filled.

@@ -23,7 +23,9 @@ A picture of 1 megapixel costs about as much.
 """
 
 
-def _render(messages: Sequence[Message], url_of: Callable[[Attachment], str]) -> list[Message]:
+def _protocol_messages(
+    messages: Sequence[Message], url_of: Callable[[Attachment], str]
+) -> list[Message]:
     """Return the messages in the form of the protocol."""
     rendered: list[Message] = []
     for message in messages:
@@ -59,7 +61,7 @@ def body_of(model: str, messages: Sequence[Message], sampling: Mapping[str, Any]
 
     body = {
         "model": model,
-        "messages": _render(messages, mark_of),
+        "messages": _protocol_messages(messages, mark_of),
         **sampling,
     }
     text = json.dumps(body, separators=(",", ":"), allow_nan=False)
@@ -81,7 +83,7 @@ def on_record(messages: Sequence[Message]) -> list[Message]:
     def hash_of(attachment: Attachment) -> str:
         return f"sha256:{attachment.sha256()}"
 
-    return _render(messages, hash_of)
+    return _protocol_messages(messages, hash_of)
 
 
 def request_shape(model: str, messages: Sequence[Message], sampling: Mapping[str, Any]) -> bytes:

@@ -108,7 +108,7 @@ class Pacer:
             self._waiting.appendleft(gate)
         else:
             self._waiting.append(gate)
-        self._wake()
+        self._let_waiting_in()
         try:
             await gate
         except asyncio.CancelledError:
@@ -125,7 +125,7 @@ class Pacer:
         self.in_flight -= 1
         if not self.in_flight:
             self.pace.end_work(_now())
-        self._wake()
+        self._let_waiting_in()
 
     def good(self, seconds: float) -> None:
         """Note a reply that took so many seconds."""
@@ -135,12 +135,12 @@ class Pacer:
         if self._is_silent:
             self._is_silent = False
             self.pace.start_over()
-        self._wake()
+        self._let_waiting_in()
 
     def prove(self) -> None:
         """Note that a reply can be read, or could be in an earlier run."""
         self.pace.prove()
-        self._wake()
+        self._let_waiting_in()
 
     def slow_down(self, round_: int, wait: float | None) -> None:
         """Let fewer calls pass, as the server asked a call of a round to.
@@ -281,7 +281,7 @@ class Pacer:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
 
-    def _wake(self, *, held_over: bool = False) -> None:
+    def _let_waiting_in(self, *, held_over: bool = False) -> None:
         """Let in calls that wait. `held_over` says that a server's hold has ended."""
         if held_over:
             self._timer = None
@@ -295,7 +295,9 @@ class Pacer:
         if self._waiting and self._timer is None:
             loop = asyncio.get_running_loop()
             if self._held_until > loop.time():
-                self._timer = loop.call_at(self._held_until, partial(self._wake, held_over=True))
+                self._timer = loop.call_at(
+                    self._held_until, partial(self._let_waiting_in, held_over=True)
+                )
 
 
 def _now() -> float:

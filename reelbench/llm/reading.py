@@ -59,7 +59,7 @@ def read_model(reply: str | None, model: type[ModelT]) -> ModelT:
         raise UnreadableError("the reply is empty or was cut short")
     if len(reply) > MAX_CHARACTERS:
         raise UnreadableError(f"the reply is longer than {MAX_CHARACTERS} characters")
-    candidates = _dictionaries(reply)
+    candidates = _dictionaries_at_end(reply)
     if not candidates:
         raise UnreadableError(
             "the reply does not end in one whole JSON object whose keys are there once each"
@@ -84,7 +84,7 @@ def last_dictionary(text: str) -> dict[Any, Any] | None:
 
     None where there is none, or, of several before its end, another one of the same keys differs.
     """
-    candidates = _dictionaries(text)
+    candidates = _dictionaries_at_end(text)
     if not candidates:
         return None
     last = candidates[-1]
@@ -148,7 +148,7 @@ def dictionary(text: str) -> dict[Any, Any] | None:
     """
     if not (text.startswith("{") and text.endswith("}")):
         return None
-    if _depth(text) > MAX_DEPTH:
+    if _nesting_depth(text) > MAX_DEPTH:
         return None
     try:
         value = json.loads(text, object_pairs_hook=_dictionary_of_unique_keys)
@@ -187,7 +187,7 @@ def objects_in(text: str) -> Iterator[ObjectPlace]:
         start = _start_of(text, end)
 
 
-def _depth(text: str) -> int:
+def _nesting_depth(text: str) -> int:
     """Return the deepest nesting of a text's brackets, those in strings too."""
     level = 0
     deepest = 0
@@ -206,7 +206,7 @@ def _change_of_depth(token: str) -> int:
     return 0
 
 
-def _dictionaries(text: str) -> list[dict[Any, Any]]:
+def _dictionaries_at_end(text: str) -> list[dict[Any, Any]]:
     """Return the dictionary that ends a text, alone, or else all in it.
 
     They are in order. Those inside other dictionaries, or inside a broken one, don't count.
@@ -221,14 +221,14 @@ def _dictionaries(text: str) -> list[dict[Any, Any]]:
             return values
         if place.value is not None:
             values.append(place.value)
-    for ending in _endings(text):
+    for ending in _possible_dictionaries(text):
         value = dictionary(ending)
         if value is not None:
             return [value]
     return values
 
 
-def _endings(text: str) -> Iterator[str]:
+def _possible_dictionaries(text: str) -> Iterator[str]:
     """Yield the ends of a text that may be a dictionary, the longest first.
 
     The last fence ends a text, if anything does. Not that fence alone is tried: the object's own

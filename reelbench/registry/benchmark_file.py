@@ -138,12 +138,12 @@ class _Declaration:
     def spec(self) -> BenchmarkSpec:
         """Return the benchmark."""
         top = self._top
-        mapping = read_mapping(top, self._row_kinds, self._facets, self._places)
-        texts = self._texts()
+        mapping = read_mapping(top, self._row_kinds, self._facets, self._prompt_places)
+        texts = self._texts_of_spec()
         languages = top.texts("languages") or ("en",)
         columns = self._further_columns(mapping)
-        splits = self._splits()
-        declared_judge = self._judge()
+        splits = self._read_splits()
+        declared_judge = self._read_judge()
         judge = declared_judge.judge if declared_judge else None
         judged_metrics = declared_judge.metrics if declared_judge else ()
         scoring = read_scoring(top, self._row_kinds, mapping, judge, judged_metrics)
@@ -161,12 +161,12 @@ class _Declaration:
             default_split=next(iter(splits)),
             file=str(top.path),
             mapping=mapping,
-            reader=self._reader(mapping, languages, column_names),
+            reader=self._reader_name(mapping, languages, column_names),
             formats=f"{our_room()}.{FORMATS}",
             prompt=str(self._prompt),
             errata=self._errata_file(),
-            media=(self._media(),),
-            tasks=tuple(self._tasks(splits)),
+            media=(self._media_sources(),),
+            tasks=tuple(self._read_tasks(splits)),
             kinds=scoring.kinds,
             metrics=tuple(metrics),
             facets=self._spec_facets(),
@@ -199,7 +199,7 @@ class _Declaration:
         return str(path)
 
     @cached_property
-    def _places(self) -> list[str]:
+    def _prompt_places(self) -> list[str]:
         """The names of the prompt's places, in order."""
         if self._prompt.suffix == ".json":
             document = read_json(self._prompt)
@@ -216,7 +216,7 @@ class _Declaration:
             places += prompt_places(text)
         return list(dict.fromkeys(places))
 
-    def _texts(self) -> dict[str, Any]:
+    def _texts_of_spec(self) -> dict[str, Any]:
         """Return the texts by the spec's names, each in one line but for BibTeX."""
         texts: dict[str, Any] = {}
         for name in _TEXTS:
@@ -234,7 +234,7 @@ class _Declaration:
             ALSO.name: mapping.answers is not None
             and self._row_kinds.form.rows in ("open", "mixed"),
         }
-        names = list(self._places)
+        names = list(self._prompt_places)
         names += [name for name in OPTIONAL if name in mapping.columns or is_made.get(name)]
         kind_columns = {column.name for column in KIND_COLUMNS[self._row_kinds.form.rows]}
         columns: list[Column] = []
@@ -248,7 +248,7 @@ class _Declaration:
             columns.append(column)
         return tuple(columns)
 
-    def _splits(self) -> dict[str, SplitSpec]:
+    def _read_splits(self) -> dict[str, SplitSpec]:
         top = self._top
         joined_files = self._joined_files()
         splits: dict[str, SplitSpec] = {}
@@ -261,7 +261,7 @@ class _Declaration:
             # Whoever has the rows has the answers, too, or their owners alone have them.
             has_answers = not ANSWERS.isdisjoint(top.block("columns").values)
             splits[name] = SplitSpec(
-                source=self._source(source_owner.block("source"), name),
+                source=self._read_source(source_owner.block("source"), name),
                 needed=joined_files,
                 answers_kept=is_secret and has_answers,
                 hidden_answers=is_secret and not has_answers,
@@ -278,7 +278,7 @@ class _Declaration:
             self._path_named(join, "file", str(path))
         return files
 
-    def _source(self, block: Block, split: str) -> Source:
+    def _read_source(self, block: Block, split: str) -> Source:
         if "url" in block.values:
             block.only(("url", "sha256"))
             return UrlFile(url=block.required_text("url"), sha256=block.text("sha256"))
@@ -295,7 +295,7 @@ class _Declaration:
             repo_id=block.required_text("hub"), filenames=names, revision=block.text("revision")
         )
 
-    def _judge(self) -> DeclaredJudge | None:
+    def _read_judge(self) -> DeclaredJudge | None:
         if self._row_kinds.takes_judge:
             return read_judge(self._top.block("judge"), self._path_named)
         if "judge" in self._top.values:
@@ -320,7 +320,7 @@ class _Declaration:
             facets.append(count_facet)
         return tuple(facets)
 
-    def _reader(
+    def _reader_name(
         self, mapping: RowMapping, languages: Sequence[str], column_names: Sequence[str]
     ) -> str:
         """Return the reader's name, which has a hash of all that shapes the rows."""
@@ -344,7 +344,7 @@ class _Declaration:
             shape.append(stated_fields)
         return f"mapping:{hashlib.sha256(json.dumps(shape).encode()).hexdigest()}"
 
-    def _media(self) -> MediaSource:
+    def _media_sources(self) -> MediaSource:
         block = self._top.block("media")
         layouts = block.texts("layouts") or LAYOUTS
         for layout in layouts:
@@ -397,7 +397,7 @@ class _Declaration:
             "roots",
         )
 
-    def _tasks(self, splits: Mapping[str, SplitSpec]) -> Iterator[TaskSpec]:
+    def _read_tasks(self, splits: Mapping[str, SplitSpec]) -> Iterator[TaskSpec]:
         """Yield the tasks. The first split's has the benchmark's name by default."""
         split_by_task = self._split_by_task(splits)
         first_task = next(iter(split_by_task))

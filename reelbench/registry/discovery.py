@@ -65,11 +65,11 @@ def registry() -> Registry:
     """
     global _registry  # noqa: PLW0603 - made on first use, and once more for each file the user names
     if _registry is None:
-        _registry = _load()
+        _registry = _load_registry()
     return _registry
 
 
-def _load() -> Registry:
+def _load_registry() -> Registry:
     loader = _Loader()
     entries = list(entry_points.benchmark_entries())
     our_entries = [entry for entry in entries if _is_ours(entry)]
@@ -78,7 +78,7 @@ def _load() -> Registry:
         loader.add(entry.load(), f"entry point {entry.value}")
     for entry in others_entries:
         loader.add_entry(entry)
-    for file in _files():
+    for file in _declared_files():
         loader.add_file(file)
     packages = [entry.module for entry in entries if entry.name not in loader.left_out]
     return Registry(dict(sorted(loader.by_id.items())), tuple(packages), loader.left_out)
@@ -134,7 +134,7 @@ class _Loader:
         self.add(spec, owner)
 
 
-def _files() -> Iterator[Path]:
+def _declared_files() -> Iterator[Path]:
     """Yield the `benchmark.yaml` files of the folders that the user names for good."""
     for folder in settings.BENCHMARKS.paths:
         if not folder.is_dir():

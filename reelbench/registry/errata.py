@@ -120,9 +120,9 @@ class Errata:
         """Yield items with their errata, as they are to be scored."""
         for item in items:
             erratum = self.by_id.get(item.id)
-            yield item if erratum is None else self._item(erratum, item)
+            yield item if erratum is None else self._corrected_item(erratum, item)
 
-    def _item(self, erratum: Erratum, item: "Item") -> "Item":
+    def _corrected_item(self, erratum: Erratum, item: "Item") -> "Item":
         from reelbench.registry.reasons import Reason
 
         if item.reason == Reason.MEDIA_MISSING:  # it was no part of the run
@@ -164,7 +164,7 @@ def read_errata(spec: BenchmarkSpec, split: str) -> Errata | None:
     by_id: dict[str, Erratum] = {}
     known_places: dict[tuple[str, str], str] = {}
     for number, line in read_jsonl(path):
-        erratum = _erratum(spec, line, f"{path}, line {number}")
+        erratum = _parse_erratum(spec, line, f"{path}, line {number}")
         key = (erratum.split, erratum.id)
         if key in known_places:
             raise InputError(
@@ -177,7 +177,7 @@ def read_errata(spec: BenchmarkSpec, split: str) -> Errata | None:
     return Errata(spec, path, by_id) if by_id else None
 
 
-def _erratum(spec: BenchmarkSpec, line: Any, where: str) -> Erratum:  # noqa: ANN401 - any JSON value
+def _parse_erratum(spec: BenchmarkSpec, line: Any, where: str) -> Erratum:  # noqa: ANN401 - any JSON value
     if not is_object(line):
         raise InputError(f"{where}: expected an object with {', '.join(_KEYS)}")
     for key in line:
@@ -198,14 +198,14 @@ def _erratum(spec: BenchmarkSpec, line: Any, where: str) -> Erratum:  # noqa: AN
         changes["span"] = _span_ends(spec, line["span"], where)
     if (line.get(LEAVE_OUT, False) is not True) == (not changes):
         raise InputError(f'{where}: expected either "leave_out": true, or the right answer or span')
-    return Erratum(where, line["id"], _split(spec, line, where), changes)
+    return Erratum(where, line["id"], _split_of_line(spec, line, where), changes)
 
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _split(spec: BenchmarkSpec, line: Mapping[str, Any], where: str) -> str:
+def _split_of_line(spec: BenchmarkSpec, line: Mapping[str, Any], where: str) -> str:
     """Return the split that a line is of, which the only one needn't be told."""
     names = list(spec.splits)
     if "split" not in line and len(names) == 1:

@@ -63,7 +63,7 @@ def shipped_presets() -> dict[str, PresetRecord]:
 
     file = resources.files("reelbench.registry").joinpath("presets.yaml")
     entries = read_mapping(file.read_text(encoding="utf-8"), "presets.yaml")
-    return {name: _preset(name, entry, "presets.yaml") for name, entry in entries.items()}
+    return {name: _parse_preset(name, entry, "presets.yaml") for name, entry in entries.items()}
 
 
 def preset(name: str) -> PresetRecord:
@@ -82,10 +82,10 @@ def preset(name: str) -> PresetRecord:
         raise InputError(
             f"--preset {name!r}: no such file, nor a preset; there are {', '.join(our_presets)}"
         )
-    return _preset(path.stem, read_mapping(read_text(path), str(path)), str(path))
+    return _parse_preset(path.stem, read_mapping(read_text(path), str(path)), str(path))
 
 
-def _preset(name: str, entry: Mapping[str, Any], where: str) -> PresetRecord:
+def _parse_preset(name: str, entry: Mapping[str, Any], where: str) -> PresetRecord:
     values = entry.get("values")
     if not is_object(values) or not values or entry.keys() - {"about", "values"}:
         raise InputError(

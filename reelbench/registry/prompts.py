@@ -31,7 +31,7 @@ def prompt_template(spec: BenchmarkSpec, file: str | None = None, language: str 
     taken, else English.
     """
     name = file or spec.prompt
-    text = _text(spec.folder / name)
+    text = _prompt_text(spec.folder / name)
     if not name.endswith(".json"):
         return text
     templates = _templates(text)
@@ -43,7 +43,7 @@ def prompt_template(spec: BenchmarkSpec, file: str | None = None, language: str 
 
 def prompt_sha256(spec: BenchmarkSpec, file: str | None = None) -> str:
     """Return the hash of a prompt file, as results record it."""
-    return sha256(_text(spec.folder / (file or spec.prompt)).encode()).hexdigest()
+    return sha256(_prompt_text(spec.folder / (file or spec.prompt)).encode()).hexdigest()
 
 
 def judge_folder(spec: BenchmarkSpec, judge: JudgeSpec) -> Path:
@@ -72,7 +72,7 @@ def check(spec: BenchmarkSpec) -> None:
         for name, column in COLUMN_OF_JUDGE_FIELD.items():
             if column in columns:
                 fields.add(name)
-        _refuse_unknown(where, _FIELD.findall(_text(user_prompt)), fields)
+        _refuse_unknown(where, _FIELD.findall(_prompt_text(user_prompt)), fields)
 
 
 def places_lacking(spec: BenchmarkSpec) -> list[str]:
@@ -82,7 +82,7 @@ def places_lacking(spec: BenchmarkSpec) -> list[str]:
     user_prompt = judge_folder(spec, spec.judge) / "user.txt"
     if not user_prompt.is_file():
         return []
-    places = _FIELD.findall(_text(user_prompt))
+    places = _FIELD.findall(_prompt_text(user_prompt))
     return [name for name in ("question", "reference", "answer") if name not in places]
 
 
@@ -96,7 +96,7 @@ def _prompt_files(spec: BenchmarkSpec, task: TaskSpec) -> list[str]:
 
 def _templates_of(spec: BenchmarkSpec, file: str) -> list[str]:
     try:
-        text = _text(spec.folder / file)
+        text = _prompt_text(spec.folder / file)
         templates = [text]
         if file.endswith(".json"):
             templates = list(json.loads(text).values())
@@ -143,7 +143,7 @@ class _Text(NamedTuple):
     changed_ns: int
 
 
-def _text(path: Path) -> str:
+def _prompt_text(path: Path) -> str:
     """Return the text of a file, which is read anew where it was written anew."""
     status = path.stat()
     text_before = _texts.get(path)

@@ -148,14 +148,14 @@ class FrameSampling:
         fields: dict[str, object] = {"kind": kind}
         match kind:
             case "uniform" | "keyframe":
-                fields["frames"] = _count(spec, argument)
+                fields["frames"] = _parse_count(spec, argument)
             case "fps":
-                fields["fps"] = _rate(spec, argument)
+                fields["fps"] = _parse_rate(spec, argument)
             case "window":
-                fields["start"], fields["end"] = _window(spec, argument)
+                fields["start"], fields["end"] = _parse_window(spec, argument)
                 if not options:
                     _raise_refusal(spec, "the number of frames is missing after the window")
-                fields["frames"] = _count(spec, options.pop(0))
+                fields["frames"] = _parse_count(spec, options.pop(0))
             case "all" | "none" | "native":
                 if colon:
                     _raise_refusal(spec, f"{kind} takes no argument")
@@ -446,20 +446,20 @@ def _full_head(head: str) -> str:
     return head
 
 
-def _count(spec: str, text: str) -> int:
+def _parse_count(spec: str, text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= MOST_FRAMES:
         _raise_refusal(spec, f"{text!r} is not a number of frames from 1 to {MOST_FRAMES}")
     return int(text)
 
 
-def _rate(spec: str, text: str) -> float:
+def _parse_rate(spec: str, text: str) -> float:
     rate = float(text) if re.fullmatch(_NUMBER, text) else 0.0
     if not _LEAST_RATE <= rate <= _MOST_RATE:
         _raise_refusal(spec, f"{text!r} is not a number of frames per second above 0, up to 1000")
     return round(rate, _DIGITS)
 
 
-def _window(spec: str, text: str) -> tuple[float, float]:
+def _parse_window(spec: str, text: str) -> tuple[float, float]:
     match = _WINDOW.fullmatch(text)
     if match is None:
         _raise_refusal(spec, f"{text!r} is not START-END in seconds")
@@ -492,7 +492,7 @@ def _add_option(spec: str, option: str, fields: dict[str, object], choices: dict
             if excluded_choices.items() <= choices.items():
                 _raise_refusal(spec, why)
         return
-    count = _count(spec, value)
+    count = _parse_count(spec, value)
     if name == "size" and count < _SMALLEST_SIDE:
         _raise_refusal(spec, f"size={value} is below {_SMALLEST_SIDE} pixels")
     fields[field_name] = count

@@ -121,7 +121,7 @@ class FrameStore:
         """
         video = Path(video)
         sampling = sampling.decoded
-        folder = self._folder(content_sha256(video), sampling)
+        folder = self._entry_folder(content_sha256(video), sampling)
 
         def build(aside: Path) -> StoredFrames:
             from reelbench.video.decoder import VideoFile
@@ -138,7 +138,7 @@ class FrameStore:
             )
             return stored
 
-        return self._entry(folder, video, build, even=even)
+        return self._made_entry(folder, video, build, even=even)
 
     def get_images(
         self,
@@ -173,7 +173,7 @@ class FrameStore:
         for path, seconds in zip(paths, timeline.timestamps, strict=True):
             marks.append(f"{content_sha256(path)}@{seconds:.6f}")
         fingerprint = hashlib.sha256("|".join(marks).encode()).hexdigest()
-        folder = self._folder(fingerprint, sampling)
+        folder = self._entry_folder(fingerprint, sampling)
 
         def build(aside: Path) -> StoredFrames:
             from reelbench.video.decoder import decode_pictures
@@ -181,7 +181,7 @@ class FrameStore:
             frames = decode_pictures(paths, timeline, sampling)
             return EntryWriter(aside, folder.name, sampling, timeline).write(frames)
 
-        return self._entry(folder, paths[0].parent, build, even=even)
+        return self._made_entry(folder, paths[0].parent, build, even=even)
 
     # --- what is there
 
@@ -219,7 +219,7 @@ class FrameStore:
         Raises:
             MediaError: The video can't be read.
         """
-        return entries.read(self._folder(content_sha256(Path(video)), sampling.decoded))
+        return entries.read(self._entry_folder(content_sha256(Path(video)), sampling.decoded))
 
     def clear(
         self, video: Path | str | None = None, samplings: Iterable[FrameSampling] = ()
@@ -236,7 +236,7 @@ class FrameStore:
             self._remove(folder)
         return len(folders)
 
-    def _folder(self, fingerprint: str, sampling: FrameSampling) -> Path:
+    def _entry_folder(self, fingerprint: str, sampling: FrameSampling) -> Path:
         """Return the folder of an entry, by its key."""
         if not sampling.decodes:
             raise ValueError(f"{sampling} sampling decodes no frames, so there is nothing to store")
@@ -255,14 +255,14 @@ class FrameStore:
         """Yield the folders of a video's entries under some samplings."""
         fingerprint = content_sha256(video)
         for sampling in samplings:
-            folder = self._folder(fingerprint, sampling)
+            folder = self._entry_folder(fingerprint, sampling)
             for entry in (folder, _even_twin(folder)):
                 if entry.is_dir():
                     yield entry
 
     # --- making entries
 
-    def _entry(self, folder: Path, source: Path, build: _Build, *, even: bool) -> StoredFrames:
+    def _made_entry(self, folder: Path, source: Path, build: _Build, *, even: bool) -> StoredFrames:
         """Return an entry, made where it is not there.
 
         Args:

@@ -132,7 +132,7 @@ class SharedFrames:
             try:
                 with archive, written_aside(folder) as aside:
                     aside.mkdir()
-                    _unpack(archive, aside, self._most_bytes)
+                    _unpack_archive(archive, aside, self._most_bytes)
             except OSError as error:
                 if is_full(error):  # this machine's disk, and no word of the store's
                     raise _no_room_error(folder, error) from None
@@ -140,7 +140,7 @@ class SharedFrames:
             return True
 
         try:
-            return self._patiently(fetch_once, if_gone=False)
+            return self._answer_of_store(fetch_once, if_gone=False)
         except (tarfile.TarError, _DamagedEntryError) as error:
             logger.warning("%s of %s: damaged (%s)", name, self._address, error)
             return False
@@ -159,7 +159,7 @@ class SharedFrames:
             def put_once() -> None:
                 self._filesystem.put_file(str(archive), self._path(name, "tar"))
 
-            self._patiently(put_once, if_gone=None)
+            self._answer_of_store(put_once, if_gone=None)
 
     # --- claims
 
@@ -201,7 +201,7 @@ class SharedFrames:
                 return False
             return True
 
-        if self._patiently(create, if_gone=True):
+        if self._answer_of_store(create, if_gone=True):
             return True
         sign = self._sign_of_life(path)
         if sign is None:
@@ -215,7 +215,9 @@ class SharedFrames:
             self._address,
             PurePosixPath(path).name,
         )
-        self._patiently(lambda: self._filesystem.pipe_file(path, holder + b" 0"), if_gone=None)
+        self._answer_of_store(
+            lambda: self._filesystem.pipe_file(path, holder + b" 0"), if_gone=None
+        )
         self.wait()  # another machine may have seen the same, and the last one has it
         return (self._sign_of_life(path) or holder).startswith(holder)
 
@@ -241,7 +243,7 @@ class SharedFrames:
 
     # --- a store that is away
 
-    def _patiently(self, ask: Callable[[], T], *, if_gone: T) -> T:
+    def _answer_of_store(self, ask: Callable[[], T], *, if_gone: T) -> T:
         """Return an answer, asked for again while the store is away.
 
         Args:
@@ -313,7 +315,7 @@ class _DamagedEntryError(Exception):
     """An archive is not what `put` writes."""
 
 
-def _unpack(archive: BinaryIO, folder: Path, most_bytes: int) -> None:
+def _unpack_archive(archive: BinaryIO, folder: Path, most_bytes: int) -> None:
     """Write an archive's files into a folder.
 
     Raises:

@@ -20,7 +20,7 @@ FAILED = "[LMMS_EVAL_REQUEST_FAILED] 3 tries"
 def several(monkeypatch):
     """Have two processes read from two answers on; the numbers of answers that were given to processes."""
     shared = []
-    over_processes = workers._mapped
+    over_processes = workers._results_of_processes
 
     def spied(pool, work, parts):
         shared.append(sum(map(len, parts)))
@@ -28,7 +28,7 @@ def several(monkeypatch):
 
     monkeypatch.setattr(workers, "usable_cores", lambda: 2)
     monkeypatch.setattr(scored, "MANY", 2)
-    monkeypatch.setattr(workers, "_mapped", spied)
+    monkeypatch.setattr(workers, "_results_of_processes", spied)
     return shared
 
 
