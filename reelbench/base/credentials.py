@@ -56,9 +56,13 @@ def _is_secret_name(name: str) -> bool | None:
     snake_case = _HUMP.sub("_", name[-_NAME_CHARACTERS:]).lower()
     words = re.sub("[^a-z0-9]+", "_", snake_case).strip("_").split("_")
     for start in reversed(range(len(words))):
-        match = _SECRET_NAME.fullmatch("_".join(words[start:]))
-        if match is not None:
-            return None if match[1] or match[3] else True
+        last_words = "_".join(words[start:])
+        match = _SECRET_NAME.fullmatch(last_words)
+        if match is None:
+            continue
+        is_plural = match[1]
+        has_further_words = match[3]
+        return None if is_plural or has_further_words else True
     return False
 
 

@@ -117,15 +117,13 @@ class SecretTraces:
     """The traces of some secrets, to be looked for in texts."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
+        # By whether they are of a long key: texts have another bare form for these.
         self._forms: dict[bool, list[_Form]] = {True: [], False: []}
+        self._chunks: dict[bool, list[str]] = {True: [], False: []}
         for secret in secrets:
             for form in _forms_of_secret(secret):
                 self._forms[form.is_of_key].append(form)
-        self._chunks: dict[bool, list[str]] = {True: [], False: []}
-        for is_of_key, forms in self._forms.items():
-            for form in forms:
-                for chunk in form.chunks:
-                    self._chunks[is_of_key].append(chunk.text)
+                self._chunks[form.is_of_key] += [chunk.text for chunk in form.chunks]
 
     def are_in(self, text: str) -> bool:
         """Return True where a trace is in a text."""
@@ -204,18 +202,22 @@ def _whole_trace(form: _Form, chunk: _Chunk, bare_text: str, place: int) -> _Spa
         bare_text: The text in which the chunk stands.
         place: The place in the text at which it begins.
     """
-    form_before = form.text[: chunk.place]
-    form_after = form.text[chunk.place + len(chunk.text) :]
+    end_in_form = chunk.place + len(chunk.text)
     end = place + len(chunk.text)
-    text_before = bare_text[max(0, place - len(form_before)) : place]
+    form_before = form.text[: chunk.place]
+    form_after = form.text[end_in_form:]
+    longest_first = max(0, place - len(form_before))
+    text_before = bare_text[longest_first:place]
     text_after = bare_text[end : end + len(form_after)]
-    shared_before = _shared_beginning(form_before[::-1], text_before[::-1])
-    shared_after = _shared_beginning(form_after, text_after)
-    return _Span(place - len(shared_before), end + len(shared_after) - 1)
+    letters_before = _count_shared(form_before[::-1], text_before[::-1])
+    letters_after = _count_shared(form_after, text_after)
+    return _Span(first=place - letters_before, last=end + letters_after - 1)
 
 
-def _shared_beginning(text: str, other_text: str) -> str:
-    return os.path.commonprefix([text, other_text])  # noqa: RUF071 - it compares any texts
+def _count_shared(text: str, other_text: str) -> int:
+    """Count the characters with which both texts begin."""
+    beginning = os.path.commonprefix([text, other_text])  # noqa: RUF071 - it compares any texts
+    return len(beginning)
 
 
 def _places_of_bare(text: str, *, is_of_key: bool) -> list[int]:

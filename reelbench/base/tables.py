@@ -310,14 +310,18 @@ def _sheet_lines(path: Path, sheet: Any) -> Iterator[sheet_layout.Line]:  # noqa
         amount.add(rows=1, cells=len(cells))
         row = [_excel_value(cell) for cell in cells]
         amount.add(size=sum(len(value) for value in row if isinstance(value, str)))
-        beginning = merged_cells.get(amount.rows, ()) if is_below_header else ()
-        for merged in beginning:
-            value = row[merged.column] if merged.column < len(row) else ""
-            open_cells[merged.column] = merged._replace(value=value)
+        if is_below_header:
+            for merged in merged_cells.get(amount.rows, ()):
+                value = ""
+                if merged.column < len(row):
+                    value = row[merged.column]
+                open_cells[merged.column] = merged._replace(value=value)
         if any(value != "" for value in row):
             _fill_merged(row, open_cells, amount.rows)
-            # A header of two lines would be a row of its own names; a title is one cell.
-            is_below_header = is_below_header or sum(value != "" for value in row) > 1
+            filled_cells = sum(value != "" for value in row)
+            if filled_cells > 1:
+                # A header of two lines would be a row of its own names; a title is one cell.
+                is_below_header = True
             yield sheet_layout.Line(f"{path}, row {amount.rows}", row)
 
 

@@ -78,9 +78,9 @@ class UniqueIds:
         """Note places and texts of ids. InputError where an id occurs twice."""
         known_id = self._add_until_known(iter(ids))
         if known_id is not None:
-            first_place = self._place_of(known_id.name)
+            name, where, _ = known_id
             raise InputError(
-                f"{known_id.where}: the id {known_id.name!r} occurs twice, first at {first_place}; "
+                f"{where}: the id {name!r} occurs twice, first at {self._place_of(name)}; "
                 "keep one of them"
             )
 
@@ -97,9 +97,10 @@ class UniqueIds:
             known_id = self._add_until_known(remaining_ids)
             if known_id is None:
                 return first_places
+            name, _, _ = known_id
             new_ids = self._number - number_before
             index = new_ids + len(first_places)
-            first_places[index] = self._place_of(known_id.name)
+            first_places[index] = self._place_of(name)
 
     def _add_until_known(self, ids: Iterator[PlacedId]) -> PlacedId | None:
         """Note ids until one is there already. Return that one, None where all are new."""
@@ -135,7 +136,8 @@ class UniqueIds:
         marks = ", ".join("?" * len(names))
         query = f"SELECT id, number, text FROM entries WHERE id IN ({marks})"  # noqa: S608 - marks alone
         known_ids: dict[str, KnownId] = {}
-        for key, number, text in self._database.execute(query, [_key(name) for name in names]):
+        keys = [_key(name) for name in names]
+        for key, number, text in self._database.execute(query, keys):
             known_ids[_name(key)] = KnownId(number, text)
         return known_ids
 

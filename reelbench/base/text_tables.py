@@ -71,21 +71,28 @@ class Table:
 
     def text(self) -> str:
         """Return the table as lines of text, the columns two spaces apart."""
-        title, *below = map(printable, (self.title, *self.below))
-        if not self.rows:
-            return "\n".join([title, *below])
-        lines = [list(map(printable, cells)) for cells in (self._column_headings(), *self.rows)]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        aligned_lines: list[str] = []
-        for line in lines:
-            aligned: list[str] = []
-            for cell, heading, width in zip(line, self.columns, widths, strict=True):
+        lines = [printable(self.title)]
+        if self.rows:
+            lines += self._aligned_lines()
+        lines += map(printable, self.below)
+        return "\n".join(lines)
+
+    def _aligned_lines(self) -> list[str]:
+        """Return the lines of the headings and the rows, the columns two spaces apart."""
+        rows_of_cells = [[printable(cell) for cell in self._column_headings()]]
+        for cells in self.rows:
+            rows_of_cells.append([printable(cell) for cell in cells])
+        widths = [max(map(len, column)) for column in zip(*rows_of_cells, strict=True)]
+        lines: list[str] = []
+        for cells in rows_of_cells:
+            aligned_cells: list[str] = []
+            for cell, heading, width in zip(cells, self.columns, widths, strict=True):
                 if heading.startswith("#"):
-                    aligned.append(cell.rjust(width))
+                    aligned_cells.append(cell.rjust(width))
                 else:
-                    aligned.append(cell.ljust(width))
-            aligned_lines.append("  ".join(aligned).rstrip())
-        return "\n".join([title, *aligned_lines, *below])
+                    aligned_cells.append(cell.ljust(width))
+            lines.append("  ".join(aligned_cells).rstrip())
+        return lines
 
     def latex(self) -> str:
         """Return the table as LaTeX (booktabs), the title and the lines below as comments."""

@@ -224,13 +224,17 @@ def _output_folders(models: Sequence[str], output: Path | None) -> dict[str, Pat
     """
     if output is None or len(models) == 1:
         return dict.fromkeys(models, output)
-    folders = {name: output / re.sub(r"[^\w.-]+", "-", name).strip("-.") for name in models}
-    distinct_names = {folder.name.casefold() for folder in folders.values()}
-    if len(distinct_names) < len(models):
+    folders: dict[str, Path | None] = {}
+    folder_names: set[str] = set()
+    for name in models:
+        folder_name = re.sub(r"[^\w.-]+", "-", name).strip("-.")
+        folders[name] = output / folder_name
+        folder_names.add(folder_name.casefold())
+    if len(folder_names) < len(models):
         raise InputError(
             f"--model {', '.join(models)}: two of them have one folder in --output; run them apart"
         )
-    return dict(folders)
+    return folders
 
 
 def _check_options(

@@ -1,6 +1,5 @@
 """`reelbench frames`: show videos, decode frames ahead of a run, and manage the frame store."""
 
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -278,15 +277,16 @@ def _videos_by_id(named_videos: "_NamedVideos") -> "dict[str, Path | tuple[Libra
     Raises:
         InputError: Two have the same id.
     """
-    ids = list(named_videos.files.values())
-    by_id: dict[str, Path | tuple[Library, Row]] = {}
-    by_id.update({name: path for path, name in named_videos.files.items()})
+    videos: list[tuple[str, Path | tuple[Library, Row]]] = []
+    for path, name in named_videos.files.items():
+        videos.append((name, path))
     for library, row in named_videos.scenes.values():
-        ids.append(row["video"])
-        by_id[row["video"]] = library, row
-    if len(by_id) < len(ids):
-        twice, _ = Counter(ids).most_common(1)[0]
-        raise InputError(f"two videos are called {twice!r}; name them in two calls")
+        videos.append((row["video"], (library, row)))
+    by_id: dict[str, Path | tuple[Library, Row]] = {}
+    for name, video in videos:
+        if name in by_id:
+            raise InputError(f"two videos are called {name!r}; name them in two calls")
+        by_id[name] = video
     return by_id
 
 

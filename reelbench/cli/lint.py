@@ -153,13 +153,17 @@ def _show_measures(report: "BenchmarkLint") -> None:
 def _show_words(report: "BenchmarkLint") -> None:
     """Print what words alone can do, by split and label."""
     for score in report.words:
-        parts = {f"{report.spec.id} {score.split}": score.test}
-        parts.update({f"  {label}": part.test for label, part in score.by_label.items()})
-        for name, test in parts.items():
-            line = f"{name}: words alone, trained: {100 * test.value:.1f} % "
-            line += f"(chance {100 * test.chance:.1f}; interval {_interval(test)})"
-            console.write(visible(line))
+        _write_words_score(f"{report.spec.id} {score.split}", score.test)
+        for label, part in score.by_label.items():
+            _write_words_score(f"  {label}", part.test)
         console.write(f"  always the training folds' best letter: {100 * score.constant:.1f} %")
+
+
+def _write_words_score(name: str, test: "GuessTest") -> None:
+    """Print how often words alone are right in a split, or under a label."""
+    line = f"{name}: words alone, trained: {100 * test.value:.1f} % "
+    line += f"(chance {100 * test.chance:.1f}; interval {_interval(test)})"
+    console.write(visible(line))
 
 
 def _interval(test: "GuessTest") -> str:

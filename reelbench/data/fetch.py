@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -254,11 +254,22 @@ def _annotation_transfer(spec: BenchmarkSpec, split: str, title: str, *, refresh
 def _size_of_first(filenames: Sequence[str], files: Mapping[str, hub.RemoteFile]) -> int | None:
     """Return the size of the first name's file, or of all its files."""
     for name in filenames:
-        names = [name] if name in files else file_patterns.matching(files, name)
-        sizes = [files[file_name].size for file_name in names]
-        if sizes:
-            return None if None in sizes else sum(size or 0 for size in sizes)
+        matching_names = [name]
+        if name not in files:
+            matching_names = file_patterns.matching(files, name)
+        if matching_names:
+            return _total_size([files[file_name] for file_name in matching_names])
     return None
+
+
+def _total_size(files: Iterable[hub.RemoteFile]) -> int | None:
+    """Return the bytes of files. None where one states no size."""
+    total = 0
+    for file in files:
+        if file.size is None:
+            return None
+        total += file.size
+    return total
 
 
 def _plan_transfers(
@@ -319,7 +330,8 @@ def _plan_from_hub(
             page = hub.page(source.location)
             yield Failure(key, f"{page} at {commit[:12]} has no {path}")
             continue
-        target = transfers.place(verified.root, source, key, PurePosixPath(name).suffix)
+        suffix = PurePosixPath(name).suffix
+        target = transfers.place(verified.root, source, key, suffix)
         bring = partial(transfers.hub_video, listing, name, target, verified, key=key)
         yield Transfer((key,), listing.files[name].size, bring)
 

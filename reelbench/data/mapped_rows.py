@@ -226,10 +226,11 @@ def _with_parts(cells: Cells, templates: Mapping[str, str], where: str) -> Cells
     """Return a row's cells and the parts of those that are parted."""
     all_cells: dict[str, Any] = dict(cells)
     for column, template in templates.items():
-        text = as_text(cell(cells, column, where), f"{where}: {column}") or ""
+        title = f"{where}: {column}"
+        text = as_text(cell(cells, column, where), title) or ""
         parts = parts_of(text, template)
         if parts is None:
-            raise InputError(f"{where}: {column} is {text[:80]!r}, expected {template}")
+            raise InputError(f"{title} is {text[:80]!r}, expected {template}")
         all_cells.update(parts)
     return all_cells
 
@@ -359,14 +360,18 @@ class _Question:
         """Return the right option and the wrong ones, ordered by the row's id."""
         texts = [self._required_text("answer")]
         for column in drawn.wrong:
-            wrong_texts = cell_texts(parse_literal(self._cell(column)), f"{self.where}: {column}")
-            texts += [text for text in wrong_texts if text.strip() not in self._mapping.absent]
+            value = parse_literal(self._cell(column))
+            for text in cell_texts(value, f"{self.where}: {column}"):
+                if text.strip() not in self._mapping.absent:
+                    texts.append(text)
         row_id = self._required_text("id")
 
-        def place(text: str) -> str:
-            return hashlib.sha256(f"{drawn.seed}\0{row_id}\0{text}".encode()).hexdigest()
+        def random_key(text: str) -> str:
+            seed = f"{drawn.seed}\0{row_id}\0{text}"
+            return hashlib.sha256(seed.encode()).hexdigest()
 
-        return read_options(sorted(texts, key=place), f"{self.where}: options")
+        texts.sort(key=random_key)
+        return read_options(texts, f"{self.where}: options")
 
     def _right_answers(self) -> list[str]:
         """Return the right answers as the row names them."""
@@ -682,12 +687,12 @@ def _level_in_group(levels: Any, place: int, where: str) -> int:  # noqa: ANN401
         InputError: The cell states no level of this row.
     """
     if is_array(levels):
-        depths: list[int] = []
-        for depth, part in enumerate(levels, start=1):
-            depths += [depth] * len(as_list(part))
-        if place <= len(depths):
-            return depths[place - 1]
-        raise InputError(f"{where} places {len(depths)} rows, and its group has {place} or more")
+        placed_rows = 0
+        for level, part in enumerate(levels, start=1):
+            placed_rows += len(as_list(part))
+            if place <= placed_rows:
+                return level
+        raise InputError(f"{where} places {placed_rows} rows, and its group has {place} or more")
     text = as_text(levels, where) or ""
     if re.fullmatch(r"\d{1,3}", text) is None:
         raise InputError(f"{where} is {text[:80]!r}, expected a level, or a list that places rows")

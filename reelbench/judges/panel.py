@@ -103,6 +103,7 @@ class Panel:
         return self._joint_verdict(item, verdicts)
 
     def _joint_verdict(self, item: Item, verdicts: Sequence[Verdict]) -> Verdict:
+        """Return the verdict that follows from the judges' own ones."""
         scores = panel_scores([verdict.scores for verdict in verdicts], self._criteria, self._rule)
         reasons: dict[str, Reason] = {}
         for verdict in reversed(verdicts):  # the first judge's reason stands
@@ -111,8 +112,8 @@ class Panel:
             reasons.pop(criterion, None)
         replies: list[JudgeReply] = []
         for member, verdict in zip(self.members, verdicts, strict=True):
-            name = {"judge": member.options.filed_name}
-            replies += [reply.model_copy(update=name) for reply in verdict.replies]
+            judge = {"judge": member.options.filed_name}
+            replies += [reply.model_copy(update=judge) for reply in verdict.replies]
         return Verdict(item.id, scores, reasons, replies, _first_cause(verdicts))
 
 
@@ -210,7 +211,8 @@ class Member:
     def verdict(self, item: Item, votes: Mapping[Place, AskResult[int]]) -> Verdict:
         """Return the verdict that follows from the answers to an item's questions."""
         if needs_no_judge(item.text):
-            return Verdict(item.id, dict.fromkeys(self._scale.criteria, self._scale.low), {})
+            lowest_scores: dict[str, float] = dict.fromkeys(self._scale.criteria, self._scale.low)
+            return Verdict(item.id, lowest_scores, {})
         replies: list[JudgeReply] = []
         for (criterion, vote), result in votes.items():
             replies += self._replies_of(item, criterion, vote, result)

@@ -200,10 +200,15 @@ def mark_pieces(material: Sequence[tuple[str, str]]) -> MarkedMaterial:
     Args:
         material: (tag, text) of each piece.
     """
-    hashed = "\0".join(f"{tag}\0{text}" for tag, text in material)
-    encoded = hashed.encode("utf-8", "replace")
-    mark = hashlib.sha256(encoded).hexdigest()[:_MARK]
+    mark = _mark_of(material)
     pieces: list[str] = []
     for tag, text in material:
         pieces.append(f"<{tag} {mark}>\n{text}\n</{tag} {mark}>")
     return MarkedMaterial(mark, "\n\n".join(pieces))
+
+
+def _mark_of(material: Sequence[tuple[str, str]]) -> str:
+    """Return the mark of material, of the hash of its tags and texts."""
+    pieces = [f"{tag}\0{text}" for tag, text in material]
+    content = "\0".join(pieces).encode("utf-8", "replace")
+    return hashlib.sha256(content).hexdigest()[:_MARK]

@@ -191,9 +191,13 @@ def _keys_for(model: str, keys: Sequence[settings.Setting]) -> list[settings.Set
 def _at_provider(option: str, model: str, name: str, provider: Provider) -> dict[str, Any]:
     """Return the fields of a provider's model. InputError where a variable is missing."""
     url = provider.url
+    setting_by_name = {setting.name: setting for setting in settings.ALL}
     for variable in re.findall(r"\{(\w+)\}", url):
-        setting = next(setting for setting in settings.ALL if setting.name == variable)
-        if not setting.get():
-            raise InputError(f"{option} {name}/{model}: set {setting.name}, {setting.about}")
-        url = url.replace(f"{{{variable}}}", setting.get().rstrip("/"))
-    return {**_at_server(model, url, [settings.PROVIDER_KEYS[name]]), "provider": name}
+        setting = setting_by_name[variable]
+        value = setting.get()
+        if not value:
+            raise InputError(f"{option} {name}/{model}: set {variable}, {setting.about}")
+        place = f"{{{variable}}}"
+        url = url.replace(place, value.rstrip("/"))
+    fields = _at_server(model, url, [settings.PROVIDER_KEYS[name]])
+    return {**fields, "provider": name}

@@ -68,10 +68,14 @@ class Runner:
             at_once: Items at work at most; by default two for each call in flight, so that the next
                 is ready.
         """
-        self._askers = list({id(asker): asker for asker in askers}.values())
+        self._askers: list[Asker] = []
+        most_calls = 1
+        for asker in askers:
+            if asker not in self._askers:
+                self._askers.append(asker)
+                most_calls = max(most_calls, asker.ahead * asker.options.most_in_flight)
         self._show = show
-        calls = [asker.ahead * asker.options.most_in_flight for asker in self._askers]
-        self._at_once = at_once or 2 * max(calls, default=1)
+        self._at_once = at_once or 2 * most_calls
         self.lacking: Counter[str] = Counter()
         self.causes: Counter[Cause] = Counter()
 
@@ -172,8 +176,9 @@ class Runner:
         """
         places: Sequence[int] = range(len(items))
         if any(asker.cache.is_shared for asker in self._askers):
-            places = places_in_own_order(list(map(video_of, items)))
-        results = await self.results([items[place] for place in places], work)
+            places = places_in_own_order([video_of(item) for item in items])
+        ordered_items = [items[place] for place in places]
+        results = await self.results(ordered_items, work)
         result_by_place = dict(zip(places, results, strict=True))
         return [result_by_place[place] for place in range(len(items))]
 

@@ -74,9 +74,10 @@ def _metrics_over_any_questions(metrics: Iterable[Metric]) -> list[Metric]:
     for metric in judged_metrics:
         if isinstance(metric.aggregate, Mean):
             metric_of_column.setdefault(metric.aggregate.column, metric)
-    names = {metric.name for metric in metric_of_column.values()}
+    means_of_columns = list(metric_of_column.values())
+    names = {metric.name for metric in means_of_columns}
     means_of_metrics = [metric for metric in judged_metrics if _is_mean_of(metric, names)]
-    return [_plain_metric(metric) for metric in (*means_of_metrics, *metric_of_column.values())]
+    return [_plain_metric(metric) for metric in means_of_metrics + means_of_columns]
 
 
 def _is_mean_of(metric: Metric, names: set[str]) -> bool:

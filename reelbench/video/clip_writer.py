@@ -234,12 +234,14 @@ def copy_sound(video: Path, target: Path, *, start: Fraction, end: Fraction | No
 def _sounds_between(packet: av.Packet, start: Fraction, end: Fraction) -> bool:
     """Return True where a packet, or the one behind it, sounds between two times (s)."""
     tick = packet.time_base or Fraction(1)
-    ticks = packet.dts if packet.pts is None else packet.pts
-    if ticks is None:
+    start_tick = int(start / tick)
+    end_tick = int(end / tick)
+    packet_tick = packet.dts if packet.pts is None else packet.pts
+    if packet_tick is None:
         return False
     duration = packet.duration or 0
-    end_of_next = ticks + 2 * duration
-    return ticks < int(end / tick) and end_of_next > int(start / tick)
+    end_of_next = packet_tick + 2 * duration
+    return packet_tick < end_tick and end_of_next > start_tick
 
 
 _SoundWriter = Callable[[float | None], None]

@@ -44,12 +44,16 @@ The next one has all cores.
 def by_video(rows: Sequence[Row]) -> list[int]:
     """Return the rows' places in the order of asking: by video, the longest first."""
     lengths: dict[str, float] = {}
-    for row in rows:
+    places_by_video: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        video = row["video"]
         length = row.get(DURATION.name) or 0.0
-        lengths[row["video"]] = max(lengths.get(row["video"], 0.0), length)
-    longest_first = sorted(lengths, key=lambda video: -lengths[video])
-    ranks = {video: rank for rank, video in enumerate(longest_first)}
-    return sorted(range(len(rows)), key=lambda place: ranks[rows[place]["video"]])
+        lengths[video] = max(lengths.get(video, 0.0), length)
+        places_by_video.setdefault(video, []).append(place)
+    places: list[int] = []
+    for video in sorted(lengths, key=lengths.__getitem__, reverse=True):
+        places += places_by_video[video]
+    return places
 
 
 class Ahead(Generic[KeyT]):

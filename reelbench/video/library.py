@@ -341,12 +341,7 @@ class Library:
                 file = self.match(row["video"])
                 if file is not None:
                     places.insert(0, file.path.relative_to(file.root).as_posix())
-        stems = dict.fromkeys(Path(place).with_suffix("") for place in places)
-        tags = ("", f".{row['language']}", f".{language_of(row['language'])}")
-        names: list[str] = []
-        for stem in stems:
-            for tag in tags:
-                names += [f"{stem}{tag}{suffix}" for suffix in subtitle_files.SUFFIXES]
+        names = _names_of_subtitles(places, row["language"])
         return self._first_existing_file(names)
 
     def cues(self, row: Row, sampling: "FrameSampling") -> list[Cue] | None:
@@ -395,7 +390,9 @@ class Library:
         """Return the rows whose video is not here, can't be read, or may be another's."""
         row_videos: list[_RowVideo] = []
         for row in rows:
-            row_videos += [self._row_video({**row, "video": video}) for video in videos(row)]
+            for video in videos(row):
+                row_of_video = {**row, "video": video}
+                row_videos.append(self._row_video(row_of_video))
             row_videos += self._pictures_without_file(row)
         if not is_mini(self.split):
             self._note_faults(dict.fromkeys(row_video.files for row_video in row_videos))
@@ -408,10 +405,12 @@ class Library:
             fault = fault or self._faults.get(files) or shared_files.get(video)
             if files and fault is None:
                 continue
-            near = self._match.in_other_case(video) if fault is None else None
-            missing.setdefault(
-                name, Missing(name, video, looked_in, fault, near, self._is_folder(video))
-            )
+            near = None
+            if fault is None:
+                near = self._match.in_other_case(video)
+            is_folder = self._is_folder(video)
+            missing_video = Missing(name, video, looked_in, fault, near, is_folder)
+            missing.setdefault(name, missing_video)
         return list(missing.values())
 
     def _is_folder(self, video: str) -> bool:
@@ -464,3 +463,15 @@ class Library:
 
         with ThreadPoolExecutor(max_workers=_PROBES) as pool:
             list(pool.map(probe, videos_files))
+
+
+def _names_of_subtitles(places: Iterable[str], language: str) -> list[str]:
+    """Return the possible names of a video's subtitles, in order."""
+    stems = dict.fromkeys(Path(place).with_suffix("") for place in places)
+    tags = ("", f".{language}", f".{language_of(language)}")
+    names: list[str] = []
+    for stem in stems:
+        for tag in tags:
+            for suffix in subtitle_files.SUFFIXES:
+                names.append(f"{stem}{tag}{suffix}")
+    return names

@@ -35,13 +35,15 @@ class Look(Record):
     def _is_of_its_window(self) -> Self:
         if self.end <= self.start:
             raise ValueError(f"its window ends at {self.end:g} s, and begins at {self.start:g} s")
-        before = sorted(time for time in self.times if time < self.start - _ROUNDED_S)
-        after = [time for time in self.times if time > self.end + _ROUNDED_S]
+        earliest = self.start - _ROUNDED_S
+        latest = self.end + _ROUNDED_S
+        times_before = sorted(time for time in self.times if time < earliest)
+        times_after = [time for time in self.times if time > latest]
         # The frame that is on screen when the window begins came on before.
-        outside = before[1:] + after
-        if outside:
+        times_outside = times_before[1:] + times_after
+        if times_outside:
             raise ValueError(
-                f"{outside[0]:g} s is outside its window, {self.start:g} to {self.end:g} s"
+                f"{times_outside[0]:g} s is outside its window, {self.start:g} to {self.end:g} s"
             )
         return self
 

@@ -123,8 +123,12 @@ def _draw_crossing(key: str, number: int, frame_count: int) -> "VideoFrame":
     from av import VideoFrame
 
     digest = hashlib.sha256(key.encode()).digest()
-    colours = np.frombuffer(digest[:6], dtype=np.uint8).reshape(2, 3)
-    picture = np.full((HEIGHT, WIDTH, 3), colours[0], dtype=np.uint8)
-    start = round((WIDTH - _SIDE) * number / max(1, frame_count - 1))
-    picture[_TOP : _TOP + _SIDE, start : start + _SIDE] = 255 - colours[1]
+    background = np.frombuffer(digest[:3], dtype=np.uint8)
+    foreground = 255 - np.frombuffer(digest[3:6], dtype=np.uint8)
+    picture = np.full((HEIGHT, WIDTH, 3), background, dtype=np.uint8)
+    last_number = max(1, frame_count - 1)
+    left_edge = round((WIDTH - _SIDE) * number / last_number)
+    right_edge = left_edge + _SIDE
+    bottom_edge = _TOP + _SIDE
+    picture[_TOP:bottom_edge, left_edge:right_edge] = foreground
     return VideoFrame.from_ndarray(picture, format="rgb24")

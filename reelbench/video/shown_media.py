@@ -123,20 +123,26 @@ class Shown:
             return [_attachment_of("video_url", self.video, "video/mp4")]
         return [_attachment_of("image_url", image, "image/jpeg") for image in self.images]
 
+    def _titles_of_videos(self) -> dict[int, str]:
+        """Return the place of a video's first picture -> its title, of several videos."""
+        titles: dict[int, str] = {}
+        if self.parts:
+            first_places = accumulate(self.parts[:-1], initial=0)
+            for number, place in enumerate(first_places, start=1):
+                titles[place] = f"Video {number}:"
+        return titles
+
     def attachments(self, language: str) -> list[str | Attachment]:
         """Return the parts before the question in a message.
 
         They are the video, or the pictures, each after its time. Of several videos each begins with
         its number, and so does each picture beside the video.
         """
-        titles: dict[int, str] = {}  # number of a video's first picture -> the video's title
-        if self.parts:
-            starts = accumulate(self.parts[:-1], initial=0)
-            titles = {start: f"Video {number}:" for number, start in enumerate(starts, start=1)}
+        title_of_place = self._titles_of_videos()
         message: list[str | Attachment] = []
         for place, picture in enumerate(self.media):
-            if place in titles:
-                message.append(titles[place])
+            if place in title_of_place:
+                message.append(title_of_place[place])
             if self.timed and self.timestamps:
                 message.append(time_tag(language, self.timestamps[place]))
             message.append(picture)

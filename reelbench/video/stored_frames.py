@@ -122,11 +122,13 @@ def read_record(folder: Path) -> StoredFrames | None:
 
 
 def _makes_sense(stored: StoredFrames) -> bool:
+    """Return True where the fields of an entry fit each other."""
     has_clip = stored.path is not None
     has_images = bool(stored.images)
     if has_clip == has_images or has_images != (stored.form == "images"):
         return False
-    if not stored.timestamps or len(stored.timestamps) != stored.given + stored.padding:
+    frame_count = stored.given + stored.padding
+    if not stored.timestamps or len(stored.timestamps) != frame_count:
         return False
     return all(str(file) == file.name for file in stored.files)
 
