@@ -197,7 +197,7 @@ class _SplitCheck:
             self._add_row(entry.row, entry.where)
             if errata is not None and entry.row["id"] in errata.by_id:
                 rows_with_erratum.append(entry.row)
-            if entry.moved:
+            if entry.is_moved_to_zero:
                 places_before_zero.append(entry.where)
             if entry.padded_time:
                 padded_times.append(f"{entry.where}: {entry.padded_time!r}")

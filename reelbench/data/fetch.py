@@ -170,7 +170,7 @@ class _Planner:
                 self.problems.append(Failure(key, str(error)))
                 continue
             source = self._source_of(key)
-            if path is not None and self._is_good(path, source):
+            if path is not None and self._needs_no_fetching(path, source):
                 self.here.append(key)
             elif source is None:
                 reason = f"{self._spec.id} names no place where this video can be had"
@@ -189,7 +189,7 @@ class _Planner:
                 return source
         return None
 
-    def _is_good(self, path: Path, source: MediaSource | None) -> bool:
+    def _needs_no_fetching(self, path: Path, source: MediaSource | None) -> bool:
         """Return True where a video that is here needs no fetching."""
         # Files in the user's own folders are the user's business. In the folder for fetched ones a
         # file must be as it was when it was verified; one that was put there by hand is probed, or

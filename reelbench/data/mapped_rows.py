@@ -69,7 +69,7 @@ class ReadRow(NamedTuple):
 
     where: str
     row: "rows.Row | InputError"
-    moved: bool = False
+    is_moved_to_zero: bool = False
     """True where the row's span began a little before 0, and was moved there."""
 
     padded_time: str = ""
@@ -173,7 +173,7 @@ def _read_questions(
         except InputError as error:
             yield ReadRow(where, error, unanswered=question.unanswered())
         else:
-            yield ReadRow(where, row, question.moved, question.padded_time)
+            yield ReadRow(where, row, question.is_moved_to_zero, question.padded_time)
     if has_rows and absent_columns:
         raise InputError(
             f"{first_of(list(map(str, paths)))}: no row has the column {absent_columns[0]!r}, "
@@ -286,7 +286,7 @@ class _Question:
     ) -> None:
         """Read the row's kind. InputError where it can't be read."""
         self.where = where
-        self.moved = False
+        self.is_moved_to_zero = False
         self.padded_time = ""
         self._spec = spec
         self._mapping = mapping
@@ -539,7 +539,7 @@ class _Question:
         ends = read_windows(value, where, unit)
         if unit == "seconds":
             self.padded_time = padded_time(value)
-        self.moved = min(ends) < 0
+        self.is_moved_to_zero = min(ends) < 0
         first_second = 0.0
         if self._mapping.span_from == "clip":
             first_second = next(iter(self._clip_in_seconds()), 0.0)

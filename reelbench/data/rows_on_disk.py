@@ -130,7 +130,7 @@ class RowsOnDisk(os.PathLike[str]):
         """A line on why the task can't be run though its rows are here. Set when it is loaded."""
         self._failure: ReelbenchError | None = None
         self._located: SplitData | None = None
-        self._is_own: bool | None = None
+        self._has_users_rows: bool | None = None
         """True where they are somebody's own rows. None until that was looked up."""
 
     def ready(self) -> str | None:
@@ -138,7 +138,7 @@ class RowsOnDisk(os.PathLike[str]):
         self._failure = None
         self.problem = None
         self._located = None
-        self._is_own = None
+        self._has_users_rows = None
         try:
             self.__fspath__()
         except ReelbenchError as error:
@@ -219,12 +219,12 @@ class RowsOnDisk(os.PathLike[str]):
 
         if located.source.kind != "local":
             return False
-        if self._is_own is None:
+        if self._has_users_rows is None:
             spec = located.spec
             entries = (entry_of(spec, row) for row in located.rows)
             owner = rows_owner(spec, located.split, located.source, entries, located)
-            self._is_own = owner == "own"
-        return self._is_own
+            self._has_users_rows = owner == "own"
+        return self._has_users_rows
 
     def __str__(self) -> str:
         """Return the name as text, by which lmms-eval's response cache tells settings apart."""

@@ -195,8 +195,8 @@ class Member:
             keys: list[bytes] = []
             for (_, vote), messages in self.messages(item):
                 keys.append(reply_key(self.asker.shape(messages), vote, 0))
-            await cache.look(*keys)
-        return await cache.aside(self.places, item)
+            await cache.read_ahead(*keys)
+        return await cache.outside_loop(self.places, item)
 
     async def finish(self, item: Item, cursors: Cursors) -> Verdict:
         """Ask what is not kept, and return the verdict."""

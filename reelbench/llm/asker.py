@@ -320,7 +320,7 @@ class Asker:
             tells: At the end tell the user the number of new replies, and of kept ones and their
                 dates.
             ends_run: Where a server serves us not, stop all askers of it. Without this, the
-                question alone is given up (`given_up`).
+                question alone is given up (`cause_of_giving_up`).
         """
         self.options = options
         self.sampling = options.sampling(sampling or {})
@@ -360,7 +360,7 @@ class Asker:
         self._tasks: dict[bytes, asyncio.Task[str | None]] = {}
         self._causes: dict[bytes, Cause] = {}
         self._ends_run = ends_run
-        self.given_up: Cause | None = None
+        self.cause_of_giving_up: Cause | None = None
         """Why a question was given up, of an asker that doesn't end a run."""
         self._asking_for_end: asyncio.Task[None] | None = None
         self._asking_for_statement: asyncio.Task[None] | None = None
@@ -453,7 +453,7 @@ class Asker:
             ReelbenchError: The cache can't be written. The replies in it are kept.
         """
         async with self._followed:
-            cursor = await self.cache.aside(
+            cursor = await self.cache.outside_loop(
                 RetryCursor[T],
                 self,
                 messages,
@@ -486,8 +486,8 @@ class Asker:
                     raise
                 reason = UNAVAILABLE  # the asker that asked for it first has ended
             if reason is None:
-                await self.cache.look(key)
-                await self.cache.aside(cursor.advance)
+                await self.cache.read_ahead(key)
+                await self.cache.outside_loop(cursor.advance)
         return self.count_result(cursor, reason)
 
     def _reply_task(self, key: bytes, cursor: RetryCursor[T]) -> "asyncio.Task[str | None]":
@@ -540,7 +540,7 @@ class Asker:
         if failure is None:
             if not self._outlook.has_answer:
                 self._outlook.has_answer = True
-                self._prove()
+                self._let_more_calls_go()
             return
         self._outlook.note_failure(failure, text)
         options = self.options
@@ -560,7 +560,7 @@ class Asker:
         if not self.as_it_stands:
             self._say(line)
 
-    def _prove(self) -> None:
+    def _let_more_calls_go(self) -> None:
         """Let in more calls than the first few: the model gives answers."""
         self._places.open()
         self.pacer.prove()
@@ -882,7 +882,7 @@ class Asker:
             raise
         finally:
             if claimed:
-                await self.cache.aside(self.cache.store.release, key)
+                await self.cache.outside_loop(self.cache.store.release, key)
 
     def _body_maker(
         self, messages: Sequence[Message], sampling: Mapping[str, Any]
@@ -910,7 +910,7 @@ class Asker:
             except TransientError as error:
                 self._causes[keyed.key] = error.cause
                 failed_calls.add(error)
-                end_line = failed_calls.end_line(error, self.pacer.last_good, loop.time())
+                end_line = failed_calls.end_line(error, self.pacer.last_reply_at, loop.time())
                 if end_line is not None:
                     raise self._stop_asking(UNAVAILABLE, end_line, error.cause) from None
                 if failed_calls.are_too_many:
@@ -957,18 +957,18 @@ class Asker:
         """Read what was learnt of server and model in earlier runs, once."""
         if self._parameters.is_loaded:
             return
-        await self.cache.aside(self._parameters.load, self.cache.store)
-        if await self.cache.aside(self.cache.store.valid_from, self._answers_place):
+        await self.cache.outside_loop(self._parameters.load, self.cache.store)
+        if await self.cache.outside_loop(self.cache.store.valid_from, self._answers_place):
             self._is_known = True
-            self._prove()
+            self._let_more_calls_go()
 
     async def _keep_known(self) -> None:
         """Keep whether the model gives answers, for later runs."""
         store = self.cache.store
         if self._ended is not None:
-            await self.cache.aside(store.set_valid_from, self._answers_place, 0.0)
+            await self.cache.outside_loop(store.set_valid_from, self._answers_place, 0.0)
         elif self._outlook.has_answer and not self._is_known:
-            await self.cache.aside(store.set_valid_from, self._answers_place, time.time())
+            await self.cache.outside_loop(store.set_valid_from, self._answers_place, time.time())
 
     def _learns_from(self, error: RejectedError, request: Request, bound: int | None) -> bool:
         """Send a request otherwise from now on, as its refusal says.
@@ -1016,7 +1016,7 @@ class Asker:
             self.note(str(error))
         if self.options.keep_going:
             return REJECTED
-        if self._rejected < REJECTIONS or self.pacer.last_good:
+        if self._rejected < REJECTIONS or self.pacer.last_reply_at:
             self.note_outcome("rejected")
             return REJECTED
         return self._stop_asking(
@@ -1132,7 +1132,7 @@ class Asker:
                     if watch.was_quiet:
                         self._note_silence(watch, error.cause)
                 raise
-            self.pacer.good(asyncio.get_running_loop().time() - began)
+            self.pacer.note_reply(asyncio.get_running_loop().time() - began)
             giver = self.giver or giver_of_cut(reply, bound)
             await self.cache.put(keyed.key, options.model, reply, giver)
             call.counts = True
@@ -1140,7 +1140,7 @@ class Asker:
         if not self._outlook.has_answer:
             self._note_first_replies(reply, keyed.read)
         if self._parameters.is_unkept:
-            await self.cache.aside(self._parameters.keep, self.cache.store)
+            await self.cache.outside_loop(self._parameters.keep, self.cache.store)
         if self._notes_end and self._asking_for_end is None:
             self._asking_for_end = asyncio.ensure_future(self._note_end(client, reply.returned))
         with self.lock:
@@ -1218,7 +1218,7 @@ class Asker:
         """End asking, with a note, and return the error to raise."""
         stopped = StoppedError(reason, line or "", cause)
         if not self._ends_run:
-            self.given_up = cause
+            self.cause_of_giving_up = cause
             return stopped
         if self.pacer.stopped is None:
             self.pacer.stop(stopped)
@@ -1232,7 +1232,7 @@ class Asker:
         try:
             days = last_days(await client.models())
             day = days.get(options.model) or days.get(returned or "")
-            await self.cache.aside(self.cache.store.put_last_day, options.model, options.host, day)
+            await self.cache.outside_loop(self.cache.store.put_last_day, options.model, options.host, day)
         except Exception as error:  # noqa: BLE001 - nothing depends on it
             _log.debug(
                 "the models of %s are not known: %s", options.host, options.redact(repr(error))

@@ -97,7 +97,7 @@ class PatientStore:
         """Return the replies kept under `keys`. Those that came meanwhile are in the spool."""
         spooled: dict[bytes, StoredReply] = {}
         for key in keys:
-            reply = self._spool.held.get(key)
+            reply = self._spool.replies.get(key)
             if reply is not None:
                 spooled[key] = reply
         if spooled and len(spooled) == len(set(keys)):
@@ -184,7 +184,7 @@ class PatientStore:
     def _last_message(self, error: AwayError) -> str:
         """Return the message of all further tries."""
         spool = ""
-        if self._spool.held:
+        if self._spool.replies:
             spool = f"; {self._spool.shown}"
         return (
             f"{error}, for {self._patience:g} s (--cache-patience){spool}; "
@@ -193,20 +193,20 @@ class PatientStore:
 
     def _flush_spool(self) -> None:
         """Put the replies in the spool into the store, before anything else is done."""
-        if self._gone is None and not self._spool.held:
+        if self._gone is None and not self._spool.replies:
             return
         with self._spool.lock:
             # Each further try would cost seconds, and as many may be waiting as ask.
             if self._gone is not None:
                 raise ReelbenchError(self._gone)
-            if not self._spool.held:
+            if not self._spool.replies:
                 return
             try:
-                self._store.put(list(self._spool.held.values()))
+                self._store.put(list(self._spool.replies.values()))
             except AwayError as error:
                 self._note_away(error)  # before the next that waits for the lock tries
                 raise
-            self._spool.held.clear()
+            self._spool.replies.clear()
             self._spool.path.unlink(missing_ok=True)
             self._spool.close()
 
@@ -223,7 +223,7 @@ class Spool:
     def __init__(self, name: str) -> None:
         """Prepare the spool of the store called `name`."""
         self.lock = threading.RLock()
-        self.held: dict[bytes, StoredReply] = {}
+        self.replies: dict[bytes, StoredReply] = {}
         self._stem = f"replies-{sha256(name.encode()).hexdigest()[:12]}"
         self.path = home() / "spool" / f"{self._stem}-{os.getpid()}-{secrets.token_hex(4)}.jsonl"
         self._lock: BaseFileLock | None = None
@@ -232,7 +232,7 @@ class Spool:
     @property
     def shown(self) -> str:
         """The replies and their place, for the user."""
-        number = number_of(len(self.held), "reply is", "replies are")
+        number = number_of(len(self.replies), "reply is", "replies are")
         return f"{number} in {self.path}, and the next run with this REELBENCH_HOME puts them there"
 
     def add(self, reply: StoredReply) -> None:
@@ -255,7 +255,7 @@ class Spool:
         self._file.write(json.dumps(document).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
-        self.held[reply.key] = reply
+        self.replies[reply.key] = reply
 
     def close(self) -> bool:
         """Leave the file to the next process.

@@ -182,7 +182,7 @@ class ReplyCache:
         self._tasks: list[asyncio.Task[None]] = []
         self._asking = 0
 
-    async def aside(self, work: Callable[..., _T], *args: Any, **named: Any) -> _T:  # noqa: ANN401 - the work's
+    async def outside_loop(self, work: Callable[..., _T], *args: Any, **named: Any) -> _T:  # noqa: ANN401 - the work's
         """Do work that may wait for the store.
 
         Where a server keeps the replies it is done in a thread, off the event loop.
@@ -194,7 +194,7 @@ class ReplyCache:
         result.add_done_callback(_retrieve_error)  # its waiter may be gone
         return await asyncio.shield(result)
 
-    async def look(self, *keys: bytes) -> None:
+    async def read_ahead(self, *keys: bytes) -> None:
         """Read the replies under keys ahead. The next `get` of each key takes its reply."""
         missing = [key for key in keys if self._ahead.get(key) is None]
         replies = await asyncio.gather(*map(self._looks.do, missing))
@@ -324,7 +324,7 @@ class ReplyCache:
     async def _seconds_since_reply(self, host: str) -> float | None:
         """Return the seconds since a server's latest reply to any process of the store."""
         try:
-            at = await self.aside(self.store.latest_reply, host)
+            at = await self.outside_loop(self.store.latest_reply, host)
         except ReelbenchError:  # the next to write meets the same error, and tells
             return None
         if at is None:
@@ -351,7 +351,7 @@ class ReplyCache:
         while self._awaited:
             await asyncio.sleep(_LOOK)
             try:
-                claimed_keys = await self.aside(self.store.claimed_elsewhere, list(self._awaited))
+                claimed_keys = await self.outside_loop(self.store.claimed_elsewhere, list(self._awaited))
             except ReelbenchError as error:
                 for future in self._awaited.values():
                     future.set_exception(error)
@@ -364,7 +364,7 @@ class ReplyCache:
     async def _beat(self) -> None:
         with suppress(ReelbenchError):  # the next to write meets the same error, and tells
             while True:
-                await self.aside(self.store.renew)
+                await self.outside_loop(self.store.renew)
                 await asyncio.sleep(self.store.lease / 6)
 
 

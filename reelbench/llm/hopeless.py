@@ -40,12 +40,12 @@ class Outlook:
         """True where so many replies came and none was an answer."""
         return not self.has_answer and self._failures.total() >= HOPELESS
 
-    def line(self, who: str, own_advice: Mapping[str, str]) -> str:
+    def line(self, who: str, advice_of_asker: Mapping[str, str]) -> str:
         """Return one line for the user: what came, and what to do.
 
         Args:
             who: The model, in words.
-            own_advice: Failure -> the advice in place of the common one.
+            advice_of_asker: Failure -> the advice in place of the common one.
         """
         counts = ", ".join(f"{number} {name}" for name, number in self._failures.most_common())
         example = ""
@@ -55,7 +55,7 @@ class Outlook:
                 text = f"{text[:_SHOWN]}…"
             example = f" (the last: {text!r})"
         advice = ""
-        advice_on = {**_ADVICE, **own_advice}
+        advice_on = {**_ADVICE, **advice_of_asker}
         for name, _ in self._failures.most_common(1):
             if name in advice_on:
                 advice = f"; {advice_on[name]}"

@@ -61,7 +61,7 @@ class Pacer:
         self.in_flight = 0
         """Calls that were let in and have not left."""
         self.most_in_flight = 0
-        self.last_good = 0.0
+        self.last_reply_at = 0.0
         """The loop's time of the latest reply; 0 before the first."""
         self._round = 0
         self._held_until = 0.0
@@ -127,10 +127,10 @@ class Pacer:
             self.pace.end_work(_now())
         self._let_waiting_in()
 
-    def good(self, seconds: float) -> None:
+    def note_reply(self, seconds: float) -> None:
         """Note a reply that took so many seconds."""
         now = _now()
-        self.last_good = now
+        self.last_reply_at = now
         self.pace.finish(now, seconds)
         if self._is_silent:
             self._is_silent = False
@@ -213,7 +213,7 @@ class Pacer:
         """Take a reply to another process for a sign of life, then end overdue calls."""
         seconds = await finding
         if seconds is not None:
-            self.last_good = max(self.last_good, _now() - seconds)
+            self.last_reply_at = max(self.last_reply_at, _now() - seconds)
         self._end_overdue()
 
     def _end_overdue(self) -> None:
@@ -239,7 +239,7 @@ class Pacer:
 
     def _quiet_until(self, call: "CallWatch") -> float:
         """Return the moment until which the server has time to finish something."""
-        return max(call.began, self.last_good) + call.time_limit
+        return max(call.began, self.last_reply_at) + call.time_limit
 
     # --- the end
 

@@ -632,7 +632,7 @@ class _Run:
         self, row: Row, question: Sequence[Message], vote: int
     ) -> AskResult[str]:
         earlier = self.options.earlier
-        outdated = await self.asker.cache.aside(
+        outdated = await self.asker.cache.outside_loop(
             passed_over, self.asker, earlier, row["id"], question, vote
         )
         cursor = await self.kept_answers.cursor(question, vote, outdated)

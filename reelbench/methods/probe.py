@@ -193,10 +193,10 @@ class PictureCheck:
             sight = await _ask_for_sight(probing, _is_of_another(asker))
             if sight is not None and sight.is_blind and not probing.tally.calls:
                 sight = await _ask_for_sight(probing, lambda _: True)
-        if sight is None and probing.given_up is not None:
+        if sight is None and probing.cause_of_giving_up is not None:
             asker.note(
                 f"whether pictures arrive at {asker.options.model} is not known: two test "
-                f"questions got no answer ({probing.given_up.line}); --no-probe skips them"
+                f"questions got no answer ({probing.cause_of_giving_up.line}); --no-probe skips them"
             )
         self.calls = probing.tally.calls
         if probing.tally.spent_usd is not None:
@@ -276,7 +276,7 @@ async def _ask_about_colours(
     """
     pictures = [Attachment("image_url", "image/png", _one_colour_png(colour)) for colour in colours]
     messages: list[Message] = [{"role": "user", "content": [*pictures, _QUESTION]}]
-    cursor = await asker.cache.aside(
+    cursor = await asker.cache.outside_loop(
         RetryCursor[str], asker, messages, str, outdated=outdated, attempts=1
     )
     if cursor.key is not None and not may_ask:

@@ -73,11 +73,11 @@ class _Parsed:
 
     def parse_args(self, ctx: "_click.Context", args: list[str]) -> list[str]:
         """Parse the arguments. InputError for what can't be read."""
-        own_options: list[str] = []
+        known_options: list[str] = []
         for part in self.get_params(ctx):
             if part.param_type_name == "option" and not getattr(part, "hidden", False):
-                own_options += part.opts
-        line = _TypedLine(_command_words(ctx), [*args], own_options, self.examples)
+                known_options += part.opts
+        line = _TypedLine(_command_words(ctx), [*args], known_options, self.examples)
         with _usage_errors(line):
             return super().parse_args(ctx, args)  # type: ignore[misc] - of the class beside it
 
@@ -222,16 +222,16 @@ class Command(_Parsed, TyperCommand):
         """
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
-        own_options: set[str] = set()
+        known_options: set[str] = set()
         for part in self.params:
-            own_options |= {*part.opts, *part.secondary_opts}
+            known_options |= {*part.opts, *part.secondary_opts}
         before = before_dashes(args)
         note = console.note_unless(quiet=not {"-q", "--quiet"}.isdisjoint(before))
-        before = synonyms.with_our_options(before, own_options, note)
+        before = synonyms.with_our_options(before, known_options, note)
         typed_names = [argument.partition("=")[0] for argument in before]
         self._check_single_values(typed_names)
         if ctx.ignore_unknown_options and not self.hidden:
-            self._check_before_dashes(ctx, typed_names, own_options)
+            self._check_before_dashes(ctx, typed_names, known_options)
         return super().parse_args(ctx, [*before, *args[len(before_dashes(args)) :]])
 
     def _check_single_values(self, typed_names: Sequence[str]) -> None:
@@ -244,14 +244,14 @@ class Command(_Parsed, TyperCommand):
                 raise InputError(f"{option_name(parameter)} is given twice; give it once")
 
     def _check_before_dashes(
-        self, ctx: "_click.Context", typed_names: Sequence[str], own_options: Collection[str]
+        self, ctx: "_click.Context", typed_names: Sequence[str], known_options: Collection[str]
     ) -> None:
         """Raise InputError for an option before `--` that is not ours: lmms-eval's stand behind."""
         words = _command_words(ctx)
         for name in typed_names:
-            if not name.startswith("-") or name in own_options or name in ctx.help_option_names:
+            if not name.startswith("-") or name in known_options or name in ctx.help_option_names:
                 continue
-            close = synonyms.near(name, own_options)
+            close = synonyms.near(name, known_options)
             hint = f"see `reelbench {words} --help`"
             if close:
                 hint = f"did you mean {close}?"
@@ -328,13 +328,13 @@ class Command(_Parsed, TyperCommand):
                 formatter.write_dl(self._family_lines(options_in_family))
 
     def _family_lines(self, options_in_family: Mapping[str, int]) -> list[tuple[str, str]]:
-        own_options: set[str] = set()
+        known_options: set[str] = set()
         for parameter in self.params:
-            own_options.update(parameter.opts)
+            known_options.update(parameter.opts)
         lines: list[tuple[str, str]] = []
         for name, count in options_in_family.items():
             family = FAMILIES[name]
-            named = [option for option in family.main if option in own_options]
+            named = [option for option in family.main if option in known_options]
             more = ""
             if count > len(named):
                 more = f", and {count - len(named)} more"

@@ -167,7 +167,7 @@ class FrameStore:
         paths = tuple(Path(image) for image in images)
         timeline = _timeline_of_pictures(paths, timestamps)
         if sampling.decodes and sampling.form == "images" and sampling.size is None:
-            stored = _given_pictures(paths, timeline, sampling)
+            stored = _pictures_as_stored_frames(paths, timeline, sampling)
             return stored.padded() if even and len(stored.images) % 2 else stored
         marks: list[str] = []
         for path, seconds in zip(paths, timeline.timestamps, strict=True):
@@ -463,7 +463,7 @@ def _timeline_of_pictures(paths: Sequence[Path], timestamps: Sequence[float]) ->
     return Timeline(times, keyframes, float(times[-1]) + last_step)
 
 
-def _given_pictures(
+def _pictures_as_stored_frames(
     paths: Sequence[Path], timeline: Timeline, sampling: FrameSampling
 ) -> StoredFrames:
     """Return picked pictures as the files that they are."""

@@ -314,10 +314,10 @@ class Library:
         if folders not in self._pictures:  # many questions share a scene of a thousand pictures
             if self._makes_clips:
                 mini_clips.mini_pictures(self.spec.id, finder.layout, folders)
-            self._pictures[folders] = self._own_pictures(finder.find(folders))
+            self._pictures[folders] = self._without_links_outside(finder.find(folders))
         return self._pictures[folders]
 
-    def _own_pictures(self, pictures: PictureSequence | None) -> PictureSequence | None:
+    def _without_links_outside(self, pictures: PictureSequence | None) -> PictureSequence | None:
         """Return pictures, none of which a link of the benchmark's own folder leads out to."""
         if pictures is None:
             return None
