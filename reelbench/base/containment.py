@@ -47,15 +47,11 @@ def contained(folder: Path, path: Path, *, media: bool = False, also: Sequence[P
         raise InputError(
             f"{shown_path}: can't be a file's name, or its links go in a circle"
         ) from None
-    allowed = [real_folder]
-    # Where the folder lies in the Hub client's snapshot of a repository, links lead to `blobs`.
-    snapshots = [parent for parent in real_folder.parents if parent.name == "snapshots"]
-    allowed += [place.with_name("blobs") for place in snapshots]
     users_folders = [*allowed_folders(folder), *also]
     if media:
         users_folders += settings.MEDIA.paths
-    allowed += [users_folder.resolve() for users_folder in users_folders]
-    for allowed_folder in allowed:
+    real_users_folders = [users_folder.resolve() for users_folder in users_folders]
+    for allowed_folder in (real_folder, *_blobs_of_snapshot(real_folder), *real_users_folders):
         if real.is_relative_to(allowed_folder):
             return path
     outside = real if real.is_dir() else real.parent
@@ -129,3 +125,9 @@ def allow_token(folder: Path) -> None:
     file = settings.home() / _FOR_THE_TOKEN
     record = read_record(file) or {}
     write_json(file, {**record, str(folder.resolve()): True})
+
+
+def _blobs_of_snapshot(folder: Path) -> list[Path]:
+    """Return the folders to which links of the Hub client's snapshot of a repository lead."""
+    snapshots = [parent for parent in folder.parents if parent.name == "snapshots"]
+    return [snapshot.with_name("blobs") for snapshot in snapshots]

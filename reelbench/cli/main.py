@@ -27,25 +27,16 @@ def main() -> None:
 
     A failure is one line on stderr and its exit status, a traceback only with `--debug`.
     """
-    # Python's usual 700 new objects would make garbage collection a tenth of a short command.
-    gc.set_threshold(100_000, 20, 20)
     our_words = before_dashes(sys.argv[1:])
+    _save_time(our_words)
     flags = [flag for flag in FLAGS if flag in our_words]
     words = [word for word in our_words if word not in FLAGS]
     words += sys.argv[1 + len(our_words) :]
-    # Where a model runs, its own library decides.
-    if "run" not in our_words:
-        # numpy's other threads wait for work by turning on the spot: a tenth of a rerun, on every
-        # further core.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         _check_secrets(before_dashes([*flags, *words]))
         is_quiet = "-q" in our_words or "--quiet" in our_words
         words = synonyms.with_our_command(words, console.note_unless(quiet=is_quiet))
-        arguments = [*flags, *words]
-        command = next((word for word in arguments if not word.startswith("-")), None)
-        outline = command is None and "_REELBENCH_COMPLETE" not in os.environ
-        assembled(command, outline=outline)(arguments, prog_name="reelbench")
+        _run_command([*flags, *words])
     except BrokenPipeError:
         sys.exit(1)
     except (ReelbenchError, ValueError, OSError) as error:
@@ -59,6 +50,27 @@ def main() -> None:
     finally:
         # The process ends: a last search of its memory for garbage would take a tenth of a rerun.
         gc.freeze()
+
+
+def _save_time(our_words: Sequence[str]) -> None:
+    """Set what makes short commands faster."""
+    # Python's usual 700 new objects would make garbage collection a tenth of a short command.
+    gc.set_threshold(100_000, 20, 20)
+    # Where a model runs, its own library decides.
+    if "run" not in our_words:
+        # numpy's other threads wait for work by turning on the spot: a tenth of a rerun, on every
+        # further core.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def _run_command(arguments: Sequence[str]) -> None:
+    """Run the command that arguments name, with no other one loaded."""
+    commands = [word for word in arguments if not word.startswith("-")]
+    command = commands[0] if commands else None
+    is_completion = "_REELBENCH_COMPLETE" in os.environ
+    outline = command is None and not is_completion
+    program = assembled(command, outline=outline)
+    program(arguments, prog_name="reelbench")
 
 
 def _check_secrets(arguments: Sequence[str]) -> None:

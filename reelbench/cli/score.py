@@ -256,11 +256,9 @@ def score(
 
 def _check_only_run(name: str | None, files: FileOptions, metadata: AboutAnswers) -> None:
     """Raise InputError where options of files stand beside `--run`."""
-    if (
-        name is not None
-        or files != FileOptions()
-        or replace(metadata, label=None, model=None).anything
-    ):
+    has_file_options = files != FileOptions()
+    further_metadata = replace(metadata, label=None, model=None)
+    if name is not None or has_file_options or further_metadata.anything:
         raise InputError(
             "--run reads everything from the run's folder but --name and --label; leave out NAME "
             "and the file options"

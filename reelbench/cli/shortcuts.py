@@ -132,22 +132,27 @@ def read_shortcuts(paths: Sequence[Path]) -> list[BenchmarkShortcuts]:
         )
     benchmarks: list[BenchmarkShortcuts] = []
     for name, result_of_folder in by_benchmark.items():
-        versions = {
-            (result.benchmark.version, result.benchmark.split)
-            for result in result_of_folder.values()
-        }
-        if len(versions) > 1:
-            folder = next(iter(result_of_folder))
-            raise InputError(
-                f"{folder}: {name} is here in several versions or splits; give the runs of one"
-            )
+        _check_one_version(name, result_of_folder)
         spec = result_files.shared_spec(result_of_folder.values())
+        # Samples are read as they are counted: those of all runs may be more than memory holds.
         runs = (
             (result.settings, result_files.read_samples(folder))
             for folder, result in result_of_folder.items()
         )
         benchmarks.append(BenchmarkShortcuts(spec, shortcuts(spec, runs, watching=True)))
     return benchmarks
+
+
+def _check_one_version(name: str, result_of_folder: "dict[Path, Result]") -> None:
+    """Raise InputError for results of several versions or splits of a benchmark."""
+    versions: set[tuple[int, str]] = set()
+    for result in result_of_folder.values():
+        versions.add((result.benchmark.version, result.benchmark.split))
+    if len(versions) > 1:
+        folder = next(iter(result_of_folder))
+        raise InputError(
+            f"{folder}: {name} is here in several versions or splits; give the runs of one"
+        )
 
 
 def _results_by_benchmark(paths: Sequence[Path]) -> "dict[str, dict[Path, Result]]":

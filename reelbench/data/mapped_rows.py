@@ -595,10 +595,10 @@ class _Question:
             if rate <= 0:
                 raise InputError(f"{self.where}: fps is {rate:g}, expected frames a second")
             return 1 / rate
-        if unit in {"ratio", "percent"}:
-            return (
-                self._length_in_seconds() / 100 if unit == "percent" else self._length_in_seconds()
-            )
+        if unit == "ratio":
+            return self._length_in_seconds()
+        if unit == "percent":
+            return self._length_in_seconds() / 100
         return 1.0
 
     def _extra_value(self, name: str, dtype: str) -> Any:  # noqa: ANN401 - as the column's type says

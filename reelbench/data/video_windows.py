@@ -93,23 +93,27 @@ def read_windows(
             refuse_stated_seconds(pair, where, unit)
         start = seconds(pair[0], where)
         end = seconds(pair[1], where)
-        if unit == "clock" and not (_is_clock(pair[0]) and _is_clock(pair[1])):
+        are_clocks = _is_clock(pair[0]) and _is_clock(pair[1])
+        if unit == "clock" and not are_clocks:
             raise InputError(
                 f"{where} is {value!r}, expected clocks such as 1:02 (span_unit: clock)"
             )
-        fault = ""
-        if start < -_BEFORE_START:
-            fault = "begins before 0"
-        elif start > end:
-            fault = "ends before it starts"
-        if fault:
+        fault = _fault_of_window(start, end)
+        if fault is not None:
             counted_in = "seconds" if unit == "clock" else unit
             raise InputError(
                 f"{where} is {value!r}, which {fault}; expected [start, end] in {counted_in}"
             )
-        ends.append(start)
-        ends.append(end)
+        ends += [start, end]
     return ends
+
+
+def _fault_of_window(start: float, end: float) -> str | None:
+    if start < -_BEFORE_START:
+        return "begins before 0"
+    if start > end:
+        return "ends before it starts"
+    return None
 
 
 def _starts_and_ends(value: Any, where: str) -> list[Sequence[Any]]:  # noqa: ANN401 - any cell

@@ -348,7 +348,7 @@ class Asker:
         """
         self.budget = budget or Budget(options.budget_calls, options.budget_usd)
         # All that follows lives in the event loop alone.
-        self.pacer = self.cache.join(options)
+        self.pacer = self.cache.pacer_of(options)
         """Lets calls to the server pass, of all askers of this process."""
         self._places = Places(options.most_in_flight)
         self._outlook = Outlook()
@@ -663,7 +663,7 @@ class Asker:
     def _leave(self) -> None:
         if not self._left:
             self._left = True
-            if self.cache.leave(self.options):
+            if self.cache.give_pacer_up(self.options):
                 self.pacer.stop(StoppedError(UNAVAILABLE, ""))
 
     async def __aenter__(self) -> Self:
@@ -1232,7 +1232,9 @@ class Asker:
         try:
             days = last_days(await client.models())
             day = days.get(options.model) or days.get(returned or "")
-            await self.cache.outside_loop(self.cache.store.put_last_day, options.model, options.host, day)
+            await self.cache.outside_loop(
+                self.cache.store.put_last_day, options.model, options.host, day
+            )
         except Exception as error:  # noqa: BLE001 - nothing depends on it
             _log.debug(
                 "the models of %s are not known: %s", options.host, options.redact(repr(error))

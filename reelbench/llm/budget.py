@@ -204,7 +204,9 @@ class Budget:
         finally:
             cost = call.cost or 0.0
             if self.job is not None:
-                await cache.outside_loop(cache.store.settle, job, reserved, cost, counts=call.counts)
+                await cache.outside_loop(
+                    cache.store.settle, job, reserved, cost, counts=call.counts
+                )
             else:
                 self._book_cost(reserved, cost, counts=call.counts)
 

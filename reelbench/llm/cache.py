@@ -242,7 +242,7 @@ class ReplyCache:
 
     # --- askers
 
-    def join(self, options: AskOptions) -> Pacer:
+    def pacer_of(self, options: AskOptions) -> Pacer:
         """Return the pacer of a server.
 
         All askers of this process that ask the server with one key share it.
@@ -266,7 +266,7 @@ class ReplyCache:
             shared.askers += 1
         return pacer
 
-    def leave(self, options: AskOptions) -> bool:
+    def give_pacer_up(self, options: AskOptions) -> bool:
         """Give a server's pacer up, and return True where nobody else has it."""
         server = (options.url, options.api_key)
         with _sharing:
@@ -351,7 +351,9 @@ class ReplyCache:
         while self._awaited:
             await asyncio.sleep(_LOOK)
             try:
-                claimed_keys = await self.outside_loop(self.store.claimed_elsewhere, list(self._awaited))
+                claimed_keys = await self.outside_loop(
+                    self.store.claimed_elsewhere, list(self._awaited)
+                )
             except ReelbenchError as error:
                 for future in self._awaited.values():
                     future.set_exception(error)

@@ -196,7 +196,8 @@ class PictureCheck:
         if sight is None and probing.cause_of_giving_up is not None:
             asker.note(
                 f"whether pictures arrive at {asker.options.model} is not known: two test "
-                f"questions got no answer ({probing.cause_of_giving_up.line}); --no-probe skips them"
+                f"questions got no answer ({probing.cause_of_giving_up.line}); "
+                "--no-probe skips them"
             )
         self.calls = probing.tally.calls
         if probing.tally.spent_usd is not None:

@@ -204,10 +204,11 @@ class Command(_Parsed, TyperCommand):
         self, from_files: defaults.Defaults, args: list[str], error: str
     ) -> Path | None:
         """Return the file whose default an error is about, or None."""
-        typed = {argument.partition("=")[0] for argument in before_dashes(args)}
+        typed_names = {argument.partition("=")[0] for argument in before_dashes(args)}
         for parameter in self.params:
             default = from_files.of_parameter.get(parameter.name or "")
-            if default is None or typed & {*parameter.opts}:
+            is_typed = not typed_names.isdisjoint(parameter.opts)
+            if default is None or is_typed:
                 continue
             if option_name(parameter) in error:
                 return default.file
@@ -225,14 +226,16 @@ class Command(_Parsed, TyperCommand):
         known_options: set[str] = set()
         for part in self.params:
             known_options |= {*part.opts, *part.secondary_opts}
-        before = before_dashes(args)
-        note = console.note_unless(quiet=not {"-q", "--quiet"}.isdisjoint(before))
-        before = synonyms.with_our_options(before, known_options, note)
-        typed_names = [argument.partition("=")[0] for argument in before]
+        our_arguments = before_dashes(args)
+        further_arguments = args[len(our_arguments) :]
+        is_quiet = "-q" in our_arguments or "--quiet" in our_arguments
+        note = console.note_unless(quiet=is_quiet)
+        our_arguments = synonyms.with_our_options(our_arguments, known_options, note)
+        typed_names = [argument.partition("=")[0] for argument in our_arguments]
         self._check_single_values(typed_names)
         if ctx.ignore_unknown_options and not self.hidden:
             self._check_before_dashes(ctx, typed_names, known_options)
-        return super().parse_args(ctx, [*before, *args[len(before_dashes(args)) :]])
+        return super().parse_args(ctx, [*our_arguments, *further_arguments])
 
     def _check_single_values(self, typed_names: Sequence[str]) -> None:
         for parameter in self.params:

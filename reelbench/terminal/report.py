@@ -158,38 +158,50 @@ def _strict_problem(outcome: "Outcome") -> str | None:
     return ", ".join(parts) or "ids don't fit"
 
 
+class _ToJudge(NamedTuple):
+    """The command that judges the rest, and what it waits for."""
+
+    command: str
+    reason: str
+
+
 def _tell_unjudged(outcomes: "list[Outcome]", again: Sequence[str]) -> None:
     """Say by which commands the rest is judged."""
-    waiting: dict[_ToJudge, int] = Counter()
+    answers: Counter[_ToJudge] = Counter()
     for outcome in outcomes:
         number = outcome.result.counts.unscored.get("judge_unavailable", 0)
-        if not number:
-            continue
-        command = list(again)
-        reason = "the judge"
-        if outcome.judge_trouble is not None:
-            reason = f"the judge ({outcome.judge_trouble})"
-        if "--judge" not in command:
-            if "--run" in command and len(outcomes) > 1:
-                command += ["--task", outcome.folder.name]
-            judge, words = _judge_to_name(outcome.result)
-            command += ["--judge", judge]
-            reason = "a judge, and none was named"
-            if words:
-                reason += f" ({words})"
-        waiting[_ToJudge(shlex.join(command), reason)] += number
-    for to_judge, number in waiting.items():
+        if number:
+            to_judge = _to_judge(outcome, again, has_others=len(outcomes) > 1)
+            answers[to_judge] += number
+    for to_judge, number in answers.items():
         await_a_judge = f"{number} answers await"
         if number == 1:
             await_a_judge = "1 answer awaits"
         console.note(f"{await_a_judge} {to_judge.reason}; to finish: {to_judge.command}")
 
 
-class _ToJudge(NamedTuple):
-    """The command that judges the rest, and what it waits for."""
+def _to_judge(outcome: "Outcome", again: Sequence[str], *, has_others: bool) -> _ToJudge:
+    """Return the command that judges an outcome's answers, and what they wait for.
 
-    command: str
-    reason: str
+    Args:
+        outcome: The outcome.
+        again: The command that scores it again.
+        has_others: True where the command scores other tasks, too.
+    """
+    command = list(again)
+    if "--judge" in command:
+        reason = "the judge"
+        if outcome.judge_trouble is not None:
+            reason = f"the judge ({outcome.judge_trouble})"
+        return _ToJudge(shlex.join(command), reason)
+    if "--run" in command and has_others:
+        command += ["--task", outcome.folder.name]
+    judge, words = _judge_to_name(outcome.result)
+    command += ["--judge", judge]
+    reason = "a judge, and none was named"
+    if words:
+        reason += f" ({words})"
+    return _ToJudge(shlex.join(command), reason)
 
 
 class _NamedJudge(NamedTuple):

@@ -193,20 +193,25 @@ def show(library: "Library", row: Row, sampling: FrameSampling, *, even: bool = 
     clip = row.get(CLIP.name) if CLIP in library.spec.columns else None
     if clip and sampling.kind != "none":
         sampling = sampling.within(*clip)
-    is_several = VIDEOS in library.spec.columns
+    has_several_videos = VIDEOS in library.spec.columns
     has_pictures = PICTURES in library.spec.columns
-    if sampling.kind == "none" or not (is_several or has_pictures):
+    if sampling.kind == "none" or not (has_several_videos or has_pictures):
         return _show_video(library, row, sampling, even=even)
     if sampling.kind == "native":
-        what = "several videos are shown as pictures of each"
-        if not is_several:
-            what = "a picture is shown after the pictures of the video"
+        what = "a picture is shown after the pictures of the video"
+        if has_several_videos:
+            what = "several videos are shown as pictures of each"
         raise ReelbenchError(f"{what}: name frames, such as --frames uniform:8")
     sampling = sampling.as_images()
-    if not is_several:
-        return _with_pictures(library, row, _show_video(library, row, sampling))
-    each_video = [_show_video(library, {**row, "video": video}, sampling) for video in videos(row)]
-    return _with_pictures(library, row, _join_videos(each_video))
+    if has_several_videos:
+        shown_videos: list[Shown] = []
+        for video in videos(row):
+            row_of_video = {**row, "video": video}
+            shown_videos.append(_show_video(library, row_of_video, sampling))
+        media_of_row = _join_videos(shown_videos)
+    else:
+        media_of_row = _show_video(library, row, sampling)
+    return _with_pictures(library, row, media_of_row)
 
 
 def _with_pictures(library: "Library", row: Row, videos_alone: Shown) -> Shown:
