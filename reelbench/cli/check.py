@@ -380,9 +380,11 @@ def _distinct_prompts(
         for row in split.first_rows:
             template = prompts.prompt_template(spec, language=row["language"])
             first_row.setdefault((template, bool(row.get("options"))), row)
-    return [
-        {"language": row["language"], "prompt": prompt_of(spec, row)} for row in first_row.values()
-    ]
+    prompts_by_language: list[dict[str, str]] = []
+    for row in first_row.values():
+        prompt = {"language": row["language"], "prompt": prompt_of(spec, row)}
+        prompts_by_language.append(prompt)
+    return prompts_by_language
 
 
 _MOST_SENT = 100_000  # characters of a question that a terminal is shown; --json has all

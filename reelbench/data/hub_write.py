@@ -153,13 +153,16 @@ class Repository:
         last_request: int | None = None
         if create_pr:
             last_request = self.open_request(title)
-        additions = [CommitOperationAdd(path, changes.folder / path) for path in changes.written]
-        deletions = [CommitOperationDelete(path) for path in changes.deleted]
+        operations: list[CommitOperationAdd | CommitOperationDelete] = []
+        for path in changes.written:
+            operations.append(CommitOperationAdd(path, changes.folder / path))
+        for path in changes.deleted:
+            operations.append(CommitOperationDelete(path))
         try:
             info = call_when_free(
                 lambda: self.api.create_commit(
                     self.id,
-                    [*additions, *deletions],
+                    operations,
                     commit_message=title,
                     commit_description=description,
                     repo_type=self.kind,

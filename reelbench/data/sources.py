@@ -349,7 +349,8 @@ def find_files(
             files += file_patterns.matching_files(path, name)
         else:
             file = _find_file(path, name, origin)
-            files += [] if file is None else [file]
+            if file is not None:
+                files.append(file)
         if files:
             break
     if not files:

@@ -164,7 +164,7 @@ class RetryCursor(Generic[T]):
         """Read on, as far as the cache goes."""
         self.key = None
         while self._value is None:
-            stored = self._next_kept()
+            stored = self._next_cached_reply()
             if stored is None:
                 self._end_of_cache()
                 return
@@ -174,7 +174,7 @@ class RetryCursor(Generic[T]):
                 continue
             self._read_reply(stored)
 
-    def _next_kept(self) -> StoredReply | None:
+    def _next_cached_reply(self) -> StoredReply | None:
         """Return the kept reply to the first of the requests that has one."""
         for request in self._possible_requests:
             self.request = request

@@ -172,14 +172,7 @@ class Batches:
         try:
             state = self._batch_client().batches.retrieve(name)
         except openai.NotFoundError:
-            if time.time() - batch.at < _FORGOTTEN:
-                self.note(
-                    f"batch {name}: the server does not know it; "
-                    "is this the key that handed it over?"
-                )
-                return
-            self.store.end_batch(batch.token)
-            self.note(f"batch {name}: gone from the server; its requests are asked again")
+            self._note_unknown(batch, name)
             return
         if state.status in _OPEN:
             progress = "not begun"
@@ -191,6 +184,20 @@ class Batches:
                 "rerun the command to collect the replies"
             )
             return
+        self._end_batch(batch, name, state)
+
+    def _note_unknown(self, batch: StoredBatch, name: str) -> None:
+        """Note a batch that the server does not know, and remove an old one."""
+        if time.time() - batch.at < _FORGOTTEN:
+            self.note(
+                f"batch {name}: the server does not know it; is this the key that handed it over?"
+            )
+            return
+        self.store.end_batch(batch.token)
+        self.note(f"batch {name}: gone from the server; its requests are asked again")
+
+    def _end_batch(self, batch: StoredBatch, name: str, state: Any) -> None:  # noqa: ANN401 - openai's Batch
+        """Keep the replies of a batch that has ended, remove it, and note both."""
         failures: Counter[str] = Counter()
         replies = 0
         for file_id in filter(None, (state.output_file_id, state.error_file_id)):

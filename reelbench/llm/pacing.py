@@ -180,7 +180,7 @@ class Pacer:
             if self._watch_timer.when() <= deadline:
                 return
             self._watch_timer.cancel()
-        self._plan_look(deadline)
+        self._look_again_at(deadline)
 
     def end_watch(self, call: "CallWatch") -> None:
         """Watch a call no more."""
@@ -193,7 +193,7 @@ class Pacer:
         """Note that a call ended because the server finished nothing: the next goes alone."""
         self._is_silent = True
 
-    def _plan_look(self, at: float) -> None:
+    def _look_again_at(self, at: float) -> None:
         self._watch_timer = asyncio.get_running_loop().call_at(at, self._look)
 
     def _look(self) -> None:
@@ -203,31 +203,31 @@ class Pacer:
         """
         self._watch_timer = None
         now = _now()
-        is_quiet = any(self._quiet_until(call) <= now for call in self._watched)
+        is_quiet = any(self._end_of_silence(call) <= now for call in self._watched)
         if is_quiet and self.elsewhere is not None:
             self._looking = asyncio.ensure_future(self._look_elsewhere(self.elsewhere()))
         else:
-            self._end_overdue()
+            self._end_overdue_calls()
 
     async def _look_elsewhere(self, finding: Coroutine[Any, Any, float | None]) -> None:
         """Take a reply to another process for a sign of life, then end overdue calls."""
         seconds = await finding
         if seconds is not None:
             self.last_reply_at = max(self.last_reply_at, _now() - seconds)
-        self._end_overdue()
+        self._end_overdue_calls()
 
-    def _end_overdue(self) -> None:
+    def _end_overdue_calls(self) -> None:
         now = _now()
         deadlines: list[float] = []
         for call in self._watched:
             deadline = self._deadline(call)
             if deadline <= now:
-                call.was_quiet = self._quiet_until(call) <= now
+                call.was_quiet = self._end_of_silence(call) <= now
                 call.end()
             else:
                 deadlines.append(deadline)
         if deadlines and self._watch_timer is None:
-            self._plan_look(min(deadlines))
+            self._look_again_at(min(deadlines))
 
     def _deadline(self, call: "CallWatch") -> float:
         """Return the moment at which a call is given up, as things are now."""
@@ -235,9 +235,9 @@ class Pacer:
         if median is None:  # all replies so far are other processes'
             median = call.time_limit
         longest = max(call.time_limit, _HANGS * median)
-        return min(self._quiet_until(call), call.began + longest)
+        return min(self._end_of_silence(call), call.began + longest)
 
-    def _quiet_until(self, call: "CallWatch") -> float:
+    def _end_of_silence(self, call: "CallWatch") -> float:
         """Return the moment until which the server has time to finish something."""
         return max(call.began, self.last_reply_at) + call.time_limit
 

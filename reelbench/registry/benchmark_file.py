@@ -228,14 +228,16 @@ class _Declaration:
 
     def _further_columns(self, mapping: RowMapping) -> tuple[Column, ...]:
         """Return the columns beside the kind's: the prompt's places, and optional ones in use."""
+        has_texts = self._row_kinds.form.rows in ("open", "mixed")
         is_made = {
             ASKED.name: self._row_kinds.is_mixed,
             GROUP.name: mapping.group is not None,
-            ALSO.name: mapping.answers is not None
-            and self._row_kinds.form.rows in ("open", "mixed"),
+            ALSO.name: mapping.answers is not None and has_texts,
         }
         names = list(self._prompt_places)
-        names += [name for name in OPTIONAL if name in mapping.columns or is_made.get(name)]
+        for name in OPTIONAL:
+            if name in mapping.columns or is_made.get(name):
+                names.append(name)
         kind_columns = {column.name for column in KIND_COLUMNS[self._row_kinds.form.rows]}
         columns: list[Column] = []
         for name in dict.fromkeys(names):

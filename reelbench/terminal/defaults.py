@@ -181,22 +181,26 @@ def _option_of_line(
     """
     words = table.replace(".", " ")
     command = commands.get(synonyms.COMMANDS.get(words, words))
-    of_family: list[_click.Parameter] = []
+    parameters_of_family: list[_click.Parameter] = []
     for family_command in commands.values():
-        of_family += [part for part in family_command.params if family_of(part) == table]
-    parameters = of_family
+        for part in family_command.params:
+            if family_of(part) == table:
+                parameters_of_family.append(part)
+    parameters = parameters_of_family
     if command is not None:
-        parameters = [*command.params, *of_family]
+        parameters = [*command.params, *parameters_of_family]
     for parameter in parameters:
         if _option_without_dashes(parameter) == name:
             return parameter
-    why = "no such command or family of options; `reelbench help` lists them"
     if command is not None:
         why = f"`reelbench {words}` has no such option"
-    elif of_family:
+    elif parameters_of_family:
         why = f"no such option; see `reelbench help {table}`"
-    close = get_close_matches(name.replace("_", "-"), map(_option_without_dashes, parameters), n=1)
-    if not parameters and table:
+    else:
+        why = "no such command or family of options; `reelbench help` lists them"
+    option_names = [_option_without_dashes(parameter) for parameter in parameters]
+    close = get_close_matches(name.replace("_", "-"), option_names, n=1)
+    if table and not parameters:
         close = get_close_matches(words, [*commands, *FAMILIES], n=1)
     line = name
     if table:
