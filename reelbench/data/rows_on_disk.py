@@ -130,7 +130,7 @@ class RowsOnDisk(os.PathLike[str]):
         """A line on why the task can't be run though its rows are here. Set when it is loaded."""
         self._failure: ReelbenchError | None = None
         self._located: SplitData | None = None
-        self._has_users_rows: bool | None = None
+        self._is_by_user: bool | None = None
         """True where they are somebody's own rows. None until that was looked up."""
 
     def ready(self) -> str | None:
@@ -138,7 +138,7 @@ class RowsOnDisk(os.PathLike[str]):
         self._failure = None
         self.problem = None
         self._located = None
-        self._has_users_rows = None
+        self._is_by_user = None
         try:
             self.__fspath__()
         except ReelbenchError as error:
@@ -181,21 +181,21 @@ class RowsOnDisk(os.PathLike[str]):
         with suppress(ReelbenchError):
             located = self._locate(fetch=False)
             fingerprint = located.source.fingerprint[:_DIGITS]
-            if self._has_own_rows(located):
+            if self._are_users_rows(located):
                 data = "own"
         named_task = discovery.find_task(self.task)
         task = None if named_task is None else named_task[1]
         cues: str | None = None
         if task is not None and task.reasoned:
-            cues = _name_of(_value(lambda: settings.CUES.read(QuestionCues.read)))
+            cues = _name_of(_value_or_invalid(lambda: settings.CUES.read(QuestionCues.read)))
         # A sampling in a task's YAML is in lmms-eval's config by itself.
-        sampling = _value(lambda: settings.FRAMES.read(FrameSampling.parse))
+        sampling = _value_or_invalid(lambda: settings.FRAMES.read(FrameSampling.parse))
         frames = _name_of(sampling)
         encoder: str | None = None
         if isinstance(sampling, FrameSampling):
             frames = sampling.spec(words=True)
             encoder = _encoder_of(sampling)
-        translations = _value(Translations.from_environment)
+        translations = _value_or_invalid(Translations.from_environment)
         return DataName(
             self.task,
             fingerprint,
@@ -206,25 +206,27 @@ class RowsOnDisk(os.PathLike[str]):
             language=getattr(translations, "language", settings.LANGUAGE.get() or None),
             translations=_name_of(translations),
             label=settings.LABEL.get() or None,
-            candidates=_name_of(_value(lambda: settings.CANDIDATES.read(Candidates.parse))),
+            candidates=_name_of(
+                _value_or_invalid(lambda: settings.CANDIDATES.read(Candidates.parse))
+            ),
             answering=_answering_of(task),
             data=data,
-            ids=_name_of(_value(lambda: settings.IDS.read(QuestionIds.read))),
+            ids=_name_of(_value_or_invalid(lambda: settings.IDS.read(QuestionIds.read))),
             run=settings.RUN.get() or None,
         )
 
-    def _has_own_rows(self, located: "SplitData") -> bool:
+    def _are_users_rows(self, located: "SplitData") -> bool:
         """Return True where the rows are somebody's own. They are looked at once."""
         from reelbench.data.ownership import entry_of, rows_owner
 
         if located.source.kind != "local":
             return False
-        if self._has_users_rows is None:
+        if self._is_by_user is None:
             spec = located.spec
             entries = (entry_of(spec, row) for row in located.rows)
             owner = rows_owner(spec, located.split, located.source, entries, located)
-            self._has_users_rows = owner == "own"
-        return self._has_users_rows
+            self._is_by_user = owner == "own"
+        return self._is_by_user
 
     def __str__(self) -> str:
         """Return the name as text, by which lmms-eval's response cache tells settings apart."""
@@ -252,10 +254,10 @@ def _answering_of(task: "TaskSpec | None") -> str | None:
         answering = settings.ANSWERING.read(Answering.parse) or Answering()
         return answering.for_task(task)
 
-    return _name_of(_value(answering_of_task))
+    return _name_of(_value_or_invalid(answering_of_task))
 
 
-def _value(read: Callable[[], Any]) -> Any:  # noqa: ANN401 - any value of the environment
+def _value_or_invalid(read: Callable[[], Any]) -> Any:  # noqa: ANN401 - any value of the environment
     """Return a value that the environment names, or `invalid` where it can't be read."""
     try:
         return read()

@@ -19,6 +19,7 @@ import tarfile
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -187,21 +188,8 @@ class SharedFrames:
 
     def _is_mine(self, path: str, holder: bytes) -> bool:
         """Return True where nobody living has a claim, which is the holder's then."""
-
-        def create() -> bool:
-            try:
-                with self._filesystem.open(path, "xb") as file:
-                    file.write(holder + b" 0")
-            except FileExistsError:
-                return False
-            except self._away_errors:
-                # Some servers call an object that is there already another error.
-                if self._sign_of_life(path) is None:
-                    raise
-                return False
-            return True
-
-        if self._answer_of_store(create, if_gone=True):
+        create_claim = partial(self._create_claim, path, holder + b" 0")
+        if self._answer_of_store(create_claim, if_gone=True):
             return True
         sign = self._sign_of_life(path)
         if sign is None:
@@ -215,11 +203,29 @@ class SharedFrames:
             self._address,
             PurePosixPath(path).name,
         )
-        self._answer_of_store(
-            lambda: self._filesystem.pipe_file(path, holder + b" 0"), if_gone=None
-        )
+        return self._take_claim_over(path, holder)
+
+    def _create_claim(self, path: str, sign: bytes) -> bool:
+        """Write a claim that is not there yet. Return False where it is."""
+        try:
+            with self._filesystem.open(path, "xb") as file:
+                file.write(sign)
+        except FileExistsError:
+            return False
+        except self._away_errors:
+            # Some servers call an object that is there already another error.
+            if self._sign_of_life(path) is None:
+                raise
+            return False
+        return True
+
+    def _take_claim_over(self, path: str, holder: bytes) -> bool:
+        """Write a dead machine's claim anew. Return False where another machine did as well."""
+        overwrite = partial(self._filesystem.pipe_file, path, holder + b" 0")
+        self._answer_of_store(overwrite, if_gone=None)
         self.wait()  # another machine may have seen the same, and the last one has it
-        return (self._sign_of_life(path) or holder).startswith(holder)
+        sign = self._sign_of_life(path) or holder
+        return sign.startswith(holder)
 
     def _sign_of_life(self, path: str) -> bytes | None:
         """Return a claim's text. None where it is gone, or can't be read just now."""
