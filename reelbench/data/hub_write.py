@@ -180,9 +180,9 @@ class Repository:
             lost_reply = error
         try:
             if create_pr:
-                address = self._new_request(title, last_request)
+                address = self._address_of_new_request(title, last_request)
             else:
-                address = self._new_commit(title, parent, revision)
+                address = self._address_of_new_commit(title, parent, revision)
         except (*hub.client_errors(), RuntimeError) as error:
             raise ReelbenchError(
                 f"{self.page}: it may have been committed or not: the reply was lost, and the Hub "
@@ -204,14 +204,16 @@ class Repository:
                 raise
         return self.api.repo_info(self.id, repo_type=self.kind).sha
 
-    def _new_request(self, title: str, last_request: int | None) -> str | None:
+    def _address_of_new_request(self, title: str, last_request: int | None) -> str | None:
         """Return the address of a pull request that is newer than the last known one."""
         number = self.open_request(title)
         if number is None or number == last_request:
             return None
         return f"{self.page}/discussions/{number}"
 
-    def _new_commit(self, title: str, parent: str | None, revision: str | None) -> str | None:
+    def _address_of_new_commit(
+        self, title: str, parent: str | None, revision: str | None
+    ) -> str | None:
         """Return the address of a branch's newest commit if it was sent here."""
         commits = self.api.list_repo_commits(self.id, repo_type=self.kind, revision=revision)
         newest = commits[0]

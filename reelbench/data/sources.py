@@ -74,7 +74,7 @@ def resolve(
     if isinstance(source, UrlFile):
         paths = _downloaded_files(source, declared, refresh=refresh)
         return Resolved(paths, "url", source.url)
-    return _of_hub(spec, source, declared, refresh=refresh)
+    return _resolve_on_hub(spec, source, declared, refresh=refresh)
 
 
 def _of_user(path: Path, origin: str, declared: SplitSpec) -> Resolved:
@@ -114,7 +114,7 @@ def _beside_by_pattern(
     return Resolved(tuple(files), "local", path.name)
 
 
-def _of_hub(
+def _resolve_on_hub(
     spec: BenchmarkSpec, source: HubFile, declared: SplitSpec, *, refresh: bool
 ) -> Resolved:
     token = token_of(spec)

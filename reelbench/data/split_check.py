@@ -141,21 +141,21 @@ def _states_upstream(
     source = spec.splits[split].source
     is_users = annotations is not None and annotations.kind == "local"
     if isinstance(source, HubFile) and not is_users:
-        states.append(_of_repository(source.repo_id, source.revision))
+        states.append(_state_of_repository(source.repo_id, source.revision))
     elif isinstance(source, UrlFile) and not is_users:
-        states.append(_of_url(source.url))
+        states.append(_state_of_url(source.url))
     for place in spec.media:
         if place.splits and split not in place.splits:
             continue
         if place.kind == "hub":
-            states.append(_of_repository(place.location, place.revision))
+            states.append(_state_of_repository(place.location, place.revision))
         elif place.kind == "archive":
-            states.append(_of_url(place.location))
+            states.append(_state_of_url(place.location))
     # Annotations and videos may be of one repository.
     return tuple(state for state in dict.fromkeys(states) if state is not None)
 
 
-def _of_repository(repo_id: str, pinned: str | None) -> Upstream | None:
+def _state_of_repository(repo_id: str, pinned: str | None) -> Upstream | None:
     used = pinned or hub.recorded_commit(repo_id)
     if used is None:
         return None
@@ -166,19 +166,19 @@ def _of_repository(repo_id: str, pinned: str | None) -> Upstream | None:
     return Upstream(repo_id, used, now, now != used)
 
 
-def _of_url(url: str) -> Upstream | None:
+def _state_of_url(url: str) -> Upstream | None:
     fetched = download.read_remote(download.place(url))
     if fetched is None:
         return None
-    used = _mark_of(fetched)
+    used = _version_mark(fetched)
     if hub.offline():
         return Upstream(url, used, None, None, "not asked, because HF_HUB_OFFLINE is set")
     try:
         current = download.head(url)
     except DataUnavailableError as error:
         return Upstream(url, used, None, None, str(error))
-    return Upstream(url, used, _mark_of(current), fetched.differs(current))
+    return Upstream(url, used, _version_mark(current), fetched.differs(current))
 
 
-def _mark_of(remote: download.Remote) -> str:
+def _version_mark(remote: download.Remote) -> str:
     return remote.etag or remote.last_modified or f"{remote.size} bytes"

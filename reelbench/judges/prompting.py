@@ -307,7 +307,7 @@ def _prompts_of_module(
     prompts: dict[str, _OwnersPrompt] = {}
     for node in ast.parse(module).body:
         if isinstance(node, ast.FunctionDef) and node.name not in prompts:
-            prompt = _returned_strings(node)
+            prompt = _prompt_that_function_returns(node)
             if prompt is not None:
                 prompts[node.name] = prompt
     prompt_by_criterion: dict[str, _OwnersPrompt] = {}
@@ -322,7 +322,7 @@ def _prompts_of_module(
     return prompt_by_criterion
 
 
-def _returned_strings(function: ast.FunctionDef) -> _OwnersPrompt | None:
+def _prompt_that_function_returns(function: ast.FunctionDef) -> _OwnersPrompt | None:
     strings: dict[str, str] = {}
     for node in function.body:
         match node:

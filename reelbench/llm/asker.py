@@ -136,23 +136,23 @@ class RetryCursor(Generic[T]):
         """
         self._asker = asker
         self.read = read
-        self._vote = vote
-        self._again = again
+        self._vote_number = vote
+        self._make_retry_messages = again
         self._schema = schema
         if FIELD in asker.sampling or asker.options.local:
             self._schema = None
         self._outdated = outdated or asker.options.outdated
-        self._limit = attempts
+        self._most_attempts = attempts
         self._may_extend = asker.options.retry_unread
         self._attempt = 0
-        self._passed = False
+        self._has_passed_over = False
         self._is_from_cache = True
-        self._cuts = 0
-        self._first = asker.request(messages)
-        self._possible_requests = [self._first]
+        self._cut_off_replies = 0
+        self._first_request = asker.request(messages)
+        self._possible_requests = [self._first_request]
         self._value: T | None = None
         self._error: str | None = None
-        self.request = self._first
+        self.request = self._first_request
         self.replies: list[CachedReply] = []
         self.key: bytes | None = None
         self.advance()
@@ -170,7 +170,7 @@ class RetryCursor(Generic[T]):
                 return
             self._attempt += 1
             if self._outdated is not None and self._outdated(stored):
-                self._passed = True
+                self._has_passed_over = True
                 continue
             self._read_reply(stored)
 
@@ -187,18 +187,18 @@ class RetryCursor(Generic[T]):
     @property
     def _key(self) -> bytes:
         """The key of the reply to the request."""
-        return reply_key(self.request.shape, self._vote, self._attempt)
+        return reply_key(self.request.shape, self._vote_number, self._attempt)
 
     def _end_of_cache(self) -> None:
         """Decide whether a reply that the cache does not have is to be asked for."""
-        if self._attempt >= self._limit and self._may_extend:
+        if self._attempt >= self._most_attempts and self._may_extend:
             self._may_extend = False
-            self._limit = self._attempt + ATTEMPTS
-        if self._passed or self._attempt < self._limit:
+            self._most_attempts = self._attempt + ATTEMPTS
+        if self._has_passed_over or self._attempt < self._most_attempts:
             self.key = self._key
         # A reply that is asked for now counts.
         self._outdated = None
-        self._passed = False
+        self._has_passed_over = False
 
     def _read_reply(self, stored: StoredReply) -> None:
         """Read the last attempt's reply, and prepare the next where it fails."""
@@ -211,7 +211,7 @@ class RetryCursor(Generic[T]):
             self._error = EMPTY_OR_CUT
             if self._is_from_cache and self._asker.as_it_stands and reply.raw is not None:
                 # It was kept as an answer, and a kept answer is never paid for again.
-                self._limit = self._attempt
+                self._most_attempts = self._attempt
         else:
             self._error = NOT_READ
             try:
@@ -228,8 +228,8 @@ class RetryCursor(Generic[T]):
             return
         self._possible_requests = self._next_requests(reply, self._error)
         if self._asker.has_outgrown(stored, self.request.messages):
-            self._limit += 1
-            self._possible_requests.insert(0, self._first)
+            self._most_attempts += 1
+            self._possible_requests.insert(0, self._first_request)
         else:
             self._count_cut(reply)
 
@@ -239,23 +239,23 @@ class RetryCursor(Generic[T]):
         The first is the one to send. The others are those of other releases, whose replies may be
         kept: without the schema, or in the same words.
         """
-        if self._again is None:
-            return [self._first]
-        messages = self._again(self.request.messages, reply.raw, error)
+        if self._make_retry_messages is None:
+            return [self._first_request]
+        messages = self._make_retry_messages(self.request.messages, reply.raw, error)
         requests: list[Request] = []
         if self._schema is not None:
             requests.append(self._asker.request(messages, self._schema))
         requests.append(self._asker.request(messages))
-        requests.append(self._first)
+        requests.append(self._first_request)
         return requests
 
     def _count_cut(self, reply: Reply) -> None:
         """Ask for no more once the bound on replies has cut two off."""
         if self._asker.bound is None or mishap_of_reply(reply) != "cut_off":
             return
-        self._cuts += 1
-        if self._cuts > 1:
-            self._limit = self._attempt
+        self._cut_off_replies += 1
+        if self._cut_off_replies > 1:
+            self._most_attempts = self._attempt
 
     def result(self, reason: str | None = None) -> AskResult[T]:
         """Return the question's result so far.
@@ -353,9 +353,11 @@ class Asker:
         self._places = Places(options.most_in_flight)
         self._outlook = Outlook()
         self._ended: StoppedError | None = None
-        self._is_known = False
+        self._has_answered_before = False
         self._answers_place = json.dumps(["answers", options.host, options.model])
-        self._followed = asyncio.Semaphore(max(_FOLLOWED, 2 * self.ahead) * options.most_in_flight)
+        self._questions_at_once = asyncio.Semaphore(
+            max(_FOLLOWED, 2 * self.ahead) * options.most_in_flight
+        )
         self._client: ChatClient | None = None
         self._tasks: dict[bytes, asyncio.Task[str | None]] = {}
         self._causes: dict[bytes, Cause] = {}
@@ -365,7 +367,7 @@ class Asker:
         self._asking_for_end: asyncio.Task[None] | None = None
         self._asking_for_statement: asyncio.Task[None] | None = None
         self._notes_end = notes_end
-        self._tells = tells and on_note is not None
+        self._tells_totals = tells and on_note is not None
         self._entered = 0
         self._left = False
         self._closed = False
@@ -374,8 +376,8 @@ class Asker:
         self._for_batch: dict[bytes, Request] = {}
         self._collecting = asyncio.Lock()
         self._collected = False
-        self._rejected = 0
-        self._who_said = False
+        self._rejections = 0
+        self._is_server_named = False
 
     @property
     def sent_sampling(self) -> dict[str, Any]:
@@ -452,7 +454,7 @@ class Asker:
         Raises:
             ReelbenchError: The cache can't be written. The replies in it are kept.
         """
-        async with self._followed:
+        async with self._questions_at_once:
             cursor = await self.cache.outside_loop(
                 RetryCursor[T],
                 self,
@@ -497,10 +499,10 @@ class Asker:
             task = asyncio.ensure_future(self._fetch_reply(key, cursor.request, cursor.read))
             self.cache.in_flight[key] = task
             self._tasks[key] = task
-            task.add_done_callback(partial(self._forget, key))
+            task.add_done_callback(partial(self._forget_task, key))
         return task
 
-    def _forget(self, key: bytes, ended: "asyncio.Task[str | None]") -> None:
+    def _forget_task(self, key: bytes, ended: "asyncio.Task[str | None]") -> None:
         del self.cache.in_flight[key], self._tasks[key]
         if not ended.cancelled():
             # Looked at: where the work has ended by another error, nobody waits for this one.
@@ -611,14 +613,14 @@ class Asker:
             await self._asking_for_end
         if self._asking_for_statement is not None:
             await self._asking_for_statement
-        self._leave()
+        self._leave_server()
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         if self._client is not None:
             with suppress(ReelbenchError):  # nothing depends on it
-                await self._keep_known()
+                await self._store_whether_answered()
             await self.cache.end_asking()
             await self._client.close()
             self._client = None
@@ -630,10 +632,10 @@ class Asker:
         """
         if self._closed:
             return
-        self._leave()
+        self._leave_server()
         self._closed = True
         self.cache.close(self.note)
-        if self._tells and self.tally.replies:
+        if self._tells_totals and self.tally.replies:
             counts = self.tally.record_fields()
             dates = shown_dates(counts["kept_from"], counts["kept_to"])
             self._say(
@@ -660,7 +662,7 @@ class Asker:
             replies = number_of(number, "reply has", "replies have")
             self.note(f"{self.options.model}: {replies} no text; {advice_on(instead)}")
 
-    def _leave(self) -> None:
+    def _leave_server(self) -> None:
         if not self._left:
             self._left = True
             if self.cache.give_pacer_up(self.options):
@@ -672,7 +674,7 @@ class Asker:
             return self
         self._batches = Batches(self.options, self.cache.store, self.note, self._tell_server)
         try:
-            await self._load_known()
+            await self._load_earlier_findings()
             if self.options.batch:
                 await self._collect_batches()
         except BaseException:
@@ -847,7 +849,7 @@ class Asker:
     async def _fetch_reply(self, key: bytes, request: Request, read: Read[Any]) -> str | None:
         """Get a reply into the cache. Return the reason where there is none."""
         claimed = False
-        await self._load_known()
+        await self._load_earlier_findings()
         await self._learn_statement()
         sampling = self._settings_now(request)
         try:
@@ -942,35 +944,35 @@ class Asker:
                 # Where another call has learnt it meanwhile, the new form goes out at once.
                 if sampling != self._settings_of(request, bound):
                     continue
-                if self._learns_from(error, request, bound):
+                if self._has_other_form(error, request, bound):
                     continue
                 if bound is None or not may_refuse_bound(error.words):
-                    raise self._with_advice(error, request) from None
+                    raise self._refusal_with_advice(error, request) from None
                 is_bound_refused = True
                 bound = None
             else:
                 if is_bound_refused:
-                    self._leave_bound_out()
+                    self._stop_sending_bound()
                 return
 
-    async def _load_known(self) -> None:
+    async def _load_earlier_findings(self) -> None:
         """Read what was learnt of server and model in earlier runs, once."""
         if self._parameters.is_loaded:
             return
         await self.cache.outside_loop(self._parameters.load, self.cache.store)
         if await self.cache.outside_loop(self.cache.store.valid_from, self._answers_place):
-            self._is_known = True
+            self._has_answered_before = True
             self._let_more_calls_go()
 
-    async def _keep_known(self) -> None:
+    async def _store_whether_answered(self) -> None:
         """Keep whether the model gives answers, for later runs."""
         store = self.cache.store
         if self._ended is not None:
             await self.cache.outside_loop(store.set_valid_from, self._answers_place, 0.0)
-        elif self._outlook.has_answer and not self._is_known:
+        elif self._outlook.has_answer and not self._has_answered_before:
             await self.cache.outside_loop(store.set_valid_from, self._answers_place, time.time())
 
-    def _learns_from(self, error: RejectedError, request: Request, bound: int | None) -> bool:
+    def _has_other_form(self, error: RejectedError, request: Request, bound: int | None) -> bool:
         """Send a request otherwise from now on, as its refusal says.
 
         Return False where there is no other form of it.
@@ -983,7 +985,7 @@ class Asker:
         self.note(f"{self.options.model} at {self.options.host} {line}")
         return True
 
-    def _with_advice(self, error: RejectedError, request: Request) -> RejectedError:
+    def _refusal_with_advice(self, error: RejectedError, request: Request) -> RejectedError:
         """Return a refusal with the user's way out of it, if any is known."""
         if error.refusal is not None:
             has_pictures = number_of_pictures(request.messages) > 0
@@ -997,7 +999,7 @@ class Asker:
         leave_out = json.dumps(dict.fromkeys(names))
         return RejectedError(f"{error}; {self.options.option}-extra '{leave_out}' leaves it out")
 
-    def _leave_bound_out(self) -> None:
+    def _stop_sending_bound(self) -> None:
         """Send no bound from now on: the server took a request without it alone."""
         if self.bound is not None and not self.bound.is_refused:
             self.bound.is_refused = True
@@ -1011,16 +1013,16 @@ class Asker:
 
         Where it accepts no request, asking stops.
         """
-        self._rejected += 1
-        if self._rejected == 1:
+        self._rejections += 1
+        if self._rejections == 1:
             self.note(str(error))
         if self.options.keep_going:
             return REJECTED
-        if self._rejected < REJECTIONS or self.pacer.last_reply_at:
+        if self._rejections < REJECTIONS or self.pacer.last_reply_at:
             self.note_outcome("rejected")
             return REJECTED
         return self._stop_asking(
-            REFUSED, f"{error}; {self._rejected} requests were rejected the same way; stopped"
+            REFUSED, f"{error}; {self._rejections} requests were rejected the same way; stopped"
         ).reason
 
     async def _claim_key(self, key: bytes, turn: Turn) -> Claimed:
@@ -1068,9 +1070,9 @@ class Asker:
         This is no trouble, so not one of the notes.
         """
         options = self.options
-        if options.local or self._who_said:
+        if options.local or self._is_server_named:
             return
-        self._who_said = True
+        self._is_server_named = True
         key = "no key"
         if options.unsent_key:
             key = f"no key: {options.unsent_key}"

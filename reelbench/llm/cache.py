@@ -164,21 +164,21 @@ class ReplyCache:
         self.is_shared = self.store.is_remote
         """True where other machines may ask for the same."""
         self._closed = False
-        self._ahead: dict[bytes, StoredReply | None] = {}
+        self._replies_read_ahead: dict[bytes, StoredReply | None] = {}
         self._readers: ThreadPoolExecutor | None = None
         self._writers: ThreadPoolExecutor | None = None
         if self.store.is_remote:
             self._readers = ThreadPoolExecutor(_READERS, "reelbench-cache")
             self._writers = ThreadPoolExecutor(_WRITERS, "reelbench-cache")
-        self._looks = Gathered[bytes, StoredReply | None](self._get_all, self._readers)
+        self._reads_together = Gathered[bytes, StoredReply | None](self._get_all, self._readers)
         self.claims = Gathered[bytes, Claimed](self._claim_all, self._readers)
         """Claims the right to ask for a key.
 
         A claim fails where the reply is here by now, or is being asked for elsewhere.
         """
-        self._puts = Gathered[StoredReply, bool](self._put_all, self._writers)
+        self._writes_together = Gathered[StoredReply, bool](self._put_all, self._writers)
         self._pacers: dict[tuple[str | None, str | None], _SharedPacer] = {}
-        self._awaited: dict[bytes, asyncio.Future[None]] = {}
+        self._keys_asked_elsewhere: dict[bytes, asyncio.Future[None]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._asking = 0
 
@@ -196,14 +196,14 @@ class ReplyCache:
 
     async def read_ahead(self, *keys: bytes) -> None:
         """Read the replies under keys ahead. The next `get` of each key takes its reply."""
-        missing = [key for key in keys if self._ahead.get(key) is None]
-        replies = await asyncio.gather(*map(self._looks.do, missing))
-        self._ahead |= dict(zip(missing, replies, strict=True))
+        missing = [key for key in keys if self._replies_read_ahead.get(key) is None]
+        replies = await asyncio.gather(*map(self._reads_together.do, missing))
+        self._replies_read_ahead |= dict(zip(missing, replies, strict=True))
 
     def get(self, key: bytes) -> StoredReply | None:
         """Return the reply kept under `key`, or None."""
-        if key in self._ahead:
-            stored = self._ahead.pop(key)
+        if key in self._replies_read_ahead:
+            stored = self._replies_read_ahead.pop(key)
         else:
             replies = self.store.get([key])
             stored = replies.get(key)
@@ -221,8 +221,8 @@ class ReplyCache:
     async def put(self, key: bytes, model: str, reply: Reply, giver: str | None = None) -> None:
         """Keep a reply and its giver, and give up the claim on it."""
         stored = stored_now(key, model, reply, giver)
-        if await self._puts.do(stored):
-            self._ahead[key] = stored  # its asker reads it next
+        if await self._writes_together.do(stored):
+            self._replies_read_ahead[key] = stored  # its asker reads it next
 
     async def wait_for_release(self, key: bytes) -> None:
         """Wait until no other process is asking for `key`.
@@ -232,13 +232,13 @@ class ReplyCache:
         Raises:
             ReelbenchError: The store can't be read.
         """
-        if not self._awaited:
+        if not self._keys_asked_elsewhere:
             watch = asyncio.ensure_future(self._watch())
             self._tasks.append(watch)
-        if key not in self._awaited:
+        if key not in self._keys_asked_elsewhere:
             loop = asyncio.get_running_loop()
-            self._awaited[key] = loop.create_future()
-        await asyncio.shield(self._awaited[key])
+            self._keys_asked_elsewhere[key] = loop.create_future()
+        await asyncio.shield(self._keys_asked_elsewhere[key])
 
     # --- askers
 
@@ -295,8 +295,8 @@ class ReplyCache:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            self._awaited.clear()
-        await self._puts.wait_until_done()
+            self._keys_asked_elsewhere.clear()
+        await self._writes_together.wait_until_done()
 
     def close(self, on_note: Callable[[str], None] | None = None) -> None:
         """Give up all claims and close the store, where nobody else uses it.
@@ -348,20 +348,20 @@ class ReplyCache:
         self._listeners[0](line)
 
     async def _watch(self) -> None:
-        while self._awaited:
+        while self._keys_asked_elsewhere:
             await asyncio.sleep(_LOOK)
             try:
                 claimed_keys = await self.outside_loop(
-                    self.store.claimed_elsewhere, list(self._awaited)
+                    self.store.claimed_elsewhere, list(self._keys_asked_elsewhere)
                 )
             except ReelbenchError as error:
-                for future in self._awaited.values():
+                for future in self._keys_asked_elsewhere.values():
                     future.set_exception(error)
                     _retrieve_error(future)  # its waiter may be gone
-                self._awaited.clear()
+                self._keys_asked_elsewhere.clear()
                 return
-            for key in self._awaited.keys() - claimed_keys:
-                self._awaited.pop(key).set_result(None)
+            for key in self._keys_asked_elsewhere.keys() - claimed_keys:
+                self._keys_asked_elsewhere.pop(key).set_result(None)
 
     async def _beat(self) -> None:
         with suppress(ReelbenchError):  # the next to write meets the same error, and tells

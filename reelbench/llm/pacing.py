@@ -78,7 +78,7 @@ class Pacer:
         self.stopped: StoppedError | None = None
         self._watched: set[CallWatch] = set()
         self._watch_timer: asyncio.TimerHandle | None = None
-        self._is_silent = False
+        self._is_server_silent = False
         self.elsewhere: Callable[[], Coroutine[Any, Any, float | None]] | None = None
         """Returns the seconds since the server's latest reply to any process, or None."""
         self._looking: asyncio.Task[None] | None = None
@@ -100,8 +100,8 @@ class Pacer:
         """
         if self.stopped is not None:
             raise self.stopped
-        if not self._waiting and self._free():
-            self._let_in()
+        if not self._waiting and self._may_let_in():
+            self._count_in()
             return self._round
         gate = asyncio.get_running_loop().create_future()
         if again:
@@ -132,8 +132,8 @@ class Pacer:
         now = _now()
         self.last_reply_at = now
         self.pace.finish(now, seconds)
-        if self._is_silent:
-            self._is_silent = False
+        if self._is_server_silent:
+            self._is_server_silent = False
             self.pace.start_over()
         self._let_waiting_in()
 
@@ -168,7 +168,7 @@ class Pacer:
             time_limit: Seconds.
             alone_limit: Seconds for a call that goes alone.
         """
-        if self._is_silent:
+        if self._is_server_silent:
             return CallWatch(self, alone_limit, is_alone=True)
         return CallWatch(self, time_limit)
 
@@ -191,7 +191,7 @@ class Pacer:
 
     def note_silence(self) -> None:
         """Note that a call ended because the server finished nothing: the next goes alone."""
-        self._is_silent = True
+        self._is_server_silent = True
 
     def _look_again_at(self, at: float) -> None:
         self._watch_timer = asyncio.get_running_loop().call_at(at, self._look)
@@ -267,15 +267,15 @@ class Pacer:
             work_task.cancel()
             stop_task.cancel()
 
-    def _free(self) -> bool:
+    def _may_let_in(self) -> bool:
         """Return True where a call may be let in now."""
         if _now() < self._held_until:
             return False
-        if self._is_silent:
+        if self._is_server_silent:
             return not self.in_flight
         return self.has_room
 
-    def _let_in(self) -> None:
+    def _count_in(self) -> None:
         if not self.in_flight:
             self.pace.begin_work(_now())
         self.in_flight += 1
@@ -285,12 +285,12 @@ class Pacer:
         """Let in calls that wait. `held_over` says that a server's hold has ended."""
         if held_over:
             self._timer = None
-        while self._waiting and self._free():
+        while self._waiting and self._may_let_in():
             if self.shared:
                 self._waiting.rotate(random.randrange(len(self._waiting)))  # noqa: S311
             gate = self._waiting.popleft()
             if not gate.done():
-                self._let_in()
+                self._count_in()
                 gate.set_result(None)
         if self._waiting and self._timer is None:
             loop = asyncio.get_running_loop()

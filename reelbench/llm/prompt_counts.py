@@ -131,9 +131,9 @@ class PromptCounts:
         self._faults: dict[str, Fault] = {}
         self._sizes: dict[str, _Size] = {}
         self._same_counts: dict[int, _SameCount] = {}
-        self._largest = 0
-        self._whole: deque[_Prompt] = deque(maxlen=_NEIGHBOURS)
-        self._low: deque[_Prompt] = deque(maxlen=_NEIGHBOURS)
+        self._largest_count = 0
+        self._whole_prompts: deque[_Prompt] = deque(maxlen=_NEIGHBOURS)
+        self._low_prompts: deque[_Prompt] = deque(maxlen=_NEIGHBOURS)
 
     @property
     def are_unverifiable(self) -> bool:
@@ -175,10 +175,10 @@ class PromptCounts:
         self._note_size(prompt, reply.prompt_tokens)
         fault = prompt.fault()
         if fault is None:
-            self._note_whole(prompt)
-        elif not any(prompt.may_be_kept_from(earlier) for earlier in self._whole):
+            self._note_whole_prompt(prompt)
+        elif not any(prompt.may_be_kept_from(earlier) for earlier in self._whole_prompts):
             self._faults[name] = fault
-            self._low.append(prompt)
+            self._low_prompts.append(prompt)
 
     def fault_by_now(self, name: str) -> Fault | None:
         """Return the fault of a question's prompt, as far as can be told by now."""
@@ -203,16 +203,16 @@ class PromptCounts:
         text_bytes = len(prompt.text.encode("utf-8", "replace"))
         size = _Size(count, prompt.pictures, text_bytes)
         self._sizes[prompt.name] = size
-        self._largest = max(self._largest, count)
+        self._largest_count = max(self._largest_count, count)
         if self._is_round(count):
             self._same_counts.setdefault(count, _SameCount()).add(prompt.name, size)
 
-    def _note_whole(self, prompt: _Prompt) -> None:
+    def _note_whole_prompt(self, prompt: _Prompt) -> None:
         """Note a prompt that was counted whole. Low counts beside it may be no fault."""
-        self._whole.append(prompt)
-        for low in list(self._low):
+        self._whole_prompts.append(prompt)
+        for low in list(self._low_prompts):
             if low.may_be_kept_from(prompt):
-                self._low.remove(low)
+                self._low_prompts.remove(low)
                 self._faults.pop(low.name, None)
 
     def _is_round(self, count: int) -> bool:
@@ -224,7 +224,7 @@ class PromptCounts:
     def _is_window(self, count: int) -> bool:
         """Return True where no prompt has more tokens than a round count that several share."""
         same_count = self._same_counts.get(count)
-        return same_count is not None and same_count.is_unlike and count == self._largest
+        return same_count is not None and same_count.is_unlike and count == self._largest_count
 
     def _is_below_shorter_ones(self, count: int) -> bool:
         """Return True where prompts of a count are longer than one that has more tokens.

@@ -77,14 +77,14 @@ async def statement_of(
         return ServerStatement()
     software = _SOFTWARE.get(str(listed.get("owned_by")))
     if software == "llama.cpp":
-        return _of_llama_cpp(await page("/props", None))
+        return _statement_of_llama_cpp(await page("/props", None))
     if software == "LM Studio":
         return _of_lm_studio(model, await page("/api/v0/models", None))
     if software is not None or "max_model_len" in listed:
         return ServerStatement(software=software, context=_number(listed.get("max_model_len")))
     version = await page("/api/version", None)
     if is_object(version) and isinstance(version.get("version"), str):
-        return await _of_ollama(model, page)
+        return await _statement_of_ollama(model, page)
     return ServerStatement()
 
 
@@ -112,7 +112,7 @@ def _listed_model(model: str, models: Sequence[Mapping[str, Any]]) -> Mapping[st
     return {}
 
 
-def _of_llama_cpp(props: object) -> ServerStatement:
+def _statement_of_llama_cpp(props: object) -> ServerStatement:
     """Return the statement in llama.cpp's `/props`."""
     if not is_object(props):
         return ServerStatement(software="llama.cpp")
@@ -150,7 +150,7 @@ def _of_lm_studio(model: str, page: object) -> ServerStatement:
     return unstated
 
 
-async def _of_ollama(model: str, page: GetPage) -> ServerStatement:
+async def _statement_of_ollama(model: str, page: GetPage) -> ServerStatement:
     """Return the statement in Ollama's pages on a model.
 
     Its context is that of the model in memory, or the one that its file sets. What the weights

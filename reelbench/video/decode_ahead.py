@@ -104,7 +104,7 @@ class Ahead(Generic[KeyT]):
             # Here each thread has a niceness of its own, and hands it on to those it starts.
             os.nice(10)
         while True:
-            place = self._take_next()
+            place = self._next_place()
             if place is None:
                 return
             with suppress(Exception):
@@ -114,7 +114,7 @@ class Ahead(Generic[KeyT]):
                 turns.notify_all()
             self._ready[place].set_result(None)
 
-    def _take_next(self) -> int | None:
+    def _next_place(self) -> int | None:
         """Wait for the next thing to work on. Return its place, or None."""
         with self._changed:
             self._changed.wait_for(self._may_go_on)
