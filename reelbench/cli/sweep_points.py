@@ -61,10 +61,11 @@ class Drawing:
         write_json(output / SWEEP_FILE, {"schema_version": SCHEMA, "points": list(points)})
         for task_points in by_metric(points):
             lines = lines_of(task_points, self.by)
-            of_all = {"": lines.pop("")}
-            self._draw_lines(output / f"sweep_{task_points.task}.svg", task_points, of_all)
-            of_labels = output / f"sweep_{task_points.task}_by_{self.by}.svg"
-            self._draw_lines(of_labels, task_points, lines)
+            line_of_all = {"": lines.pop("")}
+            picture_of_all = output / f"sweep_{task_points.task}.svg"
+            self._draw_lines(picture_of_all, task_points, line_of_all)
+            picture_of_labels = output / f"sweep_{task_points.task}_by_{self.by}.svg"
+            self._draw_lines(picture_of_labels, task_points, lines)
 
     def _draw_lines(
         self, path: Path, task_points: TaskPoints, lines: Mapping[str, MetricLine]
@@ -115,13 +116,16 @@ def show_points(
 def tell_different_questions(points: Sequence[Point], note: Note) -> None:
     """Say which tasks' points are not over the same number of questions."""
     for task, task_points in by_task(points).items():
-        scored = {point["label"]: point["counts"]["scored"] for point in task_points}
-        if len(set(scored.values())) > 1:
-            counts = ", ".join(f"{number} with {label}" for label, number in scored.items())
-            unit = ""
-            if "frames" in task_points[0]:
-                unit = " frames"
-            note(f"{task}: the points are not over the same questions: scored are {counts}{unit}")
+        scored_by_label: dict[str, int] = {}
+        for point in task_points:
+            scored_by_label[point["label"]] = point["counts"]["scored"]
+        if len(set(scored_by_label.values())) <= 1:
+            continue
+        counts = [f"{number} with {label}" for label, number in scored_by_label.items()]
+        line = ", ".join(counts)
+        if "frames" in task_points[0]:
+            line += " frames"
+        note(f"{task}: the points are not over the same questions: scored are {line}")
 
 
 def points_of(

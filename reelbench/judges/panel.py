@@ -311,12 +311,14 @@ def _sum_records(records: Sequence[JudgeRecord]) -> dict[str, Any]:
     first_days = [record.kept_from for record in records if record.kept_from]
     last_days = [record.kept_to for record in records if record.kept_to]
     costs = [record.cost_usd for record in records if record.cost_usd is not None]
+    total_cost = None
+    if len(costs) == len(records):  # without one judge's cost that of all is unknown
+        total_cost = sum(costs)
     fields: dict[str, Any] = {
         "returned": dict(sorted(returned.items())),
         "kept_from": min(first_days, default=None),
         "kept_to": max(last_days, default=None),
-        # Without one judge's cost that of all is unknown.
-        "cost_usd": sum(costs) if len(costs) == len(records) else None,
+        "cost_usd": total_cost,
     }
     for name in ("calls", "cached", "prompt_tokens", "completion_tokens"):
         fields[name] = sum(getattr(record, name) for record in records)

@@ -339,13 +339,19 @@ def shortened(value: object, length: int) -> str:
     Nothing in it acts on a terminal.
     """
     text = as_text(value)
-    head = " ".join(printable(text[: 4 * length]).split())
-    if len(text) <= 4 * length and len(head) <= length:
+    # Blanks go, so more is looked at than is shown.
+    longest = 4 * length
+    head = _one_line(text[:longest])
+    if len(text) <= longest and len(head) <= length:
         return head
-    tail = " ".join(printable(text[-4 * length :]).split())
+    tail = _one_line(text[-longest:])
     # The space between is where a cut falls; an answer stands at the end.
     half = (length - 3) // 2
     return f"{head[:half]} … {tail[-half:]}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(printable(text).split())
 
 
 def _reader_line(result: "Result", reading: "ReadingRecord") -> str:
