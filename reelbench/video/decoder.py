@@ -197,13 +197,16 @@ def decode_pictures(
     All are given at the first one's size.
     """
     size: tuple[int, int] | None = None
-    picked: list[int] = sampling.pick(timeline).tolist()
-    for frame in picked:
+    picked_frames: list[int] = sampling.pick(timeline).tolist()
+    for frame in picked_frames:
         path = paths[frame]
-        picture = _work_until_deadline(partial(_decode_picture, path), Deadline(path, time_limit))
+        deadline = Deadline(path, time_limit)
+        picture = _work_until_deadline(partial(_decode_picture, path), deadline)
         if size is None:
             size = sampling.scaled_size(picture.width, picture.height)
-        yield Frame(frame, float(timeline.timestamps[frame]), turn_and_scale(picture, size, 0))
+        timestamp = float(timeline.timestamps[frame])
+        scaled_picture = turn_and_scale(picture, size, 0)
+        yield Frame(frame, timestamp, scaled_picture)
 
 
 def _decode_picture(path: Path) -> VideoFrame:

@@ -458,9 +458,12 @@ def _timeline_of_pictures(paths: Sequence[Path], timestamps: Sequence[float]) ->
             f"not {len(timestamps)}"
         )
     times = np.array(timestamps, float) - timestamps[0]
-    last_step = statistics.median(steps) if steps else 1.0
+    last_step = 1.0
+    if steps:
+        last_step = statistics.median(steps)
+    duration = float(times[-1]) + last_step
     keyframes = np.ones(len(paths), bool)
-    return Timeline(times, keyframes, float(times[-1]) + last_step)
+    return Timeline(times, keyframes, duration)
 
 
 def _pictures_as_stored_frames(

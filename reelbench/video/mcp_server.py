@@ -160,7 +160,9 @@ class Served:
         for number, (seconds, picture) in enumerate(frames, start=1):
             text = f"{window.video}: frame {number} of {stored.given}, at {seconds:.3f} s"
             content.append(types.TextContent(text=text))
-            mime_type = "image/png" if picture.suffix.lower() == ".png" else "image/jpeg"
+            mime_type = "image/jpeg"
+            if picture.suffix.lower() == ".png":
+                mime_type = "image/png"
             data = b64encode(picture.read_bytes()).decode()
             content.append(types.ImageContent(data=data, mime_type=mime_type))
         content += [types.TextContent(text=f"note: {note}") for note in stored.notes]

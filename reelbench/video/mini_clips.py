@@ -72,12 +72,13 @@ def mini_pictures(benchmark: str, layout: str, folders: Sequence[str]) -> Path:
 def _draw_pictures(path: Path, name: str) -> None:
     # Shots follow one another: the number says where in the episode a picture is.
     shot = int(name.rpartition("/")[2] or 0)
-    first = shot * PICTURES * NUMBER_STEP
+    first_place = shot * PICTURES
     with written_aside(path) as aside:
         aside.mkdir(parents=True)
         for number in range(PICTURES):
             picture = _draw_crossing(name, number, PICTURES)
-            file = aside / f"IMAGE_{first + number * NUMBER_STEP:010d}.jpg"
+            picture_number = (first_place + number) * NUMBER_STEP
+            file = aside / f"IMAGE_{picture_number:010d}.jpg"
             file.write_bytes(_as_jpeg(picture))
 
 

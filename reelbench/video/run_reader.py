@@ -91,18 +91,25 @@ class RunReader:
     def read(self, run: Run) -> Iterator[Picture]:
         """Yield a run's pictures in rising order. What can't be decoded is left out."""
         # A damaged file gives some late, and leaves others out.
-        due = deque(run.frames)
-        waiting: dict[int, VideoFrame] = {}
-        pictures = self._by_counting(run) if self._index.ordinal else self._by_seeking(run)
+        frames_to_yield = deque(run.frames)
+        early_pictures: dict[int, VideoFrame] = {}
+        if self._index.ordinal:
+            pictures = self._by_counting(run)
+        else:
+            pictures = self._by_seeking(run)
         for frame, picture in pictures:
-            if due and frame >= due[0]:
-                waiting[frame] = picture
-            while due and (due[0] in waiting or len(waiting) > _MOST_WAITING):
-                due_frame = due.popleft()
-                if due_frame in waiting:
-                    yield Picture(due_frame, waiting.pop(due_frame))
-        for frame in sorted(waiting):
-            yield Picture(frame, waiting[frame])
+            if frames_to_yield and frame >= frames_to_yield[0]:
+                early_pictures[frame] = picture
+            while frames_to_yield:
+                next_frame = frames_to_yield[0]
+                is_here = next_frame in early_pictures
+                if not is_here and len(early_pictures) <= _MOST_WAITING:
+                    break
+                frames_to_yield.popleft()
+                if is_here:
+                    yield Picture(next_frame, early_pictures.pop(next_frame))
+        for frame in sorted(early_pictures):
+            yield Picture(frame, early_pictures[frame])
 
     # --- by counting
 
