@@ -257,8 +257,8 @@ class Member:
         unavailable = [reason for reason in reasons if reason not in {None, UNPARSABLE}]
         if unavailable:
             return Reason(f"judge_{unavailable[-1]}")
-        cast = [result.value for result in results if result.value is not None]
-        score = score_of_votes(cast, self.options.votes, self.options.vote_rule)
+        votes = [result.value for result in results if result.value is not None]
+        score = score_of_votes(votes, self.options.votes, self.options.vote_rule)
         if score is None:
             if any(result.is_cut_off for result in results):
                 return Reason.JUDGE_CUT_OFF

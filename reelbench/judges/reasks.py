@@ -72,25 +72,25 @@ class PossibleRequests:
             sampling: The settings of each call.
             structured: True where the first call has the schema.
         """
-        self._again = score_again(scale)
+        self._make_retry_messages = score_again(scale)
         self._model = model
         self._sampling = sampling
         self._sampling_with_schema = with_schema(sampling, score_schema(scale.low, scale.high))
         if structured and FIELD not in sampling:
             self._sampling = self._sampling_with_schema
-        self._first = self._request_of(messages, self._sampling)
-        self._requests = [self._first]
+        self._first_request = self._request_of(messages, self._sampling)
+        self._possible_requests = [self._first_request]
 
     def advance(self, reply: JudgeReply) -> bool:
         """Go on to the next attempt. Return False where no request made this reply."""
         makers: list[PossibleRequest] = []
-        for request in self._requests:
+        for request in self._possible_requests:
             key = reply_key(request.shape, reply.vote, reply.attempt)
             if key.hex() == reply.key:
                 makers.append(request)
-        self._requests = [self._first]
+        self._possible_requests = [self._first_request]
         for request in makers:
-            self._requests += self._possible_reasks(request.messages, reply.raw)
+            self._possible_requests += self._possible_reasks(request.messages, reply.raw)
         return bool(makers)
 
     def _possible_reasks(
@@ -98,7 +98,7 @@ class PossibleRequests:
     ) -> Iterator[PossibleRequest]:
         """Yield the re-asks that may follow a reply."""
         for error in (NOT_READ, EMPTY_OR_CUT):
-            longer = self._again(messages, raw, error)
+            longer = self._make_retry_messages(messages, raw, error)
             yield self._request_of(longer, self._sampling)
             yield self._request_of(longer, self._sampling_with_schema)
 

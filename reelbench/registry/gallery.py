@@ -74,10 +74,11 @@ def owner_of_task(task: str) -> str | None:
 def owner_of_twin(task: str) -> str | None:
     """Return the gallery's benchmark whose twin this task is. None where there is none."""
     for name in names():
-        if task not in (folder() / name / NAME).read_text(encoding="utf-8"):
+        declaration = folder() / name / NAME
+        if task not in declaration.read_text(encoding="utf-8"):  # which is quicker than to parse it
             continue
-        spec = spec_of(name)
-        if any(own_task.twin == task for own_task in spec.tasks):
+        twins = [declared_task.twin for declared_task in spec_of(name).tasks]
+        if task in twins:
             return name
     return None
 
