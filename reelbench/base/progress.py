@@ -52,12 +52,15 @@ def no_bar(title: str, total: float | None) -> Generator[Show]:
 
 
 def counted(items: Iterable[ItemT], show: Show) -> Iterator[ItemT]:
-    """Yield the items, and show how many are done and how fast."""
+    """Yield the items, and show how many are done and how fast.
+
+    An item is done when the next one is asked for.
+    """
     began = time.monotonic()
     for number, item in enumerate(items, start=1):
+        yield item
         rate = number / max(time.monotonic() - began, 1e-9)
         show(number, f"{rate:.3g}/s")
-        yield item
 
 
 @contextmanager

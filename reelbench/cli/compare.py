@@ -262,13 +262,14 @@ def _compare_by_item(
     if how.picture is not None and not how.labels:
         raise InputError("--picture: draws labels; give --labels too")
     if how.store is not None:
-        facts["among"] = of_house("compare --store")(how.store, a.result, b.result)
+        pair_in_store = of_house("compare --store")
+        facts["among"] = pair_in_store(how.store, a.result, b.result, bar=console.progress)
     if how.labels:
-        facts["labels"] = comparison.compare_labels(a.samples, b.samples, spec)
+        facts["labels"] = comparison.compare_labels(a.samples, b.samples, spec, console.progress)
     if how.picture is not None:
         models = [a.result.model.id, b.result.model.id]
         write_text(how.picture, _draw_by_label(spec, models, facts["labels"]))
-    compared = comparison.compare(a.samples, b.samples, spec)
+    compared = comparison.compare(a.samples, b.samples, spec, console.progress)
     if how.as_json:
         _write_json(a, b, asdict(compared), facts)
         return

@@ -52,7 +52,9 @@ def lint(
     """
     from reelbench.tasks.lint import benchmark_lint, lint_page
 
-    report = benchmark_lint.lint_benchmark(name, split, data, baseline=baseline)
+    report = benchmark_lint.lint_benchmark(
+        name, split, data, baseline=baseline, bar=console.progress
+    )
     document = benchmark_lint.document(report, __version__)
     if write:
         _write_beside(report)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import typer
 
 from reelbench.base.errors import InputError, visible
+from reelbench.base.progress import counted
 from reelbench.terminal import console
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def new(
     from reelbench.registry import discovery
     from reelbench.registry.benchmark_judge import judge_in_words
     from reelbench.registry.row_columns import ASKED
-    from reelbench.tasks.benchmark_folder import NewBenchmark, make, refuse_existing_folder
+    from reelbench.tasks.benchmark_folder import STEPS, NewBenchmark, make, refuse_existing_folder
 
     folder = out or Path(new_id)
     refuse_existing_folder(folder)
@@ -156,7 +157,8 @@ def new(
         without=without or (),
         sheet=sheet,
     )
-    spec, guess = make(new_benchmark, folder)
+    with console.progress(f"making {new_id}", STEPS) as show:
+        spec, guess = make(new_benchmark, folder, show)
     if twin:  # its rows stay on the Hub
         (folder / f"rows{rows.suffix.lower()}").unlink()
     if "facets" in further_keys:
@@ -201,11 +203,13 @@ def _first_rows(spec: "BenchmarkSpec") -> _Trial:
     faults: list[str] = []
     split = spec.default_split
     try:
-        for entry in mapped_rows.read_each(spec, locate(spec.id).paths, split):
-            if isinstance(entry.row, InputError):
-                faults.append(str(entry.row))
-            elif len(rows) < _TRIED_ROWS:
-                rows.append(entry.row)
+        entries = mapped_rows.read_each(spec, locate(spec.id).paths, split)
+        with console.progress("reading its rows", None) as show:
+            for entry in counted(entries, show):
+                if isinstance(entry.row, InputError):
+                    faults.append(str(entry.row))
+                elif len(rows) < _TRIED_ROWS:
+                    rows.append(entry.row)
     except InputError as error:
         faults.append(str(error))
     if not rows:

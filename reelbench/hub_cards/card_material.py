@@ -19,6 +19,7 @@ from reelbench.base.base_record import record_of
 from reelbench.base.containment import contained
 from reelbench.base.errors import InputError
 from reelbench.base.files import read_text
+from reelbench.base.progress import Bar, counted, no_bar
 from reelbench.base.yaml_text import read_mapping
 from reelbench.data import loading, ownership, sources
 from reelbench.data.redistribution import why_withheld
@@ -194,6 +195,7 @@ def gather(
     data_splits: Sequence[str] | None = None,
     labels: split_counts.Labels | None = None,
     framework: str | None = None,
+    bar: Bar = no_bar,
 ) -> Material:
     """Gather a card's material from what is on this machine. Never asks the network.
 
@@ -205,15 +207,17 @@ def gather(
         data_splits: Likewise; by default all splits whose rows may be passed on.
         labels: Labels that the rows don't hold, such as CogME's tags.
         framework: See there.
+        bar: It shows how many splits are counted.
 
     Raises:
         InputError: `data` is not there or can't be read.
     """
     located = locate_splits(spec, data)
     splits: list[SplitMaterial] = []
-    for name, declared in spec.splits.items():
-        counted = _count_rows(spec, located[name], labels) if name in located else None
-        splits.append(SplitMaterial(name, declared, counted))
+    with bar("counting splits", len(spec.splits)) as show:
+        for name, declared in counted(spec.splits.items(), show):
+            numbers = _count_rows(spec, located[name], labels) if name in located else None
+            splits.append(SplitMaterial(name, declared, numbers))
     if data_splits is None:
         data_splits = [name for name in spec.splits if why_withheld(spec, name) is None]
     example: Row | None = None

@@ -81,6 +81,7 @@ def render(
         data_splits=data_splits,
         labels=_labels_of_tags(tags),
         framework=framework,
+        bar=console.progress,
     )
     for note in merge.write(material, out):
         console.note(note)
@@ -145,6 +146,7 @@ def push(
         eval_yaml=eval_yaml,
         framework=framework,
         private=private,
+        bar=console.progress,
     )
     spec = find_split(name).spec
     try:

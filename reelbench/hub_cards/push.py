@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple
 
 from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.progress import Bar, no_bar
 from reelbench.data import hub, loading
 from reelbench.data.hub_write import FileChanges, Head, Repository, differs
 from reelbench.data.redistribution import why_withheld
@@ -39,6 +40,8 @@ class PushOptions:
     eval_yaml: bool = False
     framework: str | None = None
     private: bool = False
+    bar: Bar = no_bar
+    """Shows how many splits are counted."""
 
 
 class PushOutcome(NamedTuple):
@@ -274,6 +277,7 @@ def _card_texts(
         data_splits=data_splits,
         labels=labels,
         framework=options.framework,
+        bar=options.bar,
     )
     card = merge.texts(material, readme, f"{repo_id}, {merge.README}")
     if not options.eval_yaml:

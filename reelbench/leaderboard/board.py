@@ -39,6 +39,7 @@ from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.leaderboard.history import TableHistory, history_of_table, values_of_table
 from reelbench.leaderboard.kept_values import KeptValues
 from reelbench.leaderboard.missing_columns import Note, with_columns
+from reelbench.leaderboard.model_facts import with_model_facts
 from reelbench.leaderboard.overall import ModelKey, Overall
 from reelbench.leaderboard.ranking import Noise
 from reelbench.leaderboard.rows_only import Table
@@ -210,16 +211,22 @@ def make(
         return make_of(readable, faults)
 
 
-def pair_in_store(path: Path, a: Result, b: Result) -> dict[str, Any]:
+def pair_in_store(path: Path, a: Result, b: Result, *, bar: Bar = no_bar) -> dict[str, Any]:
     """Return the comparison of two results in a store's table.
 
     It has the pair's difference, its interval and its p, among all pairs of the table.
+
+    Args:
+        path: The store.
+        a: A result.
+        b: Another one.
+        bar: It shows how much of the store is read and compared.
 
     Raises:
         InputError: If one is not in the store, they are of two tables, or one isn't its model's
             best there.
     """
-    board = make(path, published=False)
+    board = make(path, published=False, workers=Workers(1, bar=bar))
     row_of: dict[str | None, BoardEntry] = {}
     for row in board.entries:
         if row.stored is not None and row.stored.videos is None:
@@ -401,6 +408,7 @@ def ranked_board(
     if names is None:
         names = aliases.read()
     model_names = names.models(row.model for row in rows)
+    rows = with_model_facts(rows, model_names)
     models = overall.model_keys(rows, model_names)
     by_group: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
     for row in rows:

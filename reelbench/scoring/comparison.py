@@ -17,6 +17,7 @@ import numpy as np
 
 from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import sha256_of_names
+from reelbench.base.progress import Bar, counted, no_bar
 from reelbench.base.text_tables import Table, p_value
 from reelbench.judges.identity import judge_as_answered, returned_ids, single_judges
 from reelbench.registry.model_ids import same_model
@@ -251,21 +252,32 @@ def _prompt_name(record: JudgeRecord) -> str:
 
 
 def compare(
-    samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: BenchmarkSpec
+    samples_a: Sequence[Sample],
+    samples_b: Sequence[Sample],
+    spec: BenchmarkSpec,
+    bar: Bar = no_bar,
 ) -> Comparison:
     """Test two models' samples of the same benchmark and split, metric by metric.
+
+    Args:
+        samples_a: One model's samples.
+        samples_b: The other's.
+        spec: The benchmark.
+        bar: It shows how many metrics are compared.
 
     Raises:
         InputError: There is no item that both answered.
     """
     a, b = on_both(samples_a, samples_b)
     metrics: dict[str, Difference] = {}
-    for metric in spec.metrics:
-        if isinstance(metric.aggregate, Corpus):
-            continue
-        difference = metric_difference(spec, metric, a, b)
-        if difference is not None:
-            metrics[metric.name] = difference
+    compared_metrics = [
+        metric for metric in spec.metrics if not isinstance(metric.aggregate, Corpus)
+    ]
+    with bar("comparing metrics", len(compared_metrics)) as show:
+        for metric in counted(compared_metrics, show):
+            difference = metric_difference(spec, metric, a, b)
+            if difference is not None:
+                metrics[metric.name] = difference
     unscored = _few_unscored(samples_a, samples_b)
     primary = metrics.get(spec.primary.name)
     if primary is None:
@@ -574,7 +586,10 @@ def _percent_right(
 
 
 def compare_labels(
-    samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: BenchmarkSpec
+    samples_a: Sequence[Sample],
+    samples_b: Sequence[Sample],
+    spec: BenchmarkSpec,
+    bar: Bar = no_bar,
 ) -> list[dict[str, Any]]:
     """Return the primary metric of both models on each CogME label's questions.
 
@@ -595,13 +610,14 @@ def compare_labels(
             "--labels: these results have no CogME labels; score both with --tags FILE"
         )
     differences: list[dict[str, Any]] = []
-    for label, (tagged_a, tagged_b) in tagged.items():
-        difference = metric_difference(spec, spec.primary, tagged_a, tagged_b)
-        if difference is not None:
-            row = asdict(difference)
-            del row["mcnemar"]
-            row["label"] = label
-            differences.append(row)
+    with bar("comparing labels", len(tagged)) as show:
+        for label, (tagged_a, tagged_b) in counted(tagged.items(), show):
+            difference = metric_difference(spec, spec.primary, tagged_a, tagged_b)
+            if difference is not None:
+                row = asdict(difference)
+                del row["mcnemar"]
+                row["label"] = label
+                differences.append(row)
     if not differences:
         raise InputError(f"--labels: no tagged question has {spec.primary.name} in both results")
     adjusted = holm([row["p"] for row in differences])

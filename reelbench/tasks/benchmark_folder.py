@@ -16,6 +16,7 @@ from reelbench.base import tables
 from reelbench.base.containment import allow_outside_folder
 from reelbench.base.errors import InputError, cut_in_the_middle, first_of, number_of
 from reelbench.base.files import LONGEST_NAME, replacing_folder, write_text
+from reelbench.base.progress import Show, no_show
 from reelbench.base.values import is_array, is_object
 from reelbench.data import file_patterns, row_cells, row_tables
 from reelbench.registry import benchmark_block, benchmark_file, benchmark_mapping, datasheet_form
@@ -31,6 +32,8 @@ from reelbench.video.file_match import FileMatch
 from reelbench.video.folder_layouts import FolderLayouts, VideoFolder
 from reelbench.video.folder_listings import FolderListings
 
+STEPS = 4
+"""Steps of making a folder, which are shown."""
 _YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
 _SHOWN_NAME = 40
 _MOST_UNUSED = 12
@@ -94,8 +97,13 @@ class _Source(NamedTuple):
     """Where several files keep their names: the folder that these count from."""
 
 
-def make(request: NewBenchmark, folder: Path) -> NewFolder:
+def make(request: NewBenchmark, folder: Path, show: Show = no_show) -> NewFolder:
     """Write a benchmark's folder from a file of rows.
+
+    Args:
+        request: The benchmark.
+        folder: Its folder, which is made.
+        show: Shows how many of the `STEPS` are done.
 
     Raises:
         InputError: The id can't be one, the folder is there already, the rows can't be read, or
@@ -103,12 +111,14 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
     """
     _check_request(request, folder)
     keys = _parsed_keys(request)
+    show(0, "reading the rows")
     source = _read_source(request, keys)
     rows = [row for _, row in source.rows]
     if not rows:
         raise InputError(f"{request.rows}: no rows; expected at least one question")
     folder_of_videos = VideoFolder(request.media) if request.media else None
     beside = _beside_rows(request, keys)
+    show(1, "guessing columns")
     without = _columns_without(request, [*rows, beside.values])
     _refuse_orders(request, rows, without)
     result = guess(
@@ -125,6 +135,7 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
     if isinstance(video, str) and "{" not in video:
         _refuse_long_names(source, video)
     _refuse_double_ids(request, source, result)
+    show(2, "looking for videos")
     videos = _videos_of(source, result)
     layouts: FolderLayouts | None = None
     media = request.media
@@ -136,6 +147,7 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
         if layouts.note is not None:
             why = result.why.get("video", "as you say")
             result.why["video"] = f"{why}; {layouts.note}"
+    show(3, "writing")
     with _removed_on_failure(folder):
         _write_folder(request, result, source, layouts, folder)
         if media:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reelbench.base.progress import counted
 from reelbench.terminal import console
 
 if TYPE_CHECKING:
@@ -44,16 +45,17 @@ def read_folders(folders: list[Path]) -> ResultRead:
 
     results: list[Result] = []
     samples: list[list[Sample]] = []
-    for folder in folders:
-        result = result_files.read(folder)
-        if result_files.changed_after_scoring(folder, result):
-            changed = result_files.samples_of(folder)
-            console.note(
-                f"{changed}: was changed after scoring, so it is not what "
-                f"{result_files.RESULT_FILE} says"
-            )
-        results.append(result)
-        samples.append(list(result_files.read_samples(folder)))
+    with console.progress("reading results", len(folders)) as show:
+        for folder in counted(folders, show):
+            result = result_files.read(folder)
+            if result_files.changed_after_scoring(folder, result):
+                changed = result_files.samples_of(folder)
+                console.note(
+                    f"{changed}: was changed after scoring, so it is not what "
+                    f"{result_files.RESULT_FILE} says"
+                )
+            results.append(result)
+            samples.append(list(result_files.read_samples(folder)))
     if len(folders) == 1:
         return ResultRead(results[0], samples[0], folders[0])
     spec = discovery.spec_of(results[0].benchmark)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from perf.leaderboard import make as make_results
+from reelbench.leaderboard import store
 from tests.registry.upstream import MOVIECORE
 from tests.servers.hub import HubServer
 from tests.servers.judge import Answer, JudgeServer
@@ -101,3 +103,44 @@ def test_a_long_line_takes_no_room_from_the_bar_its_total_and_the_time_left(colu
     assert "52 c" in shown_line
     assert "0:00:00" in text  # of work without a total, how long it takes already
     assert "0/?" not in text
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_comparison(tmp_path, terminal):
+    make_results(tmp_path / "results", 2, 921)
+    store.add(tmp_path / "results", tmp_path / "store")
+    results = [tmp_path / "results" / name for name in ("00000", "00001")]
+    words = ("compare", *results, "--store", tmp_path / "store")
+    text = shown(*words, env={}, terminal=terminal)
+    for part in ("reading results", "comparing tables", "comparing metrics"):
+        assert (part in text) == terminal
+    assert ("5/5" in text) == terminal  # all metrics of ReXTime
+    assert ("\x1b[" in text) == terminal
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_card(tmp_path, terminal):
+    text = shown(
+        "cards", "render", "rextime", "--out", tmp_path / "card", env={}, terminal=terminal
+    )
+    assert ("counting splits" in text) == terminal
+    assert ("2/2" in text) == terminal
+    assert ("\x1b[" in text) == terminal
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_new_benchmark_and_its_faults(tmp_path, terminal):
+    rows = [
+        {"video": f"{n}.mp4", "question": f"Who is {n}?", "answer": f"It is {n}."} for n in range(3)
+    ]
+    (tmp_path / "rows.json").write_text(json.dumps(rows))
+    folder = tmp_path / "own_films"
+    words = ("new", "own_films", "--from", tmp_path / "rows.json", "--out", folder)
+    text = shown(*words, env={}, terminal=terminal)
+    assert ("making own_films" in text) == terminal
+    assert ("reading its rows" in text) == terminal
+    assert ("\x1b[" in text) == terminal
+    text = shown("data", "lint", folder, env={}, terminal=terminal)
+    for part in ("reading splits", "applying rules"):
+        assert (part in text) == terminal
+    assert ("\x1b[" in text) == terminal

@@ -15,6 +15,7 @@ from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.records import About, RankerRecord, SettingsRecord
 from reelbench.scoring.calibration_file import CalibrationRecord, Corrected
 from reelbench.stats.calibration import Usefulness
+from tests.leaderboard.rows import CURVE, MOVIECORE, entry
 
 
 def test_add_files_what_is_said_and_keeps_it(rextime_run, tmp_path):
@@ -382,3 +383,42 @@ def test_weights_are_as_stated_and_else_not_known(rextime_run, tmp_path, stated,
     store.add(rextime_run(), tmp_path / "store", about=about)
     [row] = board.make(tmp_path / "store", published=False).entries
     assert row.open_weights is shown
+
+
+def test_a_model_s_rows_share_what_they_agree_on_and_say_what_they_contradict():
+    open_run = About(weights="open", licence="Apache-2.0", parameters=7e9)
+    rows = [
+        entry("lab/one", 50.0, kind="run", about=open_run, open_weights=True),
+        entry("lab/one", 3.0, group=MOVIECORE, kind="run"),
+        entry("lab/one", 60.0, group=CURVE, kind="run", about=About(licence="apache-2.0")),
+        entry("lab/two", 40.0, kind="run", about=open_run, open_weights=True),
+        entry(
+            "lab/two",
+            2.0,
+            group=MOVIECORE,
+            kind="run",
+            about=About(parameters=8e9),
+            open_weights=False,
+        ),
+    ]
+    made = board.ranked_board(discovery.specs(), rows)
+    told = {}
+    for row in made.entries:
+        columns_of_row = columns.plain_row(made, row)
+        told[row.model, row.group.benchmark] = [
+            columns_of_row[name]
+            for name in ("open_weights", "licence", "parameters", "model_facts")
+        ]
+    taken = "weights, licence, parameters: as the model’s other rows state"
+    assert told["lab/one", "rextime"] == [True, "Apache-2.0", 7.0, None]
+    assert told["lab/one", "moviecore"] == [True, "Apache-2.0", 7.0, taken]
+    assert told["lab/one", "curve"][0] is True
+    assert told["lab/one", "curve"][3] == "weights, parameters: as the model’s other rows state"
+    contradicted = "weights: its rows state open and closed; parameters: its rows state 7 B and 8 B"
+    assert told["lab/two", "rextime"] == [None, "Apache-2.0", None, contradicted]
+    assert told["lab/two", "moviecore"] == [
+        None,
+        "Apache-2.0",
+        None,
+        f"licence: as the model’s other rows state; {contradicted}",
+    ]

@@ -103,6 +103,9 @@
     const get = (item) => rowsOf(item).find((row) => row.parameters)?.parameters ?? null;
     const open = (item) => rowsOf(item).map((row) => row.open_weights).find((value) => value != null);
     const size = (item) => (get(item) == null ? "" : `${+get(item).toPrecision(3)} B`);
+    /** What is not of a row's own run, or what the model's rows contradict each other in. */
+    const remarks = (item) => [...new Set(rowsOf(item).map((row) => row.model_facts).filter(Boolean))];
+    const taken = (item) => rowsOf(item).every((row) => row.model_facts);
     const licence = (item) => rowsOf(item).map((row) => row.licence).find(Boolean) || "licence not stated";
     return {
       id: "weights",
@@ -115,7 +118,8 @@
       show: !R.narrow.matches && matchMedia("(min-width: 1200px)").matches,
       node: (item) => {
         const text = open(item) === false ? "closed" : size(item) || (open(item) ? "open" : "");
-        return text ? h("span", { title: `${open(item) == null ? "" : open(item) ? "open weights, " : "closed, "}${licence(item)}` }, text) : R.none("Not stated");
+        const title = [open(item) == null ? "" : open(item) ? "open weights" : "closed", licence(item), ...remarks(item)].filter(Boolean).join(", ");
+        return text ? h("span", { title }, text, taken(item) && "*") : R.none(remarks(item).join(", ") || "Not stated");
       },
     };
   }

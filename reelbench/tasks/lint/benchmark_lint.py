@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.base.errors import DataUnavailableError, InputError
+from reelbench.base.progress import Bar, counted, no_bar
 from reelbench.data import loading, mapped_rows
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
@@ -142,6 +143,7 @@ def lint_benchmark(
     data: Path | None = None,
     *,
     baseline: bool = True,
+    bar: Bar = no_bar,
 ) -> BenchmarkLint:
     """Lint the rows of a benchmark that are on this machine. Nothing is fetched.
 
@@ -150,6 +152,7 @@ def lint_benchmark(
         split: One split; by default all but the mini ones.
         data: The user's own copy of the annotations.
         baseline: Try what words alone can do, too.
+        bar: It shows how many splits are read, rules applied, and models of words trained.
 
     Raises:
         InputError: The name or split is unknown, or no row can be read.
@@ -163,18 +166,19 @@ def lint_benchmark(
     linted: list[LintedSplit] = []
     absent: dict[str, str] = {}
     questions: list[Question] = []
-    for split_name in split_names:
-        try:
-            located = loading.locate_files(spec, split_name, named.task, data, fetch=False)
-        except DataUnavailableError as error:
-            absent[split_name] = str(error)
-            continue
-        read = _read(located)
-        split_questions = questions_of(spec, split_name, read.rows)
-        questions += split_questions
-        # What their answer can't name, such as one of two equal options, is a fault of theirs.
-        questions += questions_of(spec, split_name, read.unanswered)
-        linted.append(_linted_split(located, read, split_questions))
+    with bar("reading splits", len(split_names)) as show:
+        for split_name in counted(split_names, show):
+            try:
+                located = loading.locate_files(spec, split_name, named.task, data, fetch=False)
+            except DataUnavailableError as error:
+                absent[split_name] = str(error)
+                continue
+            read = _read(located)
+            split_questions = questions_of(spec, split_name, read.rows)
+            questions += split_questions
+            # What their answer can't name, such as one of two equal options, is a fault of theirs.
+            questions += questions_of(spec, split_name, read.unanswered)
+            linted.append(_linted_split(located, read, split_questions))
     if not linted:
         raise DataUnavailableError("; ".join(absent.values()))
     acceptances = accepted.read(spec.folder, spec.splits)
@@ -184,12 +188,12 @@ def lint_benchmark(
     if baseline and enough:
         untried = words_alone.reason_not_tried()
         if untried is None:
-            words = list(_words_of_splits(enough))
+            words = list(_words_of_splits(enough, bar))
     return BenchmarkLint(
         spec,
         tuple(linted),
         absent,
-        tuple(lint(questions)),
+        tuple(lint(questions, bar=bar)),
         acceptances,
         tuple(words),
         untried,
@@ -207,11 +211,12 @@ def _splits_to_train_on(questions: Sequence[Question]) -> dict[str, Choices]:
     return enough
 
 
-def _words_of_splits(choices_of_splits: Mapping[str, Choices]) -> Iterator[WordsAlone]:
-    for split, choices in choices_of_splits.items():
-        score = words_alone.words_alone(split, choices)
-        if score is not None:
-            yield score
+def _words_of_splits(choices_of_splits: Mapping[str, Choices], bar: Bar) -> Iterator[WordsAlone]:
+    with bar("training on words", len(choices_of_splits)) as show:
+        for split, choices in counted(choices_of_splits.items(), show):
+            score = words_alone.words_alone(split, choices)
+            if score is not None:
+                yield score
 
 
 @dataclass(frozen=True, slots=True)

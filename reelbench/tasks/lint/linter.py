@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reelbench.base.progress import Bar, counted, no_bar
 from reelbench.stats.multiple_comparisons import adjusted_by_holm
 from reelbench.stats.option_guesses import GuessTest
 from reelbench.tasks.lint.findings import FAMILY_LEVEL, FEWEST_ROWS, Fault, Rule, Way
@@ -61,15 +62,18 @@ class RuleResult:
         return len(self.faults) + sum(measure.is_finding for measure in self.measures)
 
 
-def lint(questions: Sequence[Question], rules: Sequence[Rule] = RULES) -> list[RuleResult]:
+def lint(
+    questions: Sequence[Question], rules: Sequence[Rule] = RULES, bar: Bar = no_bar
+) -> list[RuleResult]:
     """Run rules on the questions of one benchmark, of one split or of several."""
     measures = _measures(_choices_of_splits(questions), rules)
     results: list[RuleResult] = []
-    for rule in rules:
-        faults: tuple[Fault, ...] = ()
-        if rule.look is not None:
-            faults = tuple(rule.look(questions))
-        results.append(RuleResult(rule, faults, tuple(measures.get(rule.name, ()))))
+    with bar("applying rules", len(rules)) as show:
+        for rule in counted(rules, show):
+            faults: tuple[Fault, ...] = ()
+            if rule.look is not None:
+                faults = tuple(rule.look(questions))
+            results.append(RuleResult(rule, faults, tuple(measures.get(rule.name, ()))))
     return results
 
 

@@ -55,7 +55,7 @@ HEAD = (
     "items,scored,partial,ids,open_weights,date,citation,url,note,rank_range,"
     "asked,calibrated,blind,unreadable,stated,rejudged,calibration,tokens_in,tokens_out,seconds,judge_cost,"
     "parameters,size,organisation,released,licence,trained_on,sound,ranks_over_judges,label,unscored,stated_score,readers,judge_asked,data,times,"
-    "without_shortcuts,videos,other_judges,preset,intervals,differs,questions,stated_by,runs,bound,read_by_model,data_commit,first_listed,rank_before,cost,price,claimed,claimed_in"
+    "without_shortcuts,videos,other_judges,preset,intervals,differs,questions,stated_by,runs,bound,read_by_model,data_commit,first_listed,rank_before,cost,price,claimed,claimed_in,model_facts"
 )
 
 
@@ -72,7 +72,7 @@ def test_a_row_of_the_csv_is_as_it_has_always_been():
     )
     text = tables.as_csv(board.ranked_board(discovery.specs(), [row]), "rextime")
     cells = f"1,a,,published,zero-shot,val,,1,,,unknown,62.25,60.0,64.5{',' * 12},10,10,,,True,2026-01-02,Table 2,,,"
-    cells += "," * 44
+    cells += "," * 45
     assert text == f"{HEAD}\r\n{cells}\r\n"
 
 
