@@ -25,6 +25,7 @@ from typing import Any
 from reelbench.base import bounds
 from reelbench.base.errors import InputError, ReelbenchError, installing
 from reelbench.base.files import read_text, remove_leftovers, replacing_folder
+from reelbench.base.text_tables import interval
 from reelbench.base.workers import ALONE, Workers
 from reelbench.data.redistribution import why_withheld
 from reelbench.leaderboard import board as boards
@@ -376,6 +377,7 @@ def _plain(board: Board, headline_html: str) -> str:
     if rows:
         body = "".join(rows)
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        table += "<p>In brackets: each score’s own 95 % interval over videos.</p>"
     link = '<a href="downloads/leaderboard.json">downloads/leaderboard.json</a>'
     rest = f"<p>All numbers: {link}. The page itself needs JavaScript.</p>"
     return f"<h1>{_SUMMARY}</h1><p>{headline_html}</p>{table}{rest}"
@@ -388,11 +390,23 @@ def _plain_row(board: Board, groups: Sequence[RankingGroup], model: Overall) -> 
         value = "–"
         if group in model.cells:
             entry = model.cells[group]
-            value = tables.value(entry, board.spec(group).primary) or "–"
-            if value != "–" and entry.key not in board.ranks:
-                value += " (not ranked)"
+            value = _plain_value(board, entry)
         cells.append(f"<td>{value}</td>")
     return f"<tr>{''.join(cells)}</tr>"
+
+
+def _plain_value(board: Board, entry: BoardEntry) -> str:
+    """Return a row's main score, its interval, and that it is not ranked, if so."""
+    primary = board.spec(entry.group).primary
+    value = tables.value(entry, primary)
+    if not value:
+        return "–"
+    ends = interval(entry.metrics[primary.name].ci95, primary.in_unit.digits)
+    if ends:
+        value += f" ({ends})"
+    if entry.key not in board.ranks:
+        value += " (not ranked)"
+    return value
 
 
 def file_name(name: str) -> str:
@@ -874,7 +888,9 @@ def _parts(path: Path) -> Iterator[list[str]]:
 
 def _write_downloads(board: Board, plain_rows: PlainRows, files: SiteFiles) -> None:
     for name in board.specs:
-        files.write(f"downloads/{name}.csv", tables.as_csv(board, name, plain_rows))
+        csv_text = tables.as_csv(board, name, plain_rows)
+        # Without the mark a spreadsheet misreads "≥" and "–".
+        files.write(f"downloads/{name}.csv", f"\ufeff{csv_text}")
     document_of_board = tables.as_document(board, plain_rows)
     text = json.dumps(document_of_board, ensure_ascii=False, separators=(",", ":"))
     files.write("downloads/leaderboard.json", text + "\n")

@@ -64,8 +64,10 @@ globalThis.Plots = (() => {
   /** The numbers of an axis as wide as a column: all where they are short, else its ends and its zero or one near the middle. */
   function axis(steps) {
     const short = steps.join("").length < (steps.every(Number.isInteger) ? 13 : 8);
-    const one = steps.includes(0) ? 0 : steps[Math.floor((steps.length - 1) / 2)];
-    const inside = steps.slice(1, -1).filter((step) => short || step === one);
+    // Labels stand at even distances, or an axis would seem bent; 0 always has one.
+    const gaps = steps.length - 1;
+    const stride = [1, 2, 3].find((size) => gaps % size === 0 && gaps / size <= 2) || gaps;
+    const inside = steps.slice(1, -1).filter((step, i) => short || (steps.includes(0) ? step === 0 : (i + 1) % stride === 0));
     const at = scale(steps, 0, 100);
     return h(
       "span",

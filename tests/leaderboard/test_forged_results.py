@@ -146,7 +146,7 @@ def test_each_forged_result_is_refused_or_marked_wherever_it_stands(honest, reel
     rows = [
         row
         for path in sorted((tmp_path / "site").rglob("*.csv"))
-        for row in csv.DictReader(path.read_text("utf-8").splitlines())
+        for row in csv.DictReader(path.read_text("utf-8-sig").splitlines())
     ]
     lines = {
         row["model"]: line

@@ -83,7 +83,7 @@ def test_a_board_with_a_bad_row_of_each_kind_is_built_and_says_so(
         assert all(len(line) < 1200 for line in said.values())
     rows = list(
         csv.DictReader(
-            (tmp_path / "site" / "downloads" / "rextime.csv").read_text("utf-8").splitlines()
+            (tmp_path / "site" / "downloads" / "rextime.csv").read_text("utf-8-sig").splitlines()
         )
     )
     assert len(rows) == ROWS - len(bad)

@@ -82,7 +82,9 @@ def test_page_files_terminal_and_sentence_say_the_same_of_each_pair(filed, reelb
         if 1 + beaten[name] < 5 - beats[name]
     }
     ranges |= {name: str(1 + beaten[name]) for name in beats if name not in ranges}
-    with (tmp_path / "site" / "downloads" / "kitchen.csv").open(newline="") as file:
+    with (tmp_path / "site" / "downloads" / "kitchen.csv").open(
+        newline="", encoding="utf-8-sig"
+    ) as file:
         assert {row["model"]: row["rank_range"] for row in csv.DictReader(file)} == ranges
     printed = reelbench("leaderboard", "tables", "--store", place).stdout
     assert all(f"| {ranges[name]} | {name} " in printed for name in ranges)

@@ -88,7 +88,7 @@ def test_a_bound_its_n_its_interval_and_the_score_without_it_are_named_alike_eve
     assert (row["bound"], row["unscored"]) == (words, LACKING)
     assert row["stated_score"] == pytest.approx(unbounded)
     assert (rows["lab/whole"]["bound"], rows["lab/whole"]["stated_score"]) == (None, None)
-    with (downloads / "quiz.csv").open(newline="") as file:
+    with (downloads / "quiz.csv").open(newline="", encoding="utf-8-sig") as file:
         cells = next(row for row in csv.DictReader(file) if row["model"] == "lab/lacking")
     assert float(cells["accuracy"]) == pytest.approx(bound)
     assert (cells["bound"], int(cells["unscored"])) == (words, LACKING)

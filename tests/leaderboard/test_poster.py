@@ -290,6 +290,15 @@ def test_a_posted_link_says_what_the_board_is_and_the_page_has_its_first_rows_wi
     assert "57.0 (not ranked)" in page.cells
 
 
+def test_the_table_without_scripts_has_each_score_s_interval(tmp_path):
+    rows = [entry(f"lab/{n}", 60.0 - n, kind="run", ci95=(57.0 - n, 63.25 - n)) for n in range(3)]
+    text = (written(tmp_path / "site", rows) / "index.html").read_text(encoding="utf-8")
+    page = _Page()
+    page.feed(text)
+    assert page.cells[:6] == ["Rank", "Model", "ReXTime", "1", "lab/0", "60.0 (57.0 to 63.2)"]
+    assert "In brackets: each score’s own 95 % interval over videos." in text
+
+
 def test_with_its_address_a_posted_link_has_a_picture_of_the_first_five(tmp_path):
     rows = [
         entry(f"lab/{n}", 60.0 - n, group=group, kind="run", ci95=(57.0 - n, 63.0 - n))
@@ -313,6 +322,41 @@ def test_with_its_address_a_posted_link_has_a_picture_of_the_first_five(tmp_path
     )  # five dots in each of two lanes
     with pytest.raises(InputError, match="whole address"):
         site.build(tmp_path, tmp_path / "other", url="example.org")
+
+
+def test_a_copied_picture_says_which_rows_were_not_compared(page_of, twenty):
+    """Rows made by hand have no pairs: nothing was compared, so nothing can't be told apart."""
+    with page_of(twenty, "#/rextime") as page:
+        shows(page, *(f"{LONG}{n}" for n in range(20)))
+        page.evaluate("void (navigator.clipboard.write = () => Promise.reject(new Error('no')))")
+        page.evaluate(
+            "() => { globalThis.sources = []; const { set } = Object.getOwnPropertyDescriptor("
+            "HTMLImageElement.prototype, 'src'); Object.defineProperty(HTMLImageElement.prototype, "
+            "'src', { set(text) { sources.push(decodeURIComponent(text)); set.call(this, text); } }); }"
+        )
+        page.locator("tr[data-row] .pick").first.check()
+        with page.expect_download():
+            page.get_by_role("button", name="Copy as picture").click()
+        words = re.sub("<[^>]*>", " ", page.evaluate("sources.at(-1)"))
+        assert "not compared" in words
+        assert "told apart" not in words
+
+
+def test_a_menu_of_columns_ticks_what_a_wider_window_has_room_for(page_of, twenty):
+    with page_of(twenty, "#/rextime", width=768) as page:
+        shows(page, *(f"{LONG}{n}" for n in range(20)))
+        menu = page.locator(".tools summary", has_text="Columns")
+        menu.click()
+        menu.click()
+        page.set_viewport_size({"width": 1920, "height": 900})
+        page.wait_for_function("document.querySelectorAll('table.rows thead th').length > 4")
+        menu.click()
+        ticked = page.locator("details[open] label:has(input:checked)").all_inner_texts()
+        heads = page.locator("table.rows thead button.sort").evaluate_all(
+            "all => all.map((one) => one.firstChild.textContent)"
+        )
+        always = {"Rank", "Model", "Accuracy at IoU ≥ 0.5"}
+        assert [head for head in heads if head not in {*always, *ticked}] == []
 
 
 def test_a_headline_without_room_ends_with_a_whole_clause(page_of, twenty):

@@ -459,6 +459,26 @@ def test_the_text_pages_and_an_unknown_address(page_of, published_site):
 
 
 @pytest.mark.browser
+def test_how_it_works_is_short_and_has_a_drawn_example_of_each_rule(page_of, published_site):
+    with page_of(published_site, "#/about", width=1280) as page:
+        headings = page.locator(".rules h2")
+        headings.first.wait_for()
+        words = page.locator("main").evaluate(
+            "(main) => [...main.children].filter((one) => one.tagName !== 'DETAILS')"
+            ".map((one) => one.innerText).join(' ')"
+        )
+        assert len(words.split()) <= 600
+        assert headings.count() == 9
+        assert page.locator(".rules h2 + figure.example table").count() == 8
+
+
+def test_the_downloads_are_read_by_a_spreadsheet(published_site):
+    """It takes a file without the mark for one in the machine's old encoding."""
+    for name in ("rextime", "moviecore"):
+        text = (published_site / "downloads" / f"{name}.csv").read_bytes()
+        assert text.startswith(b"\xef\xbb\xbfrank,model,")
+
+
 def test_every_metric_is_explained(page_of, published_site):
     from playwright.sync_api import expect
 

@@ -144,7 +144,7 @@
       const sure = p != null && p <= 0.05,
         said = low == null ? `no interval: ${why}` : sure ? "" : "can’t be told apart";
       return {
-        ...scale, text: signed(by, metric.unit), bound: row.unscored, under: value, value: by, ends: low == null ? null : [low, high], hollow: !sure, said, sure, by,
+        ...scale, text: signed(by, metric.unit), bound: row.unscored, under: value, value: by, ends: low == null ? null : [low, high], hollow: !sure, uncompared: low == null, said, sure, by,
         kind: sure ? (by > 0 ? "above" : "under") : "level",
         tip: [`${row.model} minus ${base.model}: ${signed(by, metric.unit)}`, low == null ? "" : `adjusted 95 % interval ${R.ends(low, high, metric.unit)}`, pText(p, " (Holm)"), said].filter(Boolean).join(", "),
       };

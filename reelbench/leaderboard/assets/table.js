@@ -332,9 +332,12 @@
     const { left } = pop.getBoundingClientRect();
     if (left < EDGE) pop.style.right = `${left - EDGE}px`;
   }
-  function menu(title, make, kind = "") {
+  function menu(title, make, kind = "", opened = () => {}) {
     const pop = h("div", { class: "pop" });
-    const fill = () => pop.firstChild || pop.append(...make().filter(Boolean));
+    const fill = () => {
+      if (!pop.firstChild) pop.append(...make().filter(Boolean));
+      opened();
+    };
     return h("details", { class: `menu ${kind}`, ontoggle: () => inWindow(pop) }, h("summary", { class: "tool", onclick: fill }, title), pop);
   }
   for (const kind of ["click", "focusin"])
@@ -350,14 +353,18 @@
     }
   });
   function columnMenu(table) {
+    const boxes = new Map();
     const choice = (column) => {
       const box = h("input", { type: "checkbox", onchange: (event) => table.show(column, event.target.checked) });
-      box.checked = column.shown;
+      boxes.set(column, box);
       return h("label", { title: column.about }, box, column.title);
     };
     return menu("Columns", () => {
       const groups = Map.groupBy(table.columns.filter((column) => !column.always), (column) => column.group || "");
       return [...groups].map(([name, columns]) => h("div", { class: "part", role: "group", "aria-label": name }, name && h("b", { class: "sub", text: name }), columns.map(choice)));
+    }, "", () => {
+      // A wider window has room for more.
+      for (const [column, box] of boxes) box.checked = column.shown;
     });
   }
   /** Save what the table shows now, with what its numbers can't be quoted without. */

@@ -108,7 +108,7 @@
         { class: "prose rules" },
         h("h2", { text: "What a cell says" }),
         h("p", {
-          text: "A dash is a result that is not there; it is never a zero. Published numbers have no interval. “recomputed”: every number was computed again from the answers; “ids checked”: its questions and references were held to the benchmark’s own data as well.",
+          text: "A dash is no result, and never a zero. “recomputed”: every number was computed again from the answers; “ids checked”: questions and references were held to the benchmark’s own data too.",
         }),
         data.rules.split(/\n\s*\n/).flatMap(ruleText),
       ),

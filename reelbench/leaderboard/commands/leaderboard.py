@@ -758,7 +758,9 @@ def _check_folders(
 
 
 def tables(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="As --benchmark.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="As --benchmark; or a task.")
+    ] = None,
     *,
     store: Store,
     style: Annotated[
@@ -783,16 +785,19 @@ def tables(
     common: Common = None,
 ) -> None:
     """Print a table for each benchmark, split and judge, ready for a paper."""
+    from reelbench.data.loading import find_split
     from reelbench.leaderboard import board
     from reelbench.leaderboard.exports import tables as files
-    from reelbench.registry import discovery
 
     benchmark = benchmark or name
     whole_board = board.make(
         store, published=published, workers=_alone_with_bar(), common=common or ()
     )
+    split: str | None = None
     if benchmark is not None and benchmark not in whole_board.specs:
-        discovery.get(benchmark)
+        named_split = find_split(benchmark)
+        benchmark = named_split.spec.id
+        split = named_split.split
     for key, why in whole_board.left_out.items():
         _tell_left_out(key, why)
     metrics = columns.split(",") if columns else None
@@ -800,7 +805,9 @@ def tables(
         at_terminal = sys.stdout is not None and sys.stdout.isatty()
         style = "text" if at_terminal else "markdown"
     width = shutil.get_terminal_size((files.NARROW_TERMINAL, 24)).columns
-    text = files.tables(whole_board, style, benchmark=benchmark, metrics=metrics, width=width)
+    text = files.tables(
+        whole_board, style, benchmark=benchmark, split=split, metrics=metrics, width=width
+    )
     console.write(text.rstrip("\n"))
 
 
@@ -845,10 +852,13 @@ def _described_tables(
     store: Path, benchmark: str | None, width: Literal["column", "page"]
 ) -> "list[tuple[str, Chart]]":
     """Return each benchmark's name and its main table as a chart."""
+    from reelbench.data.loading import find_split
     from reelbench.leaderboard import board
     from reelbench.leaderboard.exports import figures as drawing
 
     runs_board = board.make(store, published=False, workers=_alone_with_bar())
+    if benchmark is not None and benchmark not in runs_board.specs:
+        benchmark = find_split(benchmark).spec.id
     described: list[tuple[str, Chart]] = []
     for name, group in runs_board.main.items():
         if benchmark in (None, name):

@@ -129,6 +129,7 @@ def tables(
     style: Format,
     *,
     benchmark: str | None = None,
+    split: str | None = None,
     metrics: Sequence[str] | None = None,
     width: int = NARROW_TERMINAL,
 ) -> str:
@@ -140,6 +141,7 @@ def tables(
         board: The board.
         style: The format.
         benchmark: The one benchmark. None for all.
+        split: Its one split. None for all.
         metrics: The columns beside rank and model. None for the format's own: Markdown has all.
             LaTeX has the main one, which with its interval fills a column of a paper. Text has as
             many as the width holds.
@@ -152,6 +154,8 @@ def tables(
         if benchmark not in (None, name):
             continue
         for group in groups:
+            if split not in (None, group.split):
+                continue
             table = _GroupTable(board, group, metrics, width)
             texts.append(write(table))
     return "\n".join(texts)

@@ -123,6 +123,20 @@ def test_the_csv_has_values_intervals_and_settings(rextime_run, tmp_path):
     assert (row["items"], row["scored"], row["ids"]) == ("12", "12", "checked")
 
 
+def test_a_task_s_name_shows_its_own_split(rextime_run, reelbench, tmp_path):
+    store.add(rextime_run(), tmp_path / "store")
+    words = ("leaderboard", "tables", "--store", tmp_path / "store")
+    done = reelbench(*words, "rextime_mini")
+    assert done.returncode == 0, done.stderr
+    titles = [line for line in done.stdout.splitlines() if line.startswith("### ")]
+    assert titles == ["### ReXTime, mini"]
+    whole = reelbench(*words, "rextime")
+    assert len([line for line in whole.stdout.splitlines() if line.startswith("### ")]) > 1
+    unknown = reelbench(*words, "rextim_mini")
+    assert unknown.returncode == 2
+    assert "rextim_mini" in unknown.stderr
+
+
 def test_markdown_keeps_a_row_a_row():
     text = tables.tables(made(*HOSTILE), "markdown", benchmark="rextime")
     lines = [line for line in text.splitlines() if line.startswith("|")]
