@@ -11,6 +11,8 @@
   const SQUARE = 300;
   // Pixels of an interval whose mark is small.
   const NARROW = 26;
+  // So many marks may all have names that stand further off.
+  const FEW = 24;
   // Marks that are named.
   const LABELLED = 30;
   // A file's width, whatever the screen's.
@@ -100,7 +102,7 @@
       const text = cut(mark.name, 340),
         w = wide(text),
         own = boxes[marks.indexOf(mark)];
-      const far = marks.length <= 16 || leaders.includes(mark) ? further : [];
+      const far = marks.length <= FEW || leaders.includes(mark) ? further : [];
       for (const [dx, dy, anchor] of [...beside, ...far]) {
         const from = X(mark.x) + dx - (anchor === "end" ? w : anchor === "middle" ? w / 2 : 0),
           to = Y(mark.y) + dy,
@@ -167,6 +169,8 @@
         const places = mark.ends.map(flat ? X : Y);
         const kind = `ends ${mark.kind || (crowd ? `s${mark.i % FORMS.length}` : "")}${flat ? "" : " faint"}`;
         parts.push(whiskers(places, flat ? Y(mark.y) : X(mark.x), flat, kind, crowd || !flat ? 3 : 6));
+        // No name across an interval.
+        if (!flat) taken.push([X(mark.x) - 3, Math.min(...places), X(mark.x) + 3, Math.max(...places)]);
       }
     // Or marks would hide their intervals.
     const narrow = marks.some(({ ends }) => ends && Math.abs((flat ? X : Y)(ends[1]) - (flat ? X : Y)(ends[0])) < NARROW);

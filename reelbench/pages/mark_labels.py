@@ -1,4 +1,4 @@
-"""The names beside marks: each stands where it covers no mark and no other name, or not at all."""
+"""The names beside marks: each stands where it covers no mark, interval or name, or not at all."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from reelbench.pages.shapes import Area, Line, Part, Point, Stroke, Words
 _MOST_NAMES = 30
 _MOST_LEADERS = 5
 """So many of the highest marks are named first."""
-_FEW_MARKS = 16
+_FEW_MARKS = 24
 """So many marks may all have names that stand further off."""
 _NEAR = 9
 """Pixels across from a mark to a name that is beside it."""

@@ -24,6 +24,8 @@ from reelbench.pages.shapes import (
 )
 from reelbench.pages.svg import COLOURS, GRID, INK, SOFT, colour
 
+_HALF_CAP = 3
+"""Pixels of half the cap of an upright interval."""
 _NARROW = 26
 """Pixels of an interval whose mark is small, or it would hide that."""
 _SMALL_MARK = 0.6
@@ -92,6 +94,7 @@ class PanelParts:
         for word in self.panel.words:
             x, y = self._place(word.x, word.y)
             parts.append(Words((x, y + 4), word.text, word.anchor, bold=word.strong))
+        covered_areas += self._areas_of_intervals()
         return parts + self._names_of_marks(covered_areas)
 
     def _place(self, x: float, y: float) -> Point:
@@ -249,7 +252,19 @@ class PanelParts:
         if self.row_height:
             half = 3 if has_series else 6
             return whiskers(ends, y, stroke, half, flat=True)
-        return whiskers(ends, x, stroke, 3, flat=False)
+        return whiskers(ends, x, stroke, _HALF_CAP, flat=False)
+
+    def _areas_of_intervals(self) -> list[CoveredArea]:
+        """Return the areas of the intervals that stand upright, on which no name stands."""
+        areas: list[CoveredArea] = []
+        for mark in self.panel.marks:
+            ends = self._ends_in_pixels(mark)
+            if ends is None or self.row_height:
+                continue
+            x, _ = self._place(mark.x, mark.y)
+            area = Area(x - _HALF_CAP, min(ends), x + _HALF_CAP, max(ends))
+            areas.append(CoveredArea(area))
+        return areas
 
     def _names_of_marks(self, covered_areas: Sequence[CoveredArea]) -> list[Part]:
         labelled_marks: list[LabelledMark] = []

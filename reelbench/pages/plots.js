@@ -139,7 +139,7 @@
     if (frontier.length) paths.push({ kind: "frontier", points: frontier.flatMap((dot, i) => [...(i ? [[dot.x, frontier[i - 1].y]] : []), at(dot)]) });
     const marks = dots.map((dot) => ({ x: dot.x, y: dot.y, ends: dot.ends?.length ? dot.ends : null, open: dot.open, name: dot.name, text: dot.text }));
     return {
-      n: `n = ${dots.length} row${dots.length === 1 ? "" : "s"}.`,
+      n: `n = ${dots.length} row${dots.length === 1 ? "" : "s"}, named where there is room.`,
       across: [{ x: axis(x), y: axis(y), marks, paths, rules }],
       table: [["name", x.title, y.title, "low", "high"], ...dots.map((dot) => [dot.name, dot.shown ?? dot.x, dot.y, ...(dot.ends?.length ? dot.ends : ["", ""])])],
     };

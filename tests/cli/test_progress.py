@@ -124,7 +124,7 @@ def test_a_card(tmp_path, terminal):
         "cards", "render", "rextime", "--out", tmp_path / "card", env={}, terminal=terminal
     )
     assert ("counting splits" in text) == terminal
-    assert ("2/2" in text) == terminal
+    assert ("3/3" in text) == terminal
     assert ("\x1b[" in text) == terminal
 
 

@@ -153,3 +153,26 @@ def test_a_copied_picture_has_whole_names_and_nothing_beyond_its_edges(page_of, 
     for text, *margins in found:
         assert min(margins) >= 0, (text, margins)
     assert 'fill="#fff"' in svg
+
+
+def test_no_name_of_a_point_stands_on_an_interval(page_of, tmp_path):
+    rows = []
+    for place in range(12):
+        metrics = {
+            name: MetricValue(value=50.0 + place, ci95=(35.0 + place, 62.0 + place), n=300)
+            for name in ("accuracy_at_iou_0.5", "accuracy", "miou")
+        }
+        rows.append(entry(NAME.format(place), 1.0, kind="run", metrics=metrics))
+    with page_of(written(tmp_path / "site", rows), "#/rextime", width=1440) as page:
+        chart = page.locator("#chart-grounding[data-drawn] svg[data-marks]")
+        chart.wait_for()
+        crossed = chart.evaluate(
+            """(svg) => {
+              const names = [...svg.querySelectorAll("text")].filter((one) => /-Instruct/.test(one.textContent));
+              const upright = [...svg.querySelectorAll("line.ends")].filter((one) => one.x1.baseVal.value === one.x2.baseVal.value && one.getBBox().height > 12);
+              const crosses = (a, b) => a.x < b.x && b.x < a.x + a.width && a.y + 3 < b.y + b.height && b.y < a.y + a.height - 4;
+              return [names.length, upright.length, names.filter((one) => upright.some((line) => crosses(one.getBBox(), line.getBBox()))).length];
+            }"""
+        )
+    named, upright, across = crossed
+    assert (named >= 1, upright, across) == (True, 12, 0)

@@ -10,6 +10,7 @@ from reelbench.pages import canvases
 from reelbench.pages.chart import Axis, Box, Chart, Mark, Panel, Path, Texts
 from reelbench.pages.drawing import draw
 from reelbench.pages.letters import Letters
+from reelbench.pages.shapes import Line, Words
 from tests.pages.drawn import SVG, elements, find_line, pdf_segments, segments, whiskers
 
 LONG = "organisation/A-Model-of-a-Rather-Long-Name-72B-Instruct"
@@ -167,3 +168,35 @@ def _without_matplotlib():
 
     with mock.patch.dict(sys.modules, {"matplotlib.figure": None}):
         canvases.pdf_letters()
+
+
+def test_no_name_stands_on_an_interval():
+    """Marks close together, whose intervals are tall: a name that finds no room is left out."""
+    marks = [
+        Mark(
+            x=50.0 + n,
+            y=40.0 + 2 * n,
+            ends=(25.0 + 2 * n, 55.0 + 2 * n),
+            name=f"Model-of-{n}B-Instruct",
+        )
+        for n in range(12)
+    ]
+    panel = Panel(x=Axis(ticks=ticks(40, 70)), y=Axis(ticks=ticks(0, 100)), marks=tuple(marks))
+    font = Letters()
+    drawing = draw(Chart(title="Crowd", across=(panel,)), 680, font)
+    upright = []
+    for part in drawing.parts:
+        if isinstance(part, Line) and len(part.points) == 2 and part.stroke.width == 1.5:
+            (x, y), (end_x, end_y) = part.points
+            if x == end_x:
+                upright.append((x, min(y, end_y), max(y, end_y)))
+    names = [part for part in drawing.parts if isinstance(part, Words) and "Model" in part.text]
+    assert len(upright) == 12
+    assert len(names) >= 4
+    for name in names:
+        x, y = name.place
+        width = font.width(name.text)
+        start = x - {"start": 0, "middle": width / 2, "end": width}[name.anchor]
+        for line_x, top, bottom in upright:
+            is_across = start < line_x < start + width and top < y and bottom > y - 10
+            assert not is_across, (name.text, name.place, line_x)
