@@ -78,6 +78,16 @@ def test_a_figure_leaves_it_out_and_says_so(width):
     assert chart.about.endswith("Left out: 1 run shown no video.")
 
 
+def test_a_figure_says_what_a_hollow_mark_is():
+    rows = [
+        entry("org/a", 50.0, kind="run"),
+        entry("org/b", 40.0, kind="run", unranked="5 of 921 items"),
+    ]
+    made = board.ranked_board(discovery.specs(), rows)
+    assert "Hollow: not ranked." in figures.described(made, REXTIME, "column").about
+    assert "Hollow" not in figures.described(drawn(), REXTIME, "column").about
+
+
 def test_a_figure_explains_whiskers_only_where_it_draws_some():
     rows = [entry("org/a", 50.0, kind="run")]
     made = board.ranked_board(discovery.specs(), rows)

@@ -35,9 +35,10 @@
     const bounded = shown.some((row) => lanes.some((lane) => lane.drawn(row, ticked)?.bound));
     const ranks = has("range") ? "; behind a rank its range, adjusted 95 % (Holm, all pairs)" : "";
     const compared = shown.some((row) => row !== base && lanes.some((lane) => lane.drawn(row, ticked)?.ends));
+    const hollow = shown.some((row) => lanes.some((lane) => lane.drawn(row, ticked)?.hollow));
     const uncompared = shown.some((row) => row !== base && lanes.some((lane) => lane.drawn(row, ticked)?.uncompared));
     const told = [compared && "hollow with an interval: can’t be told apart", uncompared && "without one: not compared"].filter(Boolean).join("; ");
-    const how = base ? `adjusted 95 % intervals over videos (Holm, all pairs)${told && `; ${told}`}` : `each score’s own 95 % interval over videos${ranks}`;
+    const how = base ? `adjusted 95 % intervals over videos (Holm, all pairs)${told && `; ${told}`}` : `each score’s own 95 % interval over videos${ranks}${hollow ? "; hollow: not ranked" : ""}`;
     const cut = rows.length > shown.length ? `The first ${shown.length} of ${R.count(rows.length)} rows. ` : "";
     return {
       title,

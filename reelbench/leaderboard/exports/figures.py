@@ -117,6 +117,8 @@ def _about(
     sentences.append(f"n = {_span(questions)} questions.")
     if panels[0].rules:
         sentences.append("Lines: the best floor (dotted), people (solid).")
+    if any(row.key not in board.ranks for row in rows):
+        sentences.append("Hollow: not ranked.")
     if any(least(row, primary) for row in rows):
         sentences.append("† lower bound: some questions have no score.")
     blind_runs = sum(row.kind == "blind" for row in scored_rows)
