@@ -370,3 +370,59 @@ class TestWork:
             again = reelbench(*words)
             assert again.returncode == 0 or "is there already" in again.stderr
             assert left() == whole, where
+
+
+KILLED_AT_A_WRITE = """
+import os, signal, sys
+from reelbench.cli.main import main
+from reelbench.scoring.filed_samples import FiledLines
+from reelbench.tasks import score
+
+score.BATCH = 50
+writes, extend = int(sys.argv.pop(1)), FiledLines.extend
+
+def extend_or_die(lines, rows):
+    global writes
+    writes -= 1
+    if writes == 0:
+        with lines.path.open("a") as file:
+            file.write('{"id": "half')
+        os.kill(os.getpid(), signal.SIGKILL)
+    extend(lines, rows)
+
+FiledLines.extend = extend_or_die
+main()
+"""
+"""The command line, killed in its n-th write of samples or questions (0: never), half a line on the disk."""
+
+
+def test_a_scoring_killed_at_ten_moments_goes_on_to_the_same_bytes(tmp_path):
+    """Each process goes on where the one before was killed, now between a sample and its question, now between two."""
+    rows = [{"id": f"q{n}", "video": f"film{n % 40}", "question": f"Is it {n}?", "options": ["a house", "a boat"],
+             "answer": "AB"[n % 3 == 0]} for n in range(1000)]  # fmt: skip
+    texts = [{"id": f"q{n * 7 % 1000}", "prediction": f"({'AB'[n % 2]}), as {n} is"} for n in range(1000)]  # fmt: skip
+    columns = "".join(f"  {name}: {name}\n" for name in rows[0])
+    (tmp_path / "benchmark.yaml").write_text(
+        "id: killed_choices\ntitle: Choices\nkind: choice\nsource: {file: rows.jsonl}\n"
+        f"columns:\n{columns}languages: [en]\nlicence: cc-by-4.0\n"
+    )
+    for name, lines in (("rows", rows), ("texts", texts)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def score(output, at=0):
+        command = [sys.executable, "-c", KILLED_AT_A_WRITE, str(at), "score", tmp_path, "--predictions",
+                   tmp_path / "texts.jsonl", "--output", output]  # fmt: skip
+        return subprocess.run(command, capture_output=True, text=True, check=False).returncode
+
+    def contents(folder):
+        files = {path.name: path.read_text() for path in folder.iterdir()}
+        result = json.loads(files.pop("result.json"))
+        del result["provenance"]["date"]
+        return files, result
+
+    assert score(tmp_path / "whole") == 0
+    for at in (1, 2, 5, 8, 13, 18, 24, 29, 35, 40):
+        assert score(tmp_path / "killed", at) == -signal.SIGKILL
+        assert not (tmp_path / "killed" / "result.json").exists()
+    assert score(tmp_path / "killed") == 0
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
