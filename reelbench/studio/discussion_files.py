@@ -196,16 +196,21 @@ def _from_annotations(entry: dict[str, Any]) -> dict[str, Any]:
     info = entry.get("info")
     if isinstance(info, dict):
         metadata |= info
-    video_path = metadata.pop("video_path", None) or entry.get("video") or ""
-    name = Path(str(video_path)).stem
-    return {"video": name, "metadata": metadata, "qa": entry["global"]}
+    path_in_metadata = metadata.pop("video_path", None)
+    video = path_in_metadata or entry.get("video") or ""
+    return {
+        "video": Path(str(video)).stem,
+        "metadata": metadata,
+        "qa": entry["global"],
+    }
 
 
 def _by_video(path: Path, entries: Sequence[dict[str, Any]]) -> Iterable[dict[str, Any]]:
     """Return MovieChat's questions as an entry a video, in order of first mention."""
     videos: dict[str, dict[str, Any]] = {}
     for number, entry in enumerate(entries, start=1):
-        if "question" not in entry or "answer" not in entry or not entry.get("video"):
+        is_complete = "question" in entry and "answer" in entry and bool(entry.get("video"))
+        if not is_complete:
             raise InputError(
                 f"{path}: question {number} lacks video, question or answer; expected {EXPECTED}"
             )
@@ -213,7 +218,8 @@ def _by_video(path: Path, entries: Sequence[dict[str, Any]]) -> Iterable[dict[st
         if name not in videos:
             metadata = {key: value for key, value in entry.items() if key not in _QUESTION_FIELDS}
             videos[name] = {"video": name, "metadata": metadata, "qa": []}
-        videos[name]["qa"].append({"question": entry["question"], "answer": entry["answer"]})
+        pair = {"question": entry["question"], "answer": entry["answer"]}
+        videos[name]["qa"].append(pair)
     return videos.values()
 
 

@@ -208,13 +208,17 @@ def to_svg(stages: Sequence[Mapping[str, Any]]) -> str:
     """
     parts: list[str] = []
     counts: list[str] = []
-    for place, stage in enumerate(stages):
+    top = _MARGIN
+    for stage in stages:
         counts.append(f"{stage['name']}: {stage['out']} of {stage['in']}")
-        parts += _stage_row(stage, top=_MARGIN + place * _ROW_HEIGHT)
-    width = 2 * _MARGIN + _NAME_WIDTH + _BAR_WIDTH + _REASONS_WIDTH
-    height = 2 * _MARGIN + _ROW_HEIGHT * len(stages)
+        parts += _stage_row(stage, top=top)
+        top += _ROW_HEIGHT
     return svg_document(
-        "What came through", height, parts, width=width, description="; ".join(counts)
+        "What came through",
+        height=top + _MARGIN,
+        parts=parts,
+        width=2 * _MARGIN + _NAME_WIDTH + _BAR_WIDTH + _REASONS_WIDTH,
+        description="; ".join(counts),
     )
 
 

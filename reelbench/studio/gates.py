@@ -118,12 +118,14 @@ class Gates:
 
     async def passing(self, chain: Chain, questions: Sequence[GateQuestion]) -> set[str]:
         """Return the ids of the questions that pass all gates, and count the others."""
+        remaining = list(questions)
         for name in self.names:
-            reasons = await self._reasons_to_drop(chain, name, questions)
-            chain.funnel.count(name, len(questions), Counter(reasons.values()))
-            questions = [question for question in questions if question.id not in reasons]
+            reasons = await self._reasons_to_drop(chain, name, remaining)
+            dropped = Counter(reasons.values())
+            chain.funnel.count(name, len(remaining), dropped)
+            remaining = [question for question in remaining if question.id not in reasons]
         chain.prompts.sha256.update(self._prompts.sha256)
-        return {question.id for question in questions}
+        return {question.id for question in remaining}
 
     async def _reasons_to_drop(
         self, chain: Chain, name: GateName, questions: Sequence[GateQuestion]

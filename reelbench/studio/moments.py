@@ -126,8 +126,9 @@ class Moments:
         names: set[str] = set()
         for stage in self.stages:
             names.update(STAGES[stage])
-        names.intersection_update(ROLES[type(source)])
-        if isinstance(source, Query) and self.options.cuts.not_causal == "drop":
+        names &= set(ROLES[type(source)])
+        drops_not_causal = self.options.cuts.not_causal == "drop"
+        if isinstance(source, Query) and drops_not_causal:
             names.discard("sequential")
         return [role for name, role in self.roles.items() if name in names]
 

@@ -199,12 +199,13 @@ def majority(votes: Sequence[TagVote]) -> dict[str, Any]:
 
 def _majority_labels(votes: Sequence[Iterable[str]], labels: Sequence[str]) -> list[str]:
     """Return the labels that more than half of the votes have, in order."""
-    counts = Counter[str]()
+    counts: Counter[str] = Counter()
     for vote in votes:
         counts.update(vote)
-    chosen = [label for label in labels if 2 * counts[label] > len(votes)]
-    most_frequent = sorted(chosen, key=counts.__getitem__, reverse=True)[:MOST_LABELS]
-    return [label for label in labels if label in most_frequent]
+    majority_labels = [label for label in labels if counts[label] > len(votes) / 2]
+    most_frequent_first = sorted(majority_labels, key=counts.__getitem__, reverse=True)
+    chosen_labels = most_frequent_first[:MOST_LABELS]
+    return [label for label in labels if label in chosen_labels]
 
 
 def read_visual(path: Path) -> dict[str, Counter[str]]:

@@ -151,12 +151,13 @@ def letter_of(reply: str | None, options: int) -> str | None:
 
 def _is_unread(spec: BenchmarkSpec, item: Item) -> bool:
     """Return True for an answer in words of which no one option is read."""
-    if not spec.asks_choice or "all_choices" in spec.kinds or not item.options:
+    asks_for_one_option = spec.asks_choice and "all_choices" not in spec.kinds
+    if not asks_for_one_option or not item.options:
         return False
-    if item.reason not in {None, Reason.ANSWERS_HIDDEN} or item.option_scores is not None:
+    has_words_alone = item.option_scores is None and bool(_answer_text(item))
+    if not has_words_alone or item.reason not in {None, Reason.ANSWERS_HIDDEN}:
         return False
-    is_read = item.parsed is None or item.parsed.get("answer", "") is not None
-    return not is_read and bool(_answer_text(item))
+    return item.parsed is not None and item.parsed.get("answer", "") is None
 
 
 def _answer_text(item: Item) -> str:

@@ -172,12 +172,15 @@ def _removed_on_failure(folder: Path) -> Generator[None]:
 
 def _refuse_orders(request: NewBenchmark, rows: Sequence[Cells], without: Sequence[str]) -> None:
     """Raise InputError for columns of orders that the user does not name."""
-    named: set[str] = set(without)
+    named_columns: set[str] = set(without)
     for column in request.columns.values():
-        named.update(name.partition(".")[0] for name in _column_list(column))
-    lines = list(lines_of_orders(rows, frozenset(named)))
+        for name in _column_list(column):
+            top_column, _, _ = name.partition(".")
+            named_columns.add(top_column)
+    lines = list(lines_of_orders(rows, frozenset(named_columns)))
     if lines:
-        raise InputError(f"{request.rows}: {'; '.join(lines)} (--without COLUMN leaves one unused)")
+        shown_lines = "; ".join(lines)
+        raise InputError(f"{request.rows}: {shown_lines} (--without COLUMN leaves one unused)")
 
 
 def _columns_without(request: NewBenchmark, rows: Sequence[Cells]) -> list[str]:

@@ -238,8 +238,14 @@ class _Table:
             names += ["span", "start", "end"]
         names += ["duration", "language", "reasoning"]
         # What the user names beside our usual columns: `clip`, `rubric`, facets.
-        names += [name for name in self._user_columns if name not in {*NAMES, "videos"}]
-        return {name: self._chosen[name] for name in names if name in self._chosen}
+        for name in self._user_columns:
+            if name not in NAMES and name != "videos":
+                names.append(name)
+        columns: dict[str, Column] = {}
+        for name in names:
+            if name in self._chosen:
+                columns[name] = self._chosen[name]
+        return columns
 
     def _facets(self) -> list[str]:
         names: list[str] = []
@@ -539,11 +545,15 @@ class _Table:
 
     def _other_unit_in(self, name: str) -> str:
         """Return the unit that a column states of all rows, if it is not seconds."""
-        texts = {str(value).strip() for value in self._columns[name]}
-        if plain_name(name) not in LABELS["stated_units"] or len(texts) != 1:
+        if plain_name(name) not in LABELS["stated_units"]:
             return ""
-        [unit] = texts
-        return "" if unit.lower() in LABELS["words_of_seconds"] else repr(unit)
+        units = {str(value).strip() for value in self._columns[name]}
+        if len(units) != 1:
+            return ""
+        [unit] = units
+        if unit.lower() in LABELS["words_of_seconds"]:
+            return ""
+        return repr(unit)
 
     def _padded_time(self, names: Sequence[str]) -> str:
         """Return the first time with a leading zero in these columns. Empty where none has."""

@@ -187,13 +187,14 @@ class EarlierResult:
         question, options = words
         reason = reason_before_judging(sample)
         item = sample.item(question, reason, options)
-        is_read = reason in {None, Reason.ANSWERS_HIDDEN} and not sample.option_scores
-        if not is_read or not isinstance(sample.prediction, str) or self.result.answers == VERSION:
+        is_up_to_date = self.result.answers == VERSION
+        has_answer = reason in {None, Reason.ANSWERS_HIDDEN} and not sample.option_scores
+        if is_up_to_date or not has_answer or not isinstance(sample.prediction, str):
             return item
         timing = questions.timings.get(sample.id, UNTIMED)
         answer = answered(questions.spec, sample.prediction, options, timing, question)
-        read_again = {"parsed": answer.parsed, "flags": answer.flags, "read_by": None}
-        return item.model_copy(update=read_again)
+        new_fields = {"parsed": answer.parsed, "flags": answer.flags, "read_by": None}
+        return item.model_copy(update=new_fields)
 
     def settings(self, settings: SettingsRecord, asked_again: int) -> SettingsRecord:
         """Return the settings of the new result. They record what it merged."""
@@ -268,14 +269,16 @@ def most_returned(samples: Samples) -> dict[str | None, str | None]:
 
     The key is None for the only judge.
     """
-    counts: dict[str | None, Counter[str | None]] = {}
+    models_by_judge: dict[str | None, Counter[str | None]] = {}
     for sample in samples.values():
         for reply in sample.judge_replies:
-            counts.setdefault(reply.judge, Counter())[reply.model] += 1
-    models: dict[str | None, str | None] = {}
-    for judge, model_counts in counts.items():
-        models[judge], _ = model_counts.most_common(1)[0]
-    return models
+            models = models_by_judge.setdefault(reply.judge, Counter())
+            models[reply.model] += 1
+    most_frequent: dict[str | None, str | None] = {}
+    for judge, models in models_by_judge.items():
+        [(model, _)] = models.most_common(1)
+        most_frequent[judge] = model
+    return most_frequent
 
 
 def _is_meant(sample: Sample, only: str, usual_models: Mapping[str | None, str | None]) -> bool:

@@ -71,12 +71,13 @@ class HiddenAnswers:
         """Return the rounded total of each metric. Every question counts, whatever its text."""
         items = self._items(predictions)
         scored = aggregation.score(self.spec, items, overlap=False)
-        videos = len({reference.video for reference in self.references})
+        exact_metrics = scored.numbers.metrics
+        videos = {reference.video for reference in self.references}
         totals: dict[str, MetricValue] = {}
         for metric in self.spec.metrics:
-            exact = scored.numbers.metrics.get(metric.name)
+            exact = exact_metrics.get(metric.name)
             if exact is not None and exact.value is not None:
-                totals[metric.name] = rounded_total(metric, exact.value, exact.n, videos)
+                totals[metric.name] = rounded_total(metric, exact.value, exact.n, len(videos))
         return totals
 
     def _items(self, predictions: Mapping[str, str]) -> list[Item]:

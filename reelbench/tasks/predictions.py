@@ -97,15 +97,16 @@ class ChosenColumns(NamedTuple):
         *id_cells, text = values
         if not self.template:
             return where, id_cells[0], text
-        id_texts: dict[str, str | None] = {}
+        id_texts: dict[str, str] = {}
         for name, value in zip(self.ids, id_cells, strict=True):
-            id_texts[name] = as_text(value, f"{where}: {name}")
+            id_texts[name] = as_text(value, f"{where}: {name}") or ""
         if not any(id_texts.values()):
             return where, None, text
         for name, id_text in id_texts.items():
             if not id_text:
                 raise InputError(f"{where}: {name} is empty, which the id is made of")
-        return where, PLACE.sub(lambda place: id_texts[place[1]] or "", self.template), text
+        item_id = PLACE.sub(lambda place: id_texts[place[1]], self.template)
+        return where, item_id, text
 
 
 def read(
@@ -323,10 +324,13 @@ def choose_columns(path: Path, names: Sequence[str], columns: Columns) -> Chosen
     table = _Header(path, names)
     template = _id_template(names, columns)
     if template is not None:
-        parts = {part: table.part(part) for part in dict.fromkeys(PLACE.findall(template))}
-        own_template = PLACE.sub(lambda place: f"{{{parts[place[1]]}}}", template)
-        ids = tuple(dict.fromkeys(parts.values()))
-        return ChosenColumns(ids, table.text(columns.text), own_template)
+        column_of_part: dict[str, str] = {}
+        for part in PLACE.findall(template):
+            if part not in column_of_part:
+                column_of_part[part] = table.part(part)
+        template_of_columns = PLACE.sub(lambda place: f"{{{column_of_part[place[1]]}}}", template)
+        id_columns = tuple(dict.fromkeys(column_of_part.values()))
+        return ChosenColumns(id_columns, table.text(columns.text), template_of_columns)
     usual_ids = IDS
     if columns.owners_id is not None:
         usual_ids = (*IDS, columns.owners_id.lower())

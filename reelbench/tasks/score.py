@@ -479,11 +479,17 @@ class Evaluation:
 
     def _references(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
         """Yield the id, video, question and right answer of each sample."""
-        questions = (question for question, _ in self.asked)
-        if self.filed is not None:
-            questions = (json.loads(line)["question"] for line in self.filed.questions.texts())
-        for sample, question in zip(self.scored.samples, questions, strict=True):
+        for sample, question in zip(self.scored.samples, self._question_texts(), strict=True):
             yield sample.id, sample.video, question, self._stated_target(sample)
+
+    def _question_texts(self) -> Iterator[str]:
+        """Yield the question of each sample."""
+        if self.filed is None:
+            for question, _ in self.asked:
+                yield question
+            return
+        for line in self.filed.questions.texts():
+            yield json.loads(line)["question"]
 
     def _stated_target(self, sample: Sample) -> dict[str, Any]:
         """Return a sample's right answer as the rows state it."""

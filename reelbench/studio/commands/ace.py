@@ -199,15 +199,17 @@ def _metric_names(documents: Sequence[dict[str, Any]]) -> list[str]:
 
 def _show_gains(controls: dict[str, Any], names: Sequence[str]) -> None:
     """Show each metric's gain of the choice over the first candidate."""
-    first = controls["first"]["metrics"]
-    chosen = controls["ace"]["metrics"]
+    metrics_of_first = controls["first"]["metrics"]
+    metrics_of_chosen = controls["ace"]["metrics"]
     for name in names:
-        if name not in first or name not in chosen or not first[name]["value"]:
+        if name not in metrics_of_first or name not in metrics_of_chosen:
             continue
-        before = first[name]["value"]
-        gain = chosen[name]["value"] - before
-        share = 100 * gain / before
-        console.write(f"{name}: {gain:+.2f} over the first candidate ({share:+.1f} %)")
+        value_of_first = metrics_of_first[name]["value"]
+        if not value_of_first:
+            continue
+        gain = metrics_of_chosen[name]["value"] - value_of_first
+        percent = 100 * gain / value_of_first
+        console.write(f"{name}: {gain:+.2f} over the first candidate ({percent:+.1f} %)")
 
 
 def _draw_controls(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path) -> None:

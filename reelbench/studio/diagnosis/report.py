@@ -364,9 +364,11 @@ def _figures_by_locale(
 def _locale_rounds(errors: Iterable[_Error], rounds: Iterable[int]) -> list[LocaleRound]:
     counts = Counter((error.round, error.label) for error in errors)
     locale_rounds: list[LocaleRound] = []
-    for number in rounds:
-        labels: dict[str, int] = {label: counts[number, label] for label in LABELS}
-        locale_rounds.append({"round": number, "labels": labels})
+    for round_number in rounds:
+        labels: dict[str, int] = {}
+        for label in LABELS:
+            labels[label] = counts[round_number, label]
+        locale_rounds.append({"round": round_number, "labels": labels})
     return locale_rounds
 
 
@@ -556,13 +558,15 @@ def _by_skill(answers: Iterable[_Answer], errors: Iterable[_Error]) -> dict[str,
     for answer in answers:
         for skill in answer.question.skills:
             answers_by_skill.setdefault(skill, []).append(answer)
-    counts: Counter[tuple[str, Label]] = Counter()
+    error_counts: Counter[tuple[str, Label]] = Counter()
     for error in errors:
-        counts.update((skill, error.label) for skill in error.question.skills)
+        for skill in error.question.skills:
+            error_counts[skill, error.label] += 1
     rates: dict[str, SkillRate] = {}
     for skill, skill_answers in sorted(answers_by_skill.items()):
-        n = len(skill_answers)
-        labels: dict[str, float] = {label: counts[skill, label] / n for label in LABELS}
+        labels: dict[str, float] = {}
+        for label in LABELS:
+            labels[label] = error_counts[skill, label] / len(skill_answers)
         rates[skill] = {**_share_right(skill_answers), "labels": labels}
     return rates
 

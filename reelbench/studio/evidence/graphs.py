@@ -147,11 +147,11 @@ class Graph(BaseModel):
     @cached_property
     def children(self) -> dict[str, tuple[str, ...]]:
         """Node id -> ids of the nodes that rest on it, in the graph's order."""
-        children: dict[str, list[str]] = {node.id: [] for node in self.nodes}
+        children: dict[str, tuple[str, ...]] = {node.id: () for node in self.nodes}
         for node in self.nodes:
             for parent in node.parents:
-                children[parent].append(node.id)
-        return {node: tuple(ids) for node, ids in children.items()}
+                children[parent] += (node.id,)
+        return children
 
     @cached_property
     def order(self) -> tuple[str, ...]:

@@ -295,22 +295,31 @@ def _pooled_mean(cells: Sequence[_Cell], bounds: tuple[float, float]) -> dict[st
 
     Of one person it is over videos alone.
     """
-    people, person_of = np.unique([cell.person for cell in cells], return_inverse=True)
-    videos, video_of = np.unique([cell.video for cell in cells], return_inverse=True)
-    sums = np.zeros((len(people), len(videos)))
-    counts = np.zeros((len(people), len(videos)))
-    np.add.at(sums, (person_of, video_of), [cell.value for cell in cells])
-    np.add.at(counts, (person_of, video_of), 1)
+    people, person_of_cell = np.unique([cell.person for cell in cells], return_inverse=True)
+    videos, video_of_cell = np.unique([cell.video for cell in cells], return_inverse=True)
+    table_shape = (len(people), len(videos))
+    sums = np.zeros(table_shape)
+    counts = np.zeros(table_shape)
+    place_of_cell = (person_of_cell, video_of_cell)
+    np.add.at(sums, place_of_cell, [cell.value for cell in cells])
+    np.add.at(counts, place_of_cell, 1)
     value = float(sums.sum() / counts.sum())
     generator = np.random.default_rng(intervals.SEED)
     video_weights = _draw_counts(generator, len(videos))
     people_weights = _draw_counts(generator, len(people))
-    sum_draws = np.einsum("rp,pv,rv->r", people_weights, sums, video_weights)
-    count_draws = np.einsum("rp,pv,rv->r", people_weights, counts, video_weights)
+    # Each resample weighs a cell by how often its person and its video were drawn.
+    axes = "rp,pv,rv->r"
+    sum_draws = np.einsum(axes, people_weights, sums, video_weights)
+    count_draws = np.einsum(axes, people_weights, counts, video_weights)
     with np.errstate(invalid="ignore"):
-        draws = sum_draws / count_draws
-    ci95 = intervals.confidence_interval(value, draws, len(videos), bounds=bounds)
-    return {"value": value, "ci95": ci95, "n": len(cells), "people": len(people)}
+        mean_draws = sum_draws / count_draws
+    ci95 = intervals.confidence_interval(value, mean_draws, len(videos), bounds=bounds)
+    return {
+        "value": value,
+        "ci95": ci95,
+        "n": len(cells),
+        "people": len(people),
+    }
 
 
 def _draw_counts(generator: np.random.Generator, size: int) -> Array:

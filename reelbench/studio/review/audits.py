@@ -406,18 +406,21 @@ def _code_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 
 def _count_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
-    counts: dict[str, object] = {}
-    for name in ("clear", "mended", "unclear"):
-        counts[f"gate: {name}"] = figures["clarity"].get(name, 0)
-    mended = figures["mended"].values()
-    for name in ("question", "answer"):
-        counts[f"{name} mended"] = sum(name in fields for fields in mended)
-    counts["back to the writer"] = len(figures["back"])
+    rows: list[tuple[str, str]] = []
+    for verdict in ("clear", "mended", "unclear"):
+        count = figures["clarity"].get(verdict, 0)
+        rows.append((f"gate: {verdict}", str(count)))
+    fields_of_mended = list(figures["mended"].values())
+    for field in ("question", "answer"):
+        count = sum(field in fields for fields in fields_of_mended)
+        rows.append((f"{field} mended", str(count)))
+    back_to_writer = len(figures["back"])
+    rows.append(("back to the writer", str(back_to_writer)))
     for name, step_figures in figures["steps"].items():
         plain_name = name.replace("_", " ")
-        wrong = len(step_figures["steps"])
-        counts[f"steps: {plain_name}"] = f"{wrong} of {step_figures['judged']}"
-    return [(name, str(count)) for name, count in counts.items()]
+        wrong_steps = len(step_figures["steps"])
+        rows.append((f"steps: {plain_name}", f"{wrong_steps} of {step_figures['judged']}"))
+    return rows
 
 
 def _figure_notes(figures: Mapping[str, Any]) -> list[str]:

@@ -213,8 +213,11 @@ def _people_stage(outcome: Verification, number_kept: int) -> dict[str, Any]:
 def _across_time(entries: Iterable[_Entry], unmarked: Collection[str]) -> Any:  # noqa: ANN401 - as measured
     triples: list[tuple[Any, Any, Any]] = []
     for name, fields in entries:
-        span = None if name in unmarked else fields["span"]
-        triples.append((fields.get("question_span"), span, fields["vid"]))
+        question_span = fields.get("question_span")
+        answer_span = fields["span"]
+        if name in unmarked:
+            answer_span = None
+        triples.append((question_span, answer_span, fields["vid"]))
     return across_time(triples)
 
 

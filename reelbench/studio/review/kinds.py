@@ -181,9 +181,19 @@ def _shown_marks(by_reviewer: Mapping[str, Marks], item: Item) -> Part:
     """Return all raters' marks on an item, each of which can be taken over."""
     raters_marks: list[dict[str, Any]] = []
     for reviewer, marks in by_reviewer.items():
-        take = {name: mark for name, mark in marks.items() if name != "note"}
-        raters_marks.append({"who": reviewer, "said": in_words(marks, item), "take": take})
-    return {"type": "marks", "heading": "What raters said", "marks": raters_marks}
+        marks_to_take_over = dict(marks)
+        marks_to_take_over.pop("note", None)
+        rater_marks = {
+            "who": reviewer,
+            "said": in_words(marks, item),
+            "take": marks_to_take_over,
+        }
+        raters_marks.append(rater_marks)
+    return {
+        "type": "marks",
+        "heading": "What raters said",
+        "marks": raters_marks,
+    }
 
 
 def in_words(marks: Marks, item: Item) -> str:

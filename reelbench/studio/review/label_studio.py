@@ -344,17 +344,26 @@ def _fields_of_reviewer(by_task: Mapping[str, _Annotated], kind: str) -> dict[st
     """Return an annotator's own fields of a review."""
     # An answer's span beside a question's is not the span that was asked for: the question's is
     # compared with it.
-    names = {"answer": "span"}
+    our_names = {"answer": "span"}
     if kind == QUESTION_SPANS.name:
-        names = {"question": "span", "answer": "answer_span"}
-    names |= {"verdict": "verdict", "note": "note"}
+        our_names = {"question": "span", "answer": "answer_span"}
+    our_names |= {"verdict": "verdict", "note": "note"}
     seconds: dict[str, float] = {}
     marks: dict[str, Marks] = {}
-    for name, (annotation, task_marks) in by_task.items():
-        seconds[name] = annotation.lead_time or 0.0
-        marks[name] = {names[mark]: value for mark, value in task_marks.items() if mark in names}
-    saved = max(annotated.annotation.created_at for annotated in by_task.values())
-    return {"saved": saved, "seconds": seconds, "marks": marks}
+    times_saved: list[datetime] = []
+    for task, (annotation, task_marks) in by_task.items():
+        seconds[task] = annotation.lead_time or 0.0
+        times_saved.append(annotation.created_at)
+        our_marks: Marks = {}
+        for mark, value in task_marks.items():
+            if mark in our_names:
+                our_marks[our_names[mark]] = value
+        marks[task] = our_marks
+    return {
+        "saved": max(times_saved),
+        "seconds": seconds,
+        "marks": marks,
+    }
 
 
 def _annotation_marks(

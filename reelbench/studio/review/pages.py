@@ -107,19 +107,22 @@ def share_among_raters(places: Sequence[Place], draw: Draw) -> list[list[Place]]
 
 def _raters_of_videos(places: Sequence[Place], draw: Draw) -> dict[str, list[int]]:
     """Give videos, those with most items first, to the least busy raters."""
-    sizes: Counter[str] = Counter()
+    items_of_video: Counter[str] = Counter()
     for place in places:
-        sizes[place.video] += len(place.items)
+        items_of_video[place.video] += len(place.items)
+    largest_first = sorted(items_of_video, key=lambda video: (-items_of_video[video], video))
     chance = random.Random(draw.seed)  # noqa: S311 - no secret
-    loads = [0] * draw.raters
-    raters_of: dict[str, list[int]] = {}
-    for video, size in sorted(sizes.items(), key=lambda entry: (-entry[1], entry[0])):
-        ranks = [(load, chance.random()) for load in loads]
-        raters = sorted(range(draw.raters), key=ranks.__getitem__)
-        raters_of[video] = raters[: draw.overlap]
-        for rater in raters_of[video]:
-            loads[rater] += size
-    return raters_of
+    items_of_rater = [0] * draw.raters
+    raters_of_video: dict[str, list[int]] = {}
+    for video in largest_first:
+        # Raters with equally many items stand in an order of chance.
+        ranks = [(items, chance.random()) for items in items_of_rater]
+        least_busy_first = sorted(range(draw.raters), key=ranks.__getitem__)
+        raters = least_busy_first[: draw.overlap]
+        raters_of_video[video] = raters
+        for rater in raters:
+            items_of_rater[rater] += items_of_video[video]
+    return raters_of_video
 
 
 # --- pages

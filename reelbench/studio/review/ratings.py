@@ -514,11 +514,15 @@ def _write_scores(means: Mapping[tuple[str, str], float], path: Path, *, several
 
     One criterion has no column.
     """
-    rows: list[tuple[str, ...]] = [("id", "score", "criterion")]
-    for (item, name), score in sorted(means.items()):
-        rows.append((item, f"{score:g}", name))
-    if not several:
-        rows = [(item, score) for item, score, _ in rows]
+    rows: list[tuple[str, ...]] = [("id", "score")]
+    if several:
+        rows = [("id", "score", "criterion")]
+    for (item, criterion), mean in sorted(means.items()):
+        row = (item, f"{mean:g}")
+        if several:
+            rows.append((*row, criterion))
+        else:
+            rows.append(row)
     write_text(path, csv_text(rows))
     scores = number_of(len(means), "score")
     return f"{scores} written to {path}"

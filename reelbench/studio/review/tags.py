@@ -39,9 +39,11 @@ class CogmeTags(ReviewKind):
     def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question with its answer and subtitles."""
         shows = [parts.question_part(row), parts.shown_answer(spec, row)]
-        if row.get("subtitles"):
-            shows.append(parts.shown_text("What is said", row["subtitles"], row["language"]))
-        asks = [*map(_component_ask, COMPONENTS), *self.asks]
+        subtitles = row.get("subtitles")
+        if subtitles:
+            shows.append(parts.shown_text("What is said", subtitles, row["language"]))
+        asks = [_component_ask(component) for component in COMPONENTS]
+        asks += self.asks
         return parts.row_item(row, shows, asks)
 
     def check_marks(self, marks: Marks, where: str) -> None:

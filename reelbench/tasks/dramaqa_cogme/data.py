@@ -147,13 +147,17 @@ def read_script(path: Path) -> dict[str, str]:
     document = read_json(path, most=bounds.DATA_BYTES)
     if not isinstance(document, dict):
         raise InputError(f"{path}: holds a {type(document).__name__}, expected an object of shots")
-    lines: dict[str, dict[float, str]] = {}
+    lines_by_name: dict[str, dict[float, str]] = {}
     for shot, entry in document.items():
         shot_lines = _lines_by_start(f"{path}: {shot!r}", entry)
-        lines.setdefault(shot, {}).update(shot_lines)
         scene, _, _ = shot.rpartition("_")
-        lines.setdefault(scene + _SCENE, {}).update(shot_lines)
-    return {vid: _in_order(vid_lines) for vid, vid_lines in lines.items()}
+        for name in (shot, scene + _SCENE):
+            lines = lines_by_name.setdefault(name, {})
+            lines.update(shot_lines)
+    script: dict[str, str] = {}
+    for name, lines in lines_by_name.items():
+        script[name] = _in_order(lines)
+    return script
 
 
 def _in_order(lines: Mapping[float, str]) -> str:

@@ -7,14 +7,15 @@ from reelbench.tasks.lint.questions import Question
 
 
 def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
-    alike: dict[Hashable, list[Question]] = {}
+    groups: dict[Hashable, list[Question]] = {}
     for question in questions:
         key = (question.videos, question.clip, question.language, question.plain_text)
-        alike.setdefault(key, []).append(question)
-    for group in alike.values():
-        splits = list(dict.fromkeys(question.split for question in group))
+        groups.setdefault(key, []).append(question)
+    for same_questions in groups.values():
+        splits = dict.fromkeys(question.split for question in same_questions)
         if len(splits) > 1:
-            yield Fault(tuple(group), f"the same question in {' and '.join(splits)}")
+            names = " and ".join(splits)
+            yield Fault(tuple(same_questions), f"the same question in {names}")
 
 
 RULE = Rule(

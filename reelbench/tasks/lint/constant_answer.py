@@ -18,11 +18,11 @@ _FEWEST_VIDEOS = 10
 
 
 def _ways(choices: Choices) -> Iterator[Way]:
-    everything = list(range(len(choices.questions)))
-    yield from _ways_of_part(choices, everything, "")
+    all_numbers = list(range(len(choices.questions)))
+    yield from _ways_of_part(choices, all_numbers, "")
     for label, numbers in choices.numbers_by_label().items():
-        # Where the label is all questions', it says no more.
-        if len(numbers) < len(everything):
+        is_label_of_all = len(numbers) == len(all_numbers)
+        if not is_label_of_all:
             yield from _ways_of_part(choices, numbers, f" of {label}")
 
 

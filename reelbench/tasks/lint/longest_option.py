@@ -12,10 +12,11 @@ def _ways(choices: Choices) -> Iterator[Way]:
     worth = choices.no_worth()
     for number, options in enumerate(choices.plain_options):
         lengths = [len(option) for option in options]
-        longest = max(lengths)
-        places = [place for place, length in enumerate(lengths) if length == longest]
-        worth[number, places] = 1 / len(places)
-    yield Way("the longest option", choices.with_options_of_their_own(), worth, _SMALLEST)
+        most_letters = max(lengths)
+        longest_places = [place for place, letters in enumerate(lengths) if letters == most_letters]
+        worth[number, longest_places] = 1 / len(longest_places)
+    questions = choices.with_options_of_their_own()
+    yield Way("the longest option", questions, worth, _SMALLEST)
 
 
 RULE = Rule(

@@ -115,19 +115,21 @@ def _answers_in_order(adapter: Any, requests: "Sequence[Instance]", ask: Ask) ->
     A failure of one of ours is never taken for an answer.
     """
     groups = _group_requests(adapter, requests)
-    ask_ours = partial(swallowed.answers, ask=ask)
+    rows_in_order = [groups.rows[place] for place in groups.order]
     answers: dict[int, Any] = {}
-    rows_in_order = (groups.rows[place] for place in groups.order)
     with visuals.decoding_ahead(rows_in_order), _in_our_order(adapter):
         answers |= _answers_one_by_one(adapter, requests, ask, groups)
         plain_requests = [requests[place] for place in groups.plain]
-        answers |= zip(groups.plain, ask_ours(adapter, plain_requests), strict=True)
+        plain_answers = swallowed.answers(adapter, plain_requests, ask=ask)
+        answers |= zip(groups.plain, plain_answers, strict=True)
     for place in groups.plain:
-        if visuals.problem(*groups.rows[place]) is not None:
+        spec, row = groups.rows[place]
+        if visuals.problem(spec, row) is not None:
             answers[place] = ""  # lmms-eval's response cache keeps no empty answer
     if groups.foreign:
         foreign_requests = [requests[place] for place in groups.foreign]
-        answers |= zip(groups.foreign, ask(adapter, foreign_requests), strict=True)
+        foreign_answers = ask(adapter, foreign_requests)
+        answers |= zip(groups.foreign, foreign_answers, strict=True)
     return [answers[place] for place in range(len(requests))]
 
 

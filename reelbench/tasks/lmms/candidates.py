@@ -153,11 +153,16 @@ def _without_prompt(sequences: Any, prompt: Any) -> Any:  # noqa: ANN401 - tenso
 
     Models return it too, unless they were given embeddings of it.
     """
-    if prompt is None or sequences.shape[1] < prompt.shape[1]:
+    if prompt is None:
         return sequences
     length = prompt.shape[1]
-    begins_with_prompt = bool((sequences[0, :length] == prompt[0]).all())
-    return sequences[:, length:] if begins_with_prompt else sequences
+    if sequences.shape[1] < length:
+        return sequences
+    first_tokens = sequences[0, :length]
+    begins_with_prompt = bool((first_tokens == prompt[0]).all())
+    if not begins_with_prompt:
+        return sequences
+    return sequences[:, length:]
 
 
 def prompt_ids(args: Sequence[Any], kwargs: Any) -> Any:  # noqa: ANN401 - a tensor, imported late

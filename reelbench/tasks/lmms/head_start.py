@@ -79,15 +79,18 @@ def first_videos(arguments: Sequence[str]) -> dict[tuple[str, str], Callable[[],
         return {}
     model_arguments = (option_value(arguments, "--model_args") or "").lower()
     adapters.passes_video = f"{adapters.PASS_VIDEO}=true" in model_arguments
-    chat = "chat" in adapters.kinds(model) and "--force_simple" not in arguments
+    is_chat = "chat" in adapters.kinds(model) and "--force_simple" not in arguments
     task_rows = list(_asked_rows(arguments))
+    rows = [task_row.row for task_row in task_rows]
     work: dict[tuple[str, str], Callable[[], object]] = {}
-    for place in by_video([task_row.row for task_row in task_rows]):
+    for place in by_video(rows):
         task, library, row = task_rows[place]
-        form = adapters.adapt(model, sampling, library.spec.row_kind, chat=chat)
-        even = form.form == "clip" and adapter.even
-        work.setdefault((task, row["video"]), partial(show, library, row, form, even=even))
-    return dict(islice(work.items(), WINDOW * usable_cores()))
+        form = adapters.adapt(model, sampling, library.spec.row_kind, chat=is_chat)
+        has_even_clips = form.form == "clip" and adapter.even
+        show_row = partial(show, library, row, form, even=has_even_clips)
+        work.setdefault((task, row["video"]), show_row)
+    most_videos = WINDOW * usable_cores()
+    return dict(islice(work.items(), most_videos))
 
 
 def _asked_rows(arguments: Sequence[str]) -> Iterator[_TaskRow]:
@@ -101,11 +104,21 @@ def _asked_rows(arguments: Sequence[str]) -> Iterator[_TaskRow]:
         rows = located.rows
         if chosen_ids is not None:
             rows = [row for row in rows if row["id"] in chosen_ids.ids]
-        count = len(rows)
-        if limit > 0:
-            count = math.ceil(limit * len(rows)) if limit < 1 else int(limit)
+        count = _number_of_rows(limit, len(rows))
         for row in rows[offset : offset + count]:
             yield _TaskRow(task, library, row)
+
+
+def _number_of_rows(limit: float, all_rows: int) -> int:
+    """Return the number of rows under lmms-eval's limit.
+
+    A limit below 1 is a share of the rows, and 0 or less is none.
+    """
+    if limit <= 0:
+        return all_rows
+    if limit < 1:
+        return math.ceil(limit * all_rows)
+    return int(limit)
 
 
 if __name__ == "__main__":

@@ -98,9 +98,11 @@ def read_scores(row: Row, reply: str) -> ReadScores:
     document = json.loads(reply)
     located = document["located"]
     scores = [OptionScore.model_validate(score) for score in document["option_scores"]]
-    parsed = option_scores.parse(scores, located, Answering.parse(row[ANSWERING]))
+    answering = Answering.parse(row[ANSWERING])
+    parsed = option_scores.parse(scores, located, answering)
     text = "-" if located is None else located
-    return ReadScores(Prediction(located, parsed, answers.flags(text, parsed)), scores)
+    flags = answers.flags(text, parsed)
+    return ReadScores(Prediction(located, parsed, flags), scores)
 
 
 def compared_anew(

@@ -490,8 +490,11 @@ def settings_of_twin(document: Mapping[str, Any], name: str) -> SettingsRecord:
 
 
 def _generation_arguments(document: Mapping[str, Any], task: str) -> dict[str, Any]:
-    generation = dict(document.get("configs", {}).get(task, {}).get("generation_kwargs") or {})
-    arguments = document.get("config", {}).get("gen_kwargs")
-    if arguments:
-        generation |= _parsed_args(arguments)
-    return json.loads(json.dumps(generation, default=str))
+    """Return the task's arguments of generation, with those of the command line over them."""
+    task_config = document.get("configs", {}).get(task, {})
+    generation = dict(task_config.get("generation_kwargs") or {})
+    typed_arguments = document.get("config", {}).get("gen_kwargs")
+    if typed_arguments:
+        generation |= _parsed_args(typed_arguments)
+    as_json = json.dumps(generation, default=str)
+    return json.loads(as_json)

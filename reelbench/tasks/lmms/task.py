@@ -138,7 +138,8 @@ class LmmsTask:
         arrivals.hand_over(doc, view.picture_count, prompt)
         language = self._in_language(doc)["language"]
         content = frames.content(view, language, as_data=adapters.passes_video)
-        return [{"role": "user", "content": [*content, {"type": "text", "text": prompt}]}]
+        content.append({"type": "text", "text": prompt})
+        return [{"role": "user", "content": content}]
 
     def _in_language(self, doc: Row) -> Row:
         """Return a row in the language that it is asked in."""
@@ -186,14 +187,17 @@ class LmmsTask:
         They are of a file that was not joined.
         """
         template = prompt_template(self.spec, task.prompt, dataset[0]["language"])
-        fields = {field for _, field, _, _ in Formatter().parse(template) if field}
-        empty = sorted(field for field in fields - {CUE} if not any(dataset[field]))
-        if not empty:
+        columns: set[str] = set()
+        for _, field, _, _ in Formatter().parse(template):
+            if field and field != CUE:
+                columns.add(field)
+        empty_columns = [column for column in sorted(columns) if not any(dataset[column])]
+        if not empty_columns:
             return None
-        problem = f"its prompt needs {', '.join(empty)}, and no question has any"
-        joined = self.spec.splits[upstream_split(self.spec, task.split)].joined
-        if joined:
-            problem += f"; put {' or '.join(joined)} beside the questions"
+        problem = f"its prompt needs {', '.join(empty_columns)}, and no question has any"
+        joined_files = self.spec.splits[upstream_split(self.spec, task.split)].joined
+        if joined_files:
+            problem += f"; put {' or '.join(joined_files)} beside the questions"
         return problem
 
     def _asked_rows(self, dataset: "Dataset", task: TaskSpec, sampling: FrameSampling) -> "Dataset":

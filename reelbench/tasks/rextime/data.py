@@ -73,18 +73,20 @@ def entries(paths: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
     """
     what = f"a ReXTime question; expected {EXPECTED}"
     places: dict[str, str] = {}
-    merged: dict[str, dict[str, Any]] = {}
+    fields_by_id: dict[str, dict[str, Any]] = {}
     for path in paths:
         for where, entry in questions_of(path, "qid", what, _has_video):
-            qid = entry["qid"]
-            places.setdefault(qid, where)
-            fields = {name: value for name, value in entry.items() if value is not None}
-            fields |= merged.get(qid, {})
+            question_id = entry["qid"]
+            places.setdefault(question_id, where)
+            # The fields of an earlier file have precedence.
+            fields = fields_by_id.setdefault(question_id, {})
+            for name, value in entry.items():
+                if value is not None:
+                    fields.setdefault(name, value)
             if "query" in fields:
                 fields.setdefault("question", fields["query"])
-            merged[qid] = fields
-    for qid, fields in merged.items():
-        yield places[qid], fields
+    for question_id, fields in fields_by_id.items():
+        yield places[question_id], fields
 
 
 def _has_video(entry: Mapping[str, Any]) -> bool:
@@ -101,7 +103,9 @@ def windows(entry: dict[str, Any], where: str) -> list[list[float]]:
     value = entry.get("relevant_windows", entry.get("span"))
     if not value:
         raise InputError(f"{where} has no window; expected 'span' or 'relevant_windows'")
-    times = [max(0.0, time) for time in read_windows(value, f"{where}: the window")]
+    times: list[float] = []
+    for time in read_windows(value, f"{where}: the window"):
+        times.append(max(0.0, time))
     starts = times[::2]
     ends = times[1::2]
     return [[start, end] for start, end in zip(starts, ends, strict=True)]
