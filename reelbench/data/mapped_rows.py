@@ -49,8 +49,8 @@ from reelbench.registry import rows
 from reelbench.registry.mapping_words import ANSWERS, is_number_text, plain_word
 from reelbench.registry.row_columns import ALSO, ASKED, DURATION, GROUP, PICTURES
 from reelbench.registry.rows import LETTERS
+from reelbench.registry.scoring_kinds import KINDS_OF_NUMBERS
 from reelbench.registry.spec import (
-    KINDS_OF_NUMBERS,
     AnswerForm,
     BenchmarkSpec,
     DrawnOptions,

@@ -7,7 +7,8 @@ from typing import Literal, NamedTuple
 from reelbench.registry.benchmark_block import Block
 from reelbench.registry.metrics import Grouped, Mean, Metric, UnitName
 from reelbench.registry.row_columns import ASKED, MOST_OPTIONS, OPTION_COUNT
-from reelbench.registry.spec import COLUMNS, JudgeSpec, Kind, RowMapping
+from reelbench.registry.scoring_kinds import SCORING_KINDS, Kind
+from reelbench.registry.spec import JudgeSpec, RowMapping
 
 FileKind = Literal["choice", "span", "grounded_choice", "open", "exact"]
 DeclaredKind = Literal["choice", "span", "grounded_choice", "open", "exact", "mixed"]
@@ -410,7 +411,8 @@ def read_scoring(
 def _plain_metric(name: str, kinds: Sequence[Kind]) -> Metric:
     form = METRICS[name]
     about = form.about
-    if "union_spans" in kinds and form.column in COLUMNS["union_spans"]:
+    is_of_all_windows = form.column in SCORING_KINDS["union_spans"].columns
+    if "union_spans" in kinds and is_of_all_windows:
         about += _UNION_NOTE
     scale = 1 if form.unit == "error" else 100
     mean = Mean(column=form.column, scale=scale)

@@ -21,83 +21,14 @@ from reelbench.registry.metrics import (
     MeanOf,
     Metric,
 )
+from reelbench.registry.scoring_kinds import SCORING_KINDS, Kind
 
 Split = str
-Kind = Literal[
-    "temporal_span",
-    "moment",
-    "choice",
-    "text_overlap",
-    "exact_match",
-    "cognitive_profile",
-    "llm_judge",
-    "any_choice",
-    "all_choices",
-    "mixed",
-    "union_spans",
-    "ranked_spans",
-    "covered",
-    "f1_spans",
-    "relative_accuracy",
-    "off_by_one",
-    "mixed_relative_accuracy",
-    "mixed_off_by_one",
-    "matched_spans",
-    "number_error",
-    "above_chance",
-]
-"""A kind of scoring. Each is a module of `reelbench.scoring`, and the judge a room.
-
-`moment` is a span without options. `any_choice` and `all_choices` have several right options, and
-`mixed` rows options or a word. `union_spans`, `ranked_spans`, `f1_spans` and `matched_spans` take
-all windows of an answer. `covered` asks how much of the answered window is right.
-`relative_accuracy`, `off_by_one` and `number_error` are of numbers. `above_chance` counts a choice
-from what guessing gets.
-"""
-
-KINDS_OF_SEVERAL_SPANS: frozenset[Kind] = frozenset(
-    {"union_spans", "ranked_spans", "f1_spans", "matched_spans"}
-)
-"""Kinds of scoring that look at all windows of an answer."""
-
-KINDS_OF_NUMBERS: frozenset[Kind] = frozenset(
-    {
-        "relative_accuracy",
-        "off_by_one",
-        "number_error",
-        "mixed_relative_accuracy",
-        "mixed_off_by_one",
-    }
-)
-"""Kinds of scoring for which a right answer in words is a number."""
-
 SpanUnit = Literal["seconds", "milliseconds", "minutes", "frames", "ratio", "percent", "clock"]
 LengthUnit = Literal["seconds", "milliseconds", "minutes", "frames"]
 AnswerSpans = Literal["first", "stated", "union"]
 AnswerForm = Literal["letter", "index0", "index1", "text"]
 """A row's name of the right option: its letter or key, its number (from 0 or 1), or its words."""
-
-COLUMNS: dict[Kind, tuple[str, ...]] = {
-    "choice": ("correct",),
-    "temporal_span": ("iou", "recall_at_0.3", "recall_at_0.5", "correct_at_iou_0.5"),
-    "moment": ("iou", "recall_at_0.3", "recall_at_0.5", "recall_at_0.7"),
-    "exact_match": ("exact_match",),
-    "any_choice": ("correct",),
-    "all_choices": ("correct",),
-    "mixed": ("correct",),
-    "union_spans": ("iou", "recall_at_0.3", "recall_at_0.5", "recall_at_0.7", "correct_at_iou_0.5"),
-    "ranked_spans": ("map", "map_at_0.5", "map_at_0.75"),
-    "covered": ("iop", "iop_at_0.3", "iop_at_0.5", "correct_at_iop_0.5"),
-    "f1_spans": ("f1", "f1_at_0.1", "f1_at_0.3", "f1_at_0.5", "f1_at_0.7"),
-    "relative_accuracy": ("mra",),
-    "off_by_one": ("within_one",),
-    "mixed_relative_accuracy": ("correct",),
-    "mixed_off_by_one": ("correct",),
-    "matched_spans": ("etf1", "count_right", "tf1_at_0.3", "tf1_at_0.5", "tf1_at_0.7"),
-    "number_error": ("number_right", "error", "relative_error"),
-    "above_chance": ("above_chance",),
-}
-"""Kind -> its columns of an item's scores, for metrics. A judge's are its criteria."""
 
 
 class HubFile(Declared):
@@ -616,7 +547,9 @@ class BenchmarkSpec(Declared):
             raise InputError(f"{self.id}: {self.primary.name} is an error, and can't rank")
         columns: list[str] = []
         for kind in self.kinds:
-            columns += COLUMNS.get(kind, ())
+            if kind not in SCORING_KINDS:
+                raise InputError(f"{self.id}: there is no kind of scoring {kind!r}")
+            columns += SCORING_KINDS[kind].columns
         if self.judge is not None:
             columns += self.judge.criteria
         all_metrics = list(self.metrics)

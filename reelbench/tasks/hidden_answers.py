@@ -23,7 +23,8 @@ from reelbench.registry import rows
 from reelbench.registry.metrics import Metric
 from reelbench.registry.records import Item, MetricValue
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import KINDS_OF_NUMBERS, KINDS_OF_SEVERAL_SPANS, BenchmarkSpec
+from reelbench.registry.scoring_kinds import KINDS_OF_NUMBERS, KINDS_OF_SEVERAL_SPANS
+from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation
 from reelbench.scoring.answers import Given
 from reelbench.stats import intervals

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import KINDS_OF_SEVERAL_SPANS, BenchmarkSpec, Corpus, Metric
+from reelbench.registry.scoring_kinds import KINDS_OF_SEVERAL_SPANS
+from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
 from reelbench.scoring import aggregation, answers
 from reelbench.tasks.submissions import (
     Prediction,

@@ -11,7 +11,8 @@ from reelbench.base.lazy import import_object
 from reelbench.base.workers import ALLOTTED
 from reelbench.registry.mapping_words import is_number_text
 from reelbench.registry.rows import FPS, UNTIMED, Timing
-from reelbench.registry.spec import KINDS_OF_SEVERAL_SPANS, BenchmarkSpec
+from reelbench.registry.scoring_kinds import KINDS_OF_SEVERAL_SPANS
+from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import answers as readers
 from reelbench.scoring.answers import patterns
 from reelbench.scoring.answers.options import read_option, read_options
