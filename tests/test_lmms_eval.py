@@ -20,7 +20,7 @@ from tests.servers.judge import Answer, JudgeServer
 
 pytestmark = pytest.mark.lmms
 
-REXTIME = {"accuracy_at_iou_0.5", "accuracy", "miou", "recall_at_0.3", "recall_at_0.5"}
+REXTIME = {metric.name for metric in registry.get("rextime").metrics}
 OVERLAP = {"bleu4", "cider", "meteor"}
 
 

@@ -20,6 +20,7 @@ difference (simulated by `make verification`).
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -202,14 +203,26 @@ def _error_factors(freedom: int | None) -> list[float]:
 @lru_cache(maxsize=256)
 def _errors_needed(dof: int, freedom: int | None, chance: float, alpha: float) -> float:
     """Return the standard errors that a difference must be to be shown with a chance."""
+
+    def is_too_small(errors: float) -> bool:
+        return _power_of_shift(errors, dof, freedom, alpha) < chance
+
+    return _least_sufficient(is_too_small, first=1.0)
+
+
+def _least_sufficient(is_too_small: Callable[[float], bool], first: float) -> float:
+    """Return the least number that is not too small, a little above it.
+
+    The first one tried is doubled until it is enough. Then the span is halved.
+    """
     low = 0.0
-    high = 1.0
-    while _power_of_shift(high, dof, freedom, alpha) < chance:
+    high = first
+    while is_too_small(high):
         low = high
         high *= 2
     while high - low > _PRECISION * high:
         middle = (low + high) / 2
-        if _power_of_shift(middle, dof, freedom, alpha) < chance:
+        if is_too_small(middle):
             low = middle
         else:
             high = middle
@@ -226,26 +239,16 @@ def smallest_difference(
     Raises:
         ValueError: There are fewer than two videos.
     """
-    high, dof = pilot.difference(videos, 0.0)
-    if not high:
+    error_without_difference, dof = pilot.difference(videos, 0.0)
+    if not error_without_difference:
         return 0.0
-    low = 0.0
     errors_needed = _errors_needed(dof, pilot.freedom, chance, alpha)
 
     def is_too_small(difference: float) -> bool:
         error, _ = pilot.difference(videos, difference)
         return difference < errors_needed * error
 
-    while is_too_small(high):
-        low = high
-        high *= 2
-    while high - low > _PRECISION * high:
-        middle = (low + high) / 2
-        if is_too_small(middle):
-            low = middle
-        else:
-            high = middle
-    return high
+    return _least_sufficient(is_too_small, first=error_without_difference)
 
 
 def videos_needed(

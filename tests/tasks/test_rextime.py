@@ -40,13 +40,14 @@ class TestRealGroundTruth:
         document = score(
             "rextime", "--predictions", write(tmp_path / "whole.jsonl", whole), "--references", path
         )
-        assert values(document) == {
+        figures = {
             "accuracy_at_iou_0.5": 9.01,
             "accuracy": 26.93,
             "miou": 37.25,
             "recall_at_0.3": 43.97,
             "recall_at_0.5": 32.14,
         }
+        assert figures.items() <= values(document).items()
         assert document["counts"]["items"] == document["counts"]["scored"] == 921
         low, high = document["metrics"]["miou"]["ci95"]
         assert low < 37.25 < high
@@ -79,6 +80,9 @@ class TestRealGroundTruth:
         assert straight == shuffled
 
 
+OF_OPTIONS = {"accuracy"}
+OF_WINDOWS = {"miou", "recall_at_0.3", "recall_at_0.5"}
+OF_BOTH = {"accuracy_at_iou_0.5"}
 GROUND_TRUTH = [
     {
         "qid": "q1",
@@ -141,13 +145,14 @@ class TestTheAuthorsRules:
             q4=span(0, 8, "d"),
         )
         document = score("rextime", "--predictions", file, "--references", references)
-        assert values(document) == {
+        by_hand = {
             "accuracy_at_iou_0.5": 25,
             "accuracy": 75,
             "miou": 25,
             "recall_at_0.3": 50,
             "recall_at_0.5": 50,
         }
+        assert by_hand.items() <= values(document).items()
 
     def test_reversed_windows_score_nothing(self, references, tmp_path, score):
         file = predict(
@@ -159,17 +164,15 @@ class TestTheAuthorsRules:
 
     @pytest.mark.parametrize(
         ("answer", "there"),
-        [
-            ({"ans": "A"}, {"accuracy"}),
-            ({"pred_relevant_windows": [[0, 10]]}, {"miou", "recall_at_0.3", "recall_at_0.5"}),
-        ],
+        [({"ans": "A"}, OF_OPTIONS), ({"pred_relevant_windows": [[0, 10]]}, OF_WINDOWS)],
     )
     def test_a_metric_that_a_submission_can_not_support_is_absent(
         self, answer, there, references, tmp_path, score
     ):
         file = predict(tmp_path, **{row["qid"]: answer for row in GROUND_TRUTH})
         document = score("rextime", "--predictions", file, "--references", references)
-        assert document["metrics"].keys() == there
+        all_metrics = OF_OPTIONS | OF_WINDOWS | OF_BOTH
+        assert all_metrics & document["metrics"].keys() == there
 
     @pytest.mark.parametrize("windows", [[], None, [[3]], "3-4", [["a", "b"]], [None]])
     def test_an_unreadable_window_is_wrong_and_counted(self, windows, references, tmp_path, score):
