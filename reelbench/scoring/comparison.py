@@ -525,40 +525,49 @@ def compare_by_video(
     Raises:
         InputError: The metric is not a mean of a column, or no video has the column in both.
     """
-    if not isinstance(metric.aggregate, Mean):
+    mean = metric.aggregate
+    if not isinstance(mean, Mean):
         raise InputError(
             f"{metric.name} is not a mean of single answers' scores, "
             "so videos can't be paired by it"
         )
-    column = metric.aggregate.column
-    scores_a = _scores_by_video(samples_a, column)
-    scores_b = _scores_by_video(samples_b, column)
-    shared = sorted(scores_a.keys() & scores_b.keys())
-    if not shared:
+    scores_a = _scores_by_video(samples_a, mean.column)
+    scores_b = _scores_by_video(samples_b, mean.column)
+    shared_videos = sorted(scores_a.keys() & scores_b.keys())
+    if not shared_videos:
         raise InputError(
-            f"no video has {column!r} in both results: are both judged, and on the same videos?"
+            f"no video has {mean.column!r} in both results: are both judged, "
+            "and on the same videos?"
         )
-    means = [(np.mean(scores_a[video]), np.mean(scores_b[video])) for video in shared]
-    pairs = np.array(means, dtype=np.float64)
-    differences = pairs[:, 0] - pairs[:, 1]
+    means_a = _mean_scores(scores_a, shared_videos)
+    means_b = _mean_scores(scores_b, shared_videos)
+    differences = means_a - means_b
     low, high = metric.bounds
-    mean = metric.aggregate
     column_bounds = (mean.lowest + low / mean.scale, mean.lowest + high / mean.scale)
-    once = np.ones_like(differences)
-    sums = np.stack([pairs[:, 0], once, pairs[:, 1], once], axis=1)
+    one_of_each = np.ones_like(differences)
+    sums = np.stack([means_a, one_of_each, means_b, one_of_each], axis=1)
     _, _, test = paired.difference_of_means(sums, bounds=column_bounds)
-    is_higher = np.where(np.isclose(differences, 0), 0.5, differences > 0)
-    percents = [_percent_right(metric, scores, shared) for scores in (scores_a, scores_b)]
+    ci95 = None
+    if test is not None:
+        ci95 = test.interval()
+    a_is_higher = np.where(np.isclose(differences, 0), 0.5, differences > 0)
+    percent_a = _percent_right(metric, scores_a, shared_videos)
+    percent_b = _percent_right(metric, scores_b, shared_videos)
     return {
-        "metric": column,
-        "videos": len(shared),
-        "a": float(pairs[:, 0].mean()),
-        "b": float(pairs[:, 1].mean()),
+        "metric": mean.column,
+        "videos": len(shared_videos),
+        "a": float(means_a.mean()),
+        "b": float(means_b.mean()),
         "difference": float(differences.mean()),
-        "ci95": None if test is None else test.interval(),
-        "a_higher": float(np.mean(is_higher)),
-        "right": tuple((percent, percent * 5 / 100) for percent in percents),
+        "ci95": ci95,
+        "a_higher": float(np.mean(a_is_higher)),
+        "right": ((percent_a, percent_a * 5 / 100), (percent_b, percent_b * 5 / 100)),
     }
+
+
+def _mean_scores(scores: Mapping[str, Sequence[float]], videos: Sequence[str]) -> intervals.Array:
+    """Return the mean score of each video."""
+    return np.array([np.mean(scores[video]) for video in videos], dtype=np.float64)
 
 
 def _scores_by_video(samples: Sequence[Sample], column: str) -> dict[str, list[float]]:

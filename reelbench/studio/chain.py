@@ -36,7 +36,7 @@ from reelbench.base.files import (
 from reelbench.base.progress import Show, no_show
 from reelbench.base.yaml_text import read_mapping
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.ask_result import PENDING, UNPARSABLE
+from reelbench.llm.ask_result import PENDING, UNPARSABLE, CachedReply
 from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.material import PromptFiles
@@ -178,31 +178,8 @@ class ChainCase(Generic[ItemT]):
                 messages, past_reasoning(read), vote=vote, again=again, schema=schema
             )
         for attempt, question in zip(result.replies, questions, strict=False):
-            reply = attempt.reply
-            chain.use[role].add(reply)
-            returned = reply.returned
-            if returned is not None:
-                returned = asker.options.filed_id(returned)
-            line = {
-                "role": role,
-                **self.about,
-                **about,
-                "vote": vote,
-                "attempt": attempt.attempt,
-                "read": attempt.value is not None,
-                "model": returned,
-                "messages": on_record(question),
-            }
-            if asker.sampling:
-                line["sampling"] = asker.sampling
-            if attempt.by_schema:
-                line["schema"] = True
-            line["reply"] = reply.raw
-            line["tokens"] = {
-                "prompt": reply.prompt_tokens,
-                "completion": reply.completion_tokens,
-            }
-            line["key"] = attempt.key.hex()
+            chain.use[role].add(attempt.reply)
+            line = self._trace_line(role, attempt, question, vote=vote, about=about)
             self.lines.append(line)
         if result.reason == PENDING:
             raise PendingError(PENDING_SHOWN.format(1))
@@ -213,6 +190,43 @@ class ChainCase(Generic[ItemT]):
         if value is None:
             raise DroppedError(result.reason or UNPARSABLE)
         return value
+
+    def _trace_line(
+        self,
+        role: str,
+        attempt: CachedReply,
+        question: Sequence[Message],
+        *,
+        vote: int,
+        about: Mapping[str, object],
+    ) -> dict[str, Any]:
+        """Return a reply with its question as a line of the trace."""
+        asker = self.chain.askers[role]
+        reply = attempt.reply
+        model = reply.returned
+        if model is not None:
+            model = asker.options.filed_id(model)
+        line = {
+            "role": role,
+            **self.about,
+            **about,
+            "vote": vote,
+            "attempt": attempt.attempt,
+            "read": attempt.value is not None,
+            "model": model,
+            "messages": on_record(question),
+        }
+        if asker.sampling:
+            line["sampling"] = asker.sampling
+        if attempt.by_schema:
+            line["schema"] = True
+        line["reply"] = reply.raw
+        line["tokens"] = {
+            "prompt": reply.prompt_tokens,
+            "completion": reply.completion_tokens,
+        }
+        line["key"] = attempt.key.hex()
+        return line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

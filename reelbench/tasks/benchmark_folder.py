@@ -563,20 +563,16 @@ def _benchmark_yaml(
 ) -> str:
     """Return the file's text. Its comments say what was guessed."""
     title = request.name.replace("_", " ").capitalize()
+    kind_line = f"kind: {result.kind}"
+    if request.kind is None:
+        kind_line += "  # guessed from the columns"
     lines = [
         f"id: {request.name}",
         f"title: {_yaml_text(title)}",
-        f"kind: {result.kind}",
+        kind_line,
         f"source: {{file: {rows_file}}}",
-        "columns:  # ours: theirs",
     ]
-    if request.kind is None:
-        lines[2] += "  # guessed from the columns"
-    for name, column in result.columns.items():
-        line = f"  {name}: {_column_in_yaml(column)}"
-        if name not in request.columns:
-            line += f"  # guessed: {result.why.get(name, 'name')}"
-        lines.append(line)
+    lines += _lines_of_columns(request, result)
     if result.answer_is:
         line = f"answer_is: {result.answer_is}"
         if request.answer_is is None:
@@ -603,8 +599,21 @@ def _benchmark_yaml(
         "# licence: cc-by-4.0",
         "# citation: who to cite, as BibTeX or in words",
     ]
+    # A key that the user states has a line of its own.
     lines = [line for line in lines if line.partition(":")[0] not in request.keys]
     return "\n".join([*lines, *request.further_lines(), ""])
+
+
+def _lines_of_columns(request: NewBenchmark, result: Guess) -> list[str]:
+    """Return the key `columns`, with a comment at each that was guessed."""
+    lines = ["columns:  # ours: theirs"]
+    for name, column in result.columns.items():
+        line = f"  {name}: {_column_in_yaml(column)}"
+        if name not in request.columns:
+            reason = result.why.get(name, "name")
+            line += f"  # guessed: {reason}"
+        lines.append(line)
+    return lines
 
 
 def _yaml_list(texts: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ gives several votes over the whole graph, text against text.
 
 import asyncio
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib import resources
@@ -21,7 +21,14 @@ from reelbench.base.files import write_json, write_text
 from reelbench.base.progress import Show, no_show
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.ask_result import BUDGET, PENDING, REFUSED, UNAVAILABLE, UNPARSABLE
+from reelbench.llm.ask_result import (
+    BUDGET,
+    PENDING,
+    REFUSED,
+    UNAVAILABLE,
+    UNPARSABLE,
+    AskResult,
+)
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
 from reelbench.llm.material import PromptFiles
@@ -380,19 +387,18 @@ async def tag(
         return _Reply(verdicts, read_cue(last_dictionary(reply)))
 
     messages = prompts.messages("tag.txt", list(material.items()), parts=parts)
-    tagger = askers[TAGGER]
-    replies = await asyncio.gather(
-        *(
-            tagger.ask(
-                messages,
-                past_reasoning(read),
-                vote=vote,
-                again=prompts.retry,
-                schema=schema_of(_Findings),
-            )
-            for vote in range(votes)
+    schema = schema_of(_Findings)
+    calls: list[Coroutine[Any, Any, AskResult[_Reply]]] = []
+    for vote in range(votes):
+        call = askers[TAGGER].ask(
+            messages, past_reasoning(read), vote=vote, again=prompts.retry, schema=schema
         )
-    )
+        calls.append(call)
+    return _votes_of_replies(await asyncio.gather(*calls))
+
+
+def _votes_of_replies(replies: Sequence[AskResult[_Reply]]) -> TaggerVotes | str:
+    """Return the votes that were read, or why a reply is lacking."""
     reasons = {reply.reason for reply in replies} - {None, UNPARSABLE}
     if reasons:
         # A reply that may come another time is told of first: then the same is asked again.

@@ -12,6 +12,7 @@ evidence.
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -316,7 +317,6 @@ class EvidenceGraphs(ReviewKind):
         """
         verdicts_by_item = self.verdicts_of_all(reviews)
         settled, open_ids = self.settle(reviews, verdicts_by_item)
-        facts = reviews.items
         states: Counter[str] = Counter()
         changes: Counter[str] = Counter()
         unusable: list[str] = []
@@ -326,7 +326,7 @@ class EvidenceGraphs(ReviewKind):
             if verdict.state == UNUSABLE:
                 unusable.append(name)
                 continue
-            shown_nodes = from_text(str(facts[name]["graph"])).nodes
+            shown_nodes = from_text(str(reviews.items[name]["graph"])).nodes
             nodes = shown_nodes
             if verdict.lines:
                 nodes = from_text(verdict.lines).nodes
@@ -334,18 +334,7 @@ class EvidenceGraphs(ReviewKind):
             graphs.append(graph)
             shown_by_id = {node.id: node for node in shown_nodes}
             changes += _count_node_changes(shown_by_id, graph.by_id)
-        item_states: list[list[str]] = []
-        for by_reviewer in verdicts_by_item.values():
-            states_of_item = [verdict.state for verdict in by_reviewer.values()]
-            item_states.append(states_of_item)
-        alpha = review_kind.choice_alpha(item_states, STATES)
-
-        def write(path: Path) -> str:
-            write_jsonl(path, (graph.model_dump(mode="json") for graph in graphs))
-            left_out = len(unusable) + len(open_ids)
-            number_of_graphs = number_of(len(graphs), "graph")
-            return f"{number_of_graphs} written to {path}; {left_out} left out as unusable or open"
-
+        alpha = _alpha_of_states(verdicts_by_item)
         figures = {
             "states": {state: states[state] for state in STATES},
             "open": open_ids,
@@ -361,10 +350,28 @@ class EvidenceGraphs(ReviewKind):
             Table(title, ("graphs", "#questions"), state_rows),
             Table("what mending changed", ("", "#n"), change_rows),
         ]
+        left_out = len(unusable) + len(open_ids)
+        write = partial(_write_graphs, graphs, left_out)
         return ReviewSummary(self, reviews, figures, tables, write)
 
 
 GRAPHS = EvidenceGraphs()
+
+
+def _alpha_of_states(verdicts_by_item: Mapping[str, Mapping[str, _GraphVerdict]]) -> float | None:
+    """Return the agreement of reviewers on the states of graphs."""
+    states_by_item: list[list[str]] = []
+    for by_reviewer in verdicts_by_item.values():
+        states = [verdict.state for verdict in by_reviewer.values()]
+        states_by_item.append(states)
+    return review_kind.choice_alpha(states_by_item, STATES)
+
+
+def _write_graphs(graphs: Sequence[Graph], left_out: int, path: Path) -> str:
+    """Write graphs as mended, and return a line on them."""
+    write_jsonl(path, (graph.model_dump(mode="json") for graph in graphs))
+    number_of_graphs = number_of(len(graphs), "graph")
+    return f"{number_of_graphs} written to {path}; {left_out} left out as unusable or open"
 
 
 def _count_node_changes(before: Mapping[str, Node], after: Mapping[str, Node]) -> Counter[str]:

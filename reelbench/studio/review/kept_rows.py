@@ -86,7 +86,8 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
     for source in sources:
         keyed, entries = _question_entries(read_json_or_jsonl(source))
         for name, fields in entries:
-            if name in seen or (outcome.only_with and outcome.only_with not in fields):
+            is_of_another_kind = bool(outcome.only_with) and outcome.only_with not in fields
+            if name in seen or is_of_another_kind:
                 continue
             seen.add(name)
             if name in outcome.back:
@@ -108,14 +109,16 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
         f"{len(outcome.dropped)} left out, {len(outcome.verified)} verified"
     )
     if back_entries:
-        command = f"reelbench review page {reviews.benchmark} --ask audit --data {back_path}"
-        words += (
-            f"; {len(back_entries)} go back to their writer: mend them in {back_path}, "
-            f"then {command}"
-        )
+        words += _words_on_back(len(back_entries), back_path, reviews.benchmark)
     funnel = sources[0].with_name(FUNNEL)
     cost = _count_people(path, funnel, reviews, outcome, kept_entries)
     return words + _cost_in_words(cost, reviews.wage)
+
+
+def _words_on_back(number: int, back_path: Path, benchmark: str) -> str:
+    """Return the note on questions that go back to who wrote them."""
+    command = f"reelbench review page {benchmark} --ask audit --data {back_path}"
+    return f"; {number} go back to their writer: mend them in {back_path}, then {command}"
 
 
 def _is_kept(name: str, outcome: Verification) -> bool:

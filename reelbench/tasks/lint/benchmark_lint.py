@@ -161,7 +161,8 @@ def lint_benchmark(
     named = loading.find_split(name, split)
     spec = named.spec
     split_names = [named.split]
-    if split is None and named.task is None and not is_mini(named.split):
+    names_whole_benchmark = split is None and named.task is None and not is_mini(named.split)
+    if names_whole_benchmark:
         split_names = list(spec.splits)
     linted: list[LintedSplit] = []
     absent: dict[str, str] = {}
@@ -184,11 +185,11 @@ def lint_benchmark(
     acceptances = accepted.read(spec.folder, spec.splits)
     words: list[WordsAlone] = []
     untried: str | None = None
-    enough = _splits_to_train_on(questions)
-    if baseline and enough:
+    questions_to_train_on = _splits_to_train_on(questions)
+    if baseline and questions_to_train_on:
         untried = words_alone.reason_not_tried()
         if untried is None:
-            words = list(_words_of_splits(enough, bar))
+            words = list(_words_of_splits(questions_to_train_on, bar))
     return BenchmarkLint(
         spec,
         tuple(linted),

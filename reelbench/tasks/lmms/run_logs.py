@@ -438,12 +438,6 @@ def settings_of(
     if repeats != 1:  # samples were asked for by lmms-eval's own `--repeats`
         temperature = float(generation.get("temperature") or 0)
         candidates = f"sample:{repeats},t={temperature:g}"
-    prompt = prompt_sha256(spec, task.prompt)
-    answering = Answering.parse(data.answering) if data.answering is not None else None
-    if task.options and answering is not None and answering.span == "predicted":
-        # The span was asked for by itself: there were two prompts.
-        span_prompt = prompt_sha256(spec, task.options.locate)
-        prompt = sha256(f"{prompt}{span_prompt}".encode()).hexdigest()
     audio = sound(sampling, heard) if heard else None
     run_number = int(data.run) if data.run and data.run.isdecimal() else None
     return SettingsRecord(
@@ -455,13 +449,27 @@ def settings_of(
         language=data.language,
         candidates=candidates,
         answering=data.answering,
-        prompt_sha256=prompt,
+        prompt_sha256=_sha256_of_prompts(spec, task, data),
         generation=generation,
         seed=config.get("random_seed"),
         run=run_number,
         limit=config.get("limit"),
         offset=config.get("offset") or None,
     )
+
+
+def _sha256_of_prompts(spec: BenchmarkSpec, task: TaskSpec, data: DataName) -> str:
+    """Return the hash of the task's prompt.
+
+    Where the span was asked for by itself there were two, and it is of both.
+    """
+    prompt = prompt_sha256(spec, task.prompt)
+    if not task.options or data.answering is None:
+        return prompt
+    if Answering.parse(data.answering).span != "predicted":
+        return prompt
+    span_prompt = prompt_sha256(spec, task.options.locate)
+    return sha256(f"{prompt}{span_prompt}".encode()).hexdigest()
 
 
 def _frames_in_yaml(task_config: Mapping[str, Any], model: str | None) -> str | None:

@@ -17,6 +17,7 @@ from reelbench.registry import rows
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item
 from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import choice
 from reelbench.tasks.lmms.run_logs import logged_reply
 from reelbench.tasks.submissions import Questions, answered, cut_off, reference_of
@@ -126,24 +127,30 @@ def twin_items(path: Path, questions: Questions) -> TwinItems:
         text = logged_reply(line)
         if text is None:
             raise InputError(f"{where}: has no answer; was it logged with --predict_only?")
+        item = _item_of_answer(spec, row, text)
         if row["id"] in items:
             duplicate.append(row["id"])
-        options = row.get("options", ())
-        prediction = answered(spec, text, options, rows.timing(row), row["question"])
-        changes: dict[str, Any] = {}
-        if cut_off(text):
-            changes = {"flags": (), "reason": Reason.CUT_OFF}
-        item = reference_of(spec, row).item(prediction, **changes)
         items[row["id"]] = item
         readings[row["id"]] = _both_readings(item, details)
     compared = 0
     differing: list[DifferingReadings] = []
     for name, pair in readings.items():
-        if pair is not None:
-            compared += 1
-            if pair.ours != pair.lmms_eval:
-                differing.append(DifferingReadings(name, pair.ours, pair.lmms_eval))
+        if pair is None:
+            continue
+        compared += 1
+        if pair.ours != pair.lmms_eval:
+            differing.append(DifferingReadings(name, pair.ours, pair.lmms_eval))
     return TwinItems(list(items.values()), duplicate, compared, differing, left_out)
+
+
+def _item_of_answer(spec: BenchmarkSpec, row: Row, text: str) -> Item:
+    """Return a row with an answer as our own rules read it."""
+    options = row.get("options", ())
+    prediction = answered(spec, text, options, rows.timing(row), row["question"])
+    reference = reference_of(spec, row)
+    if cut_off(text):
+        return reference.item(prediction, flags=(), reason=Reason.CUT_OFF)
+    return reference.item(prediction)
 
 
 def _is_left_out(line: _Line, all_rows: Sequence[Row | None]) -> bool:
