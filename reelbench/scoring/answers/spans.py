@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 from typing import Literal as OneOf
 
@@ -13,7 +13,7 @@ from reelbench.base.values import is_array, is_object
 from reelbench.scoring.answers import cut, patterns, texts
 from reelbench.scoring.answers.json_literals import Literal, find_literals, without_objects
 from reelbench.scoring.answers.tokens import Tokens
-from reelbench.scoring.answers.vocabulary import WORDS
+from reelbench.scoring.answers.vocabulary import TIMES, WORDS
 
 SPAN_KEYS: tuple[str, ...] = tuple(WORDS["keys"]["span"])
 # Other names of a span's key: evidence_window.
@@ -25,6 +25,17 @@ _SCORED = 3
 _MOST_RANGES = 100  # of a text with more, the last so many are looked at
 _CONTEXT = 70
 _YEARS = (1800, 2100)
+_FARTHEST = 200  # signs between a span's two numbers, or beside them: their words are shorter
+# Of these signs a window in a unit has one; its patterns are slow.
+_SIGNS_OF_UNITS: dict[str, tuple[str, ...]] = {
+    "frames": ("frame",),
+    "milliseconds": ("ms", "millisecond"),
+    "percent": ("%",),
+    "ratio": (
+        *("video", "clip", "film", "movie", "duration", "length"),
+        *("normali", "relative", "fraction", "ratio", "<t|"),
+    ),
+}
 
 _QUOTES = str.maketrans("’”", "'\"")
 
@@ -180,10 +191,13 @@ def _in_seconds(text: str, factors: Mapping[str, float | None]) -> str:
             return match[0]
         return f'"{match[1]}": {float(match[3]) * factor:.6f}'
 
-    for unit in ("frames", "milliseconds", "percent", "ratio"):
+    low = text.lower()
+    for unit, signs in _SIGNS_OF_UNITS.items():
+        if not any(sign in low for sign in signs):
+            continue
         for pattern in patterns.patterns_of(f"{unit.upper()}_WINDOW"):
             text = pattern.sub(partial(window, unit), text)
-    return patterns.UNIT_KEYS.sub(bound, text)
+    return patterns.UNIT_KEYS.sub(bound, text) if "{" in text else text
 
 
 def is_span(text: str) -> bool:
@@ -425,13 +439,33 @@ def _listed(ranges: Sequence[_Range]) -> list[list[float]]:
     return []
 
 
+def _matches_of_two_numbers(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
+    """Return the matches of a pattern of two numbers, looked for only where two stand."""
+    stretches = _stretches_of_numbers(text)
+    return list(chain.from_iterable(pattern.finditer(text, *stretch) for stretch in stretches))
+
+
+@lru_cache(maxsize=1)
+def _stretches_of_numbers(text: str) -> list[tuple[int, int]]:
+    """Return the starts and ends of stretches with two close numbers."""
+    stretches: list[tuple[int, int]] = []
+    for first, second in pairwise(patterns.DIGITS.finditer(text)):
+        if second.start() - first.end() > _FARTHEST:
+            continue
+        start = max(0, first.start() - _FARTHEST)
+        if stretches and start <= stretches[-1][1]:
+            start, _ = stretches.pop()
+        stretches.append((start, second.end() + _FARTHEST))
+    return stretches
+
+
 def _bounds(text: str) -> list[_Range]:
     bound_patterns = [patterns.START_END, patterns.END_START]
     if not text.isascii():
         bound_patterns.append(patterns.POSTPOSED)
     for pattern in bound_patterns:
         ranges: list[_Range] = []
-        for match in pattern.finditer(text):
+        for match in _matches_of_two_numbers(pattern, text):
             span = _values(match) if _is_bounds(text, match) else None
             if span:
                 ranges.append(_Range(match.start(), match.end(), span, True))
@@ -471,6 +505,8 @@ def _named_bounds(text: str) -> _NamedBounds:
     Without a name for the start it is the one moment at which something happens.
     """
     no_bounds = _NamedBounds([], set())
+    if not any(name in text for name in TIMES["end_name"]):
+        return no_bounds
     ends = _named_moments(text, patterns.NAMED_END)
     if not ends:
         return no_bounds
@@ -536,7 +572,7 @@ def _ranges(text: str) -> list[_Range]:
     """Return the ranges in a text. A unit at a list's end is of all."""
     ranges: list[_Range] = []
     following: _Range | None = None
-    for match in reversed(list(patterns.RANGE.finditer(text))[-_MOST_RANGES:]):
+    for match in reversed(_matches_of_two_numbers(patterns.RANGE, text)[-_MOST_RANGES:]):
         before = _before(text, match.start())
         after = text[match.end() : match.end() + _CONTEXT]
         bracketed = match[0].lstrip()[:1] in ("[", "(", "<")
