@@ -368,6 +368,19 @@ def _behind_keys(  # noqa: PLR0911 - a form a line
         if isinstance(content, str):
             return [answer.read(texts.without_markup(content), _INSIDE_OBJECTS)]
         return [None]
+    return _behind_composed_key(value, answer)
+
+
+def _behind_composed_key(value: dict[str, Any], answer: Answer) -> list[str | None]:
+    """Return the letter behind a key of an answer's names: `correct_answer_key`.
+
+    Of such keys one that holds no letter is not the answer's.
+    """
+    for key, content in value.items():
+        if isinstance(content, str) and patterns.COMPOSED_KEY.fullmatch(key):
+            letter = answer.read(texts.without_markup(content), _INSIDE_OBJECTS)
+            if letter:
+                return [letter]
     return []
 
 

@@ -5,6 +5,7 @@ several times.
 """
 
 import re
+import unicodedata
 from functools import cache
 from importlib import resources
 
@@ -75,7 +76,8 @@ def _expand_reference(reference: re.Match[str]) -> str:
     if kind == "words ":
         return _whole_words(_phrases(name.split("|")))
     if kind == "keys ":
-        return _NAMES[name].replace(" ", "_")
+        # Objects are read in a text's plain form, which loses underscores behind some vowel signs.
+        return unicodedata.normalize("NFKC", _NAMES[name]).replace(" ", "_?")
     numbered_name = re.fullmatch("(.+)([12])", name)
     if numbered_name is None:
         return _pattern_text(name)

@@ -40,6 +40,38 @@ def test_the_first_form_in_the_order_decides_and_in_it_the_last(text, letter):
     assert read_option(text, PETS) == letter
 
 
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ('It purrs.\n\n```json\n{"correct_answer_key":"b"}\n```', "B"),
+        ('It purrs. {"correctAnswerKey": "B"}', "B"),
+        ('{"final_answer_text": "a cat", "confidence": 0.9}', "B"),
+        ('{"answer_key": "b", "option_a": "a dog"}', "B"),
+        # A key that holds no option is passed over.
+        ('{"solution": "It purrs.", "selected_answer_letter": "B"}', "B"),
+        ('{"answer_time": "0:03", "wrong_answer": "B"}', None),
+        ('{"question_id": "b"}', None),
+    ],
+)
+def test_a_key_of_an_answers_names_holds_the_answer(text, letter):
+    assert read_option(text, PETS) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("Bence doğru cevabın B seçeneği olduğunu düşünüyorum.", "B"),
+        ("The wrong answer is: 2. a cat.", "B"),
+        ("La respuesta incorrecta es: 2. a cat.", "B"),
+        ("That answer is wrong: a cat.", None),
+        ("A dog is too tall. So a cat (B) appears to be the appropriate choice.", "B"),
+        ("A dog is small. A cat (B) is most similar to it.", "B"),
+    ],
+)
+def test_an_answer_by_what_it_is_called(text, letter):
+    assert read_option(text, PETS) == letter
+
+
 def test_the_examples_of_the_order_are_of_their_forms():
     options = option_words(("because it rains", "because it is late"))
     for form in ORDER[:-1]:

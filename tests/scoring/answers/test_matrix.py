@@ -37,6 +37,7 @@ FORMS = {
     "a condition": ("if", "{if} B.", None),
     "a wrong one": ("wrong", "B {wrong}.", None),
     "the wrong one": ("wrong", "{wrong}: C", "C"),
+    "the wrong one in its words": ("wrong", "{wrong}: 2. blue kites.", "B"),
     "taken back": ("taken_back", "{answer}: A\n{taken_back} {answer}: B", "B"),
     "a word that takes nothing back": (
         "taken_back",
@@ -123,6 +124,15 @@ def test_several_numbers_behind_a_head_are_none():
         for answer in row["answer"]:
             texts = (f"{answer}: 3, 4, 5", f"{answer}: 3, 5")
             assert not _read_otherwise(texts, None, ("1", "2", "3", "4", "5")), language
+
+
+@pytest.mark.parametrize("column", ["answer", "option"])
+@pytest.mark.parametrize("end", ["", "_key", "_letter", "_id"])
+def test_a_key_that_is_composed_of_an_answers_names(column, end):
+    for language, row in LANGUAGES.items():
+        keys = [phrase.replace(" ", "_") + end for phrase in row[column]]
+        texts = [f'kites\n\n```json\n{{"{key}": "b"}}\n```' for key in keys if "'" not in key]
+        assert not _read_otherwise(texts, "B"), language
 
 
 @pytest.mark.parametrize(
