@@ -26,15 +26,14 @@ _MOST_RANGES = 100  # of a text with more, the last so many are looked at
 _CONTEXT = 70
 _YEARS = (1800, 2100)
 _FARTHEST = 200  # signs between a span's two numbers, or beside them: their words are shorter
+_SIGNS_OF_VIDEOS = ("video", "clip", "film", "movie", "duration", "length")
+_SIGNS_OF_SHARES = (*_SIGNS_OF_VIDEOS, "normali", "relative", "fraction", "ratio", "<t|")
 # Of these signs a window in a unit has one; its patterns are slow.
 _SIGNS_OF_UNITS: dict[str, tuple[str, ...]] = {
     "frames": ("frame",),
     "milliseconds": ("ms", "millisecond"),
     "percent": ("%",),
-    "ratio": (
-        *("video", "clip", "film", "movie", "duration", "length"),
-        *("normali", "relative", "fraction", "ratio", "<t|"),
-    ),
+    "ratio": _SIGNS_OF_SHARES,
 }
 
 _QUOTES = str.maketrans("’”", "'\"")
