@@ -508,7 +508,7 @@ def compare(
     difference = comparison.judging_apart(first.judge, second.judge)
     difference = difference or comparison.reading_apart(first.reader, second.reader)
     if difference and not anyway:
-        raise InputError(f"compare: {difference}; to compare them all the same give anyway=True")
+        raise InputError(f"compare: {difference}; to compare them anyway, pass anyway=True")
     compared = comparison.compare(first._samples, second._samples, first._spec)  # noqa: SLF001
     names = (first.model or "a", second.model or "b")
     if names[0] == names[1]:

@@ -225,8 +225,8 @@ def test_two_totals_of_secret_answers_never_stand_side_by_side(tmp_path):
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ({"id": "q1", "question": "Which?", **WHY}, "line 1: question was asked as it stands"),
-        ({"id": "q1", "options": ["red"], **WHY}, "options was asked as it stands"),
+        ({"id": "q1", "question": "Which?", **WHY}, "line 1: question has already been asked"),
+        ({"id": "q1", "options": ["red"], **WHY}, "options has already been asked"),
         ({"id": "q1", "answer": "D", **WHY}, "answer is 'D', expected the letter of one of"),
         ({"id": "q1", "answer": 2, **WHY}, "answer is 2, expected a letter"),
         ({"id": "q1", "span": [1, 2], **WHY}, "kit asks for no span"),
@@ -268,7 +268,7 @@ def test_a_file_that_is_not_there_or_lies_elsewhere_is_told(tmp_path):
     with pytest.raises(InputError, match=r"errata: none.jsonl is not beside this file"):
         reelbench.score(str(kit), answers())
     benchmark(kit, more="errata: ../errata.jsonl\n")
-    with pytest.raises(InputError, match="lies outside of"):
+    with pytest.raises(InputError, match="is outside"):
         reelbench.score(str(kit), answers())
 
 

@@ -58,7 +58,7 @@ def contained(folder: Path, path: Path, *, media: bool = False, also: Sequence[P
     shown_real = cut_in_the_middle(str(real), _SHOWN_NAME)
     shown_outside = cut_in_the_middle(str(outside), _SHOWN_NAME)
     raise InputError(
-        f"{shown_path} lies outside of {folder} ({shown_real}), and a folder reads only "
+        f"{shown_path} is outside {folder} ({shown_real}), and a folder reads only "
         "what is in it; put it there, or, if you trust who wrote it: "
         f"reelbench check {folder} --allow-outside {shown_outside}"
     )
@@ -72,8 +72,8 @@ def hub_id(name: str, what: str) -> str:
     """
     if _HUB_ID.fullmatch(name) and Path(name).exists():
         raise InputError(
-            f"{what}: {name} lies in this folder, too, and would be taken for the Hub's; "
-            f"write ./{name}"
+            f"{what}: {name} is in this folder, too, and would be taken for the Hub's; write "
+            f"./{name}"
         )
     return name
 

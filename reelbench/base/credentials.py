@@ -224,8 +224,8 @@ def refuse_in_words(what: str, text: str) -> None:
         has_secret = has_secret or has_user or _IN_TEXT.search(address) is not None
     if has_secret:
         raise InputError(
-            f"{what}: a key, or an address with a user or a key in it, would go on record; "
-            "leave it out"
+            f"{what}: a key, or an address with a user or a key in it, would be recorded; leave it "
+            "out"
         )
 
 
@@ -233,8 +233,8 @@ def refuse_secrets(what: str, value: Any) -> None:  # noqa: ANN401 - any JSON va
     """Raise InputError where a value that goes on record holds a secret."""
     if without_secrets(value) != value:
         raise InputError(
-            f"{what}: looks like a key, a password or an address with one, and it goes on record; "
-            "keys stand in REELBENCH_LLM_API_KEY and REELBENCH_JUDGE_API_KEY"
+            f"{what}: looks like a key, a password or an address with one, and would be recorded; "
+            "keys belong in REELBENCH_LLM_API_KEY and REELBENCH_JUDGE_API_KEY"
         )
 
 

@@ -137,4 +137,4 @@ def _tell_of_other_form(path: Path, form: TextForm) -> None:
             _WESTERN,
         )
     if path.suffix.lower() == ".csv" and form.delimiter in _DELIMITER_NAMES:
-        log.info("%s: its columns are parted by %s", path, _DELIMITER_NAMES[form.delimiter])
+        log.info("%s: its columns are separated by %s", path, _DELIMITER_NAMES[form.delimiter])

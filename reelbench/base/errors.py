@@ -73,7 +73,7 @@ def installing(extra: str = "") -> str:
     It is written here alone, and never by a name that anybody may take on a registry.
     """
     what = f"'.[{extra}]'" if extra else "."
-    return f"pip install {what}   # in a clone of Reelbench: it is on no package registry yet"
+    return f"pip install {what}   # in a clone of Reelbench: it is not on a package registry yet"
 
 
 class ReelbenchError(Exception):

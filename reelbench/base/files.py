@@ -390,8 +390,8 @@ class Decoder:
 
     def _too_deep(self) -> InputError:
         return InputError(
-            f"{self._where}: lists and objects are nested more than {bounds.DEPTH} deep; "
-            "no file of ours is"
+            f"{self._where}: lists and objects are nested more than {bounds.DEPTH} deep, which no "
+            "file of Reelbench is"
         )
 
     def read(self, text: str, number: int | None = None) -> Any:  # noqa: ANN401 - any JSON value

@@ -78,7 +78,7 @@ def read_csv(path: Path, choose: Choose, *, is_sheet: bool = False) -> Cells:
                 if len(row) != len(header):
                     raise InputError(
                         f"{place}: {len(row)} fields where the header has "
-                        f"{len(header)}; put a text that holds commas, tabs or line ends into "
+                        f"{len(header)}; put a text that contains commas, tabs or line ends into "
                         "double quotes"
                     )
                 yield place, [row[index] for index in indices]

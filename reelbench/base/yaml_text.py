@@ -47,12 +47,12 @@ def read_mapping(
         mark = getattr(error, "problem_mark", None)
         error_line = getattr(mark, "line", 0) + line
         raise InputError(
-            f"{where}, line {error_line}: {what} is not valid YAML; put it right first"
+            f"{where}, line {error_line}: {what} is not valid YAML; fix it first"
         ) from None
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         # A date or a tag without a meaning.
         raise InputError(
-            f"{where}: {what} is not valid YAML ({first_line(error)}); put it right first"
+            f"{where}: {what} is not valid YAML ({first_line(error)}); fix it first"
         ) from None
     if values is None:
         return {}

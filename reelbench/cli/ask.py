@@ -390,7 +390,7 @@ class _Asking:
 
 _PLAN = (
     "{benchmark} {split}: {questions} questions with their videos, frames {frames}, to {model} at "
-    "{server}: {requests} requests, fewer where answers are kept; nothing was asked\n{cost}"
+    "{server}: {requests} requests, fewer if answers are saved; nothing was sent\n{cost}"
 )
 
 
@@ -409,8 +409,9 @@ def _most_cost(questions: "QuestionSet", model: "AskOptions", requests: int) -> 
         pictures = questions.sampling.frames
     if pictures is None:
         return (
-            "its cost has no bound: nor have its frames (fps:1,max=32 has one); --llm-budget '$5' "
-            "stops at a sum"
+            "its cost is unbounded, as is the number of frames (fps:1,max=32 has a limit); "
+            "--llm-budget '$5' "
+            "stops at an amount"
         )
     completion_tokens = MAX_NEW_TOKENS
     if questions.questions.task is not None:

@@ -78,7 +78,8 @@ def copy(
         batches = store.under_way()
         if batches:
             console.note(
-                f"{store.name}: {batches} batches are under way, and stay: collect them there first"
+                f"{store.name}: {batches} batches are in progress and were not copied: collect "
+                "them there first"
             )
         line = f"{number_of(done.copied, 'reply', 'replies')} copied"
         line += f", {done.there} were there already"

@@ -100,12 +100,12 @@ def compare(
     noise.
     """
     if more and (how.as_json or how.picture is not None or how.items is not None):
-        raise InputError("--json, --picture and --items are of two results; give two")
+        raise InputError("--json, --picture and --items take two results")
     for path_a, path_b in combinations((a, b, *(more or ())), 2):
         _compare_two(path_a, path_b, how)
     if more:
         console.note(
-            "each p is of its pair alone; a leaderboard's tables adjust them for all pairs (Holm)"
+            "each p is for its pair alone; a leaderboard's tables adjust for all pairs (Holm)"
         )
 
 
@@ -191,8 +191,8 @@ def _check_judges(a: ResultRead, b: ResultRead, *, twins: bool) -> None:
     reason = judging_apart(a.result.judge, b.result.judge, twins=twins)
     if reason is not None:
         raise InputError(
-            f"{reason}; judge both alike (reelbench score --judge), or compare them all the same "
-            "by --anyway"
+            f"{reason}; judge both the same way (reelbench score --judge), or compare them anyway "
+            "with --anyway"
         )
 
 
@@ -202,8 +202,8 @@ def _check_readers(a: ResultRead, b: ResultRead) -> None:
     reason = reading_apart(a.result.settings.reader, b.result.settings.reader)
     if reason is not None:
         raise InputError(
-            f"{reason}; read both alike (reelbench score --reader), or compare them all the same "
-            "by --anyway"
+            f"{reason}; read both the same way (reelbench score --reader), or compare them anyway "
+            "with --anyway"
         )
 
 
@@ -415,7 +415,7 @@ def _compare_by_video(
     console.write(f"a - b: {difference}; a is higher on {higher_share:.0f} % of the videos")
     if a.result.model.id != b.result.model.id:
         console.note(
-            "the two results are of different models: the difference is theirs as much as the "
+            "the results are from different models, so the difference is theirs as much as the "
             "questions'"
         )
 
@@ -441,8 +441,8 @@ def _read_both(path_a: Path, path_b: Path) -> tuple[ResultRead, ResultRead]:
     if len(pairs) != 1:
         raise InputError(
             f"{path_a} has {number_of(len(groups_a), 'result')}, {path_b} {len(groups_b)}, and "
-            f"{len(pairs)} pairs of them are of the same benchmark, version and split; name one "
-            "result of each"
+            f"{len(pairs)} pairs of them share benchmark, version and split; name one result of "
+            "each"
         )
     group_a, group_b = pairs[0]
     return read_folders(group_a), read_folders(group_b)

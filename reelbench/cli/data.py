@@ -51,7 +51,7 @@ def fetch(
         bool, typer.Option(help="Check upstream again; updates an unpinned revision.")
     ] = False,
     to: Annotated[
-        Path | None, typer.Option("--to", help="Keep it in this folder, and not in REELBENCH_HOME.")
+        Path | None, typer.Option("--to", help="Save it in this folder instead of REELBENCH_HOME.")
     ] = None,
 ) -> None:
     """Fetch annotations, and videos with --media.

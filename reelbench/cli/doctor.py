@@ -209,7 +209,7 @@ def _try_adapter(adapter: str, model_args: str) -> dict[str, object]:
     if arrived is None:
         arrived = "these"
     elif arrived == "unknown":
-        arrived = "nobody counts them there"
+        arrived = "not counted there"
     clip_times: object = sample.frame_times_told
     if clip_times is None:
         clip_times = "these"
@@ -339,7 +339,7 @@ def _setting_facts(all_commands: defaults.Known) -> dict[str, object]:
         for file in defaults.files():
             defaults.entries(file, all_commands)
         where = " or ".join(map(str, defaults.places()))
-        return ", ".join(map(str, defaults.files())) or f"none here; one may stand in {where}"
+        return ", ".join(map(str, defaults.files())) or f"none here; one may be in {where}"
 
     variables = {setting.name: setting.shown for setting in settings.ALL if setting.is_set}
     return {**variables, defaults.NAME: _finding_or_failure(read)}
@@ -368,7 +368,7 @@ def show_settings(context: typer.Context, *, as_json: Json = False) -> None:
         console.write(f"{default.option}\n{indent}= {default.value} ({default.source})")
     existing_files = ", ".join(map(str, defaults.files())) or "none is there"
     places = " and ".join(map(str, defaults.places()))
-    console.write(f"Defaults of options are read from {places} ({existing_files})")
+    console.write(f"Option defaults are read from {places} ({existing_files})")
 
 
 def _write_settings(all_settings: Sequence[settings.Setting], all_commands: defaults.Known) -> None:

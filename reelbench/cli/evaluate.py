@@ -148,7 +148,7 @@ def evaluate(
         _refuse_checkpoint_options(adapter, model_args)
         checkpoints = _Checkpoints(list(model), None, "")
     if name is not None and len(checkpoints.models) > 1:
-        raise InputError("--name: names one model; run several apart")
+        raise InputError("--name: names one model; run several separately")
     folders = _output_folders(checkpoints.models, asking.output)
     running = replace(running, name=name)
     same_command = ["reelbench", "eval", *options_given(context)]
@@ -232,7 +232,8 @@ def _output_folders(models: Sequence[str], output: Path | None) -> dict[str, Pat
         folder_names.add(folder_name.casefold())
     if len(folder_names) < len(models):
         raise InputError(
-            f"--model {', '.join(models)}: two of them have one folder in --output; run them apart"
+            f"--model {', '.join(models)}: two of them share a folder in --output; run them "
+            "separately"
         )
     return folders
 
@@ -331,7 +332,7 @@ def _adapter_of_checkpoint(model: str, adapter: str | None) -> str | None:
     if folder.is_dir() and not is_path:
         # A folder's code would run, and its name may be a model's.
         raise InputError(
-            f"--model {model}: a folder of this name lies here, too; write "
+            f"--model {model}: there is also a folder of this name here; write "
             f"./{_plain_model_name(model)} or --base-url URL"
         )
     if model in _ADAPTERS.values() and not url:
@@ -352,7 +353,7 @@ def _adapter_of_checkpoint(model: str, adapter: str | None) -> str | None:
         if re.search(pattern, plain_type):
             return name
     raise InputError(
-        f"--model {model}: which adapter of lmms-eval runs this checkpoint isn't known "
+        f"--model {model}: no lmms-eval adapter is known for this checkpoint "
         f"({model_type}); name one, for example --adapter llava_hf; or, if a server has the model, "
         "add --base-url URL"
     )

@@ -186,8 +186,7 @@ def _form_shown_to(
     forms = {form_for(adapter, sampling, row_kind) for row_kind in row_kinds}
     if len(forms) > 1:
         raise InputError(
-            f"--for {adapter}: these benchmarks are shown in different forms; "
-            "name them in several calls"
+            f"--for {adapter}: these benchmarks need different forms; use separate calls"
         )
     return forms.pop()
 

@@ -70,7 +70,7 @@ def lint(
     if report.words_untried is not None:
         console.note(report.words_untried)
     for entry in report.idle_acceptances():
-        console.note(f"{entry.where}: {entry.rule} finds nothing there any more; take it out")
+        console.note(f"{entry.where}: {entry.rule} no longer finds anything there; remove it")
     if report.findings > report.accepted:
         raise typer.Exit(1)
 

@@ -78,7 +78,8 @@ def _check_secrets(arguments: Sequence[str]) -> None:
     for name, value in known_secrets():
         if any(map(SecretTraces([value]).are_in, arguments)):
             raise InputError(
-                f"the command line holds the value of {name}, and results record it; leave it out"
+                f"the command line contains the value of {name}, and results record it; leave it "
+                "out"
             )
 
 

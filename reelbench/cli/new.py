@@ -99,7 +99,7 @@ def new(
         typer.Option(
             "--without",
             metavar="COLUMN",
-            help="A column that is left unused, whatever it holds (repeat).",
+            help="A column to leave unused, whatever it contains (repeat).",
         ),
     ] = None,
     sheet: Annotated[
@@ -172,8 +172,9 @@ def new(
     console.write("")
     if _answers_are_numbers(spec, trial.rows):
         console.note(
-            "every answer is a number, and counts word for word: `numbers: mra`, `within_one` or "
-            "`mae` counts it by its distance"
+            "every answer is a number, but is matched word for word: `numbers: mra`, `within_one` "
+            "or "
+            "`mae` scores it by its distance"
         )
     problem = f"{trial.problem}; " if trial.problem else ""
     console.note(
@@ -256,7 +257,7 @@ def _copy_from_gallery(
     if option_names:
         raise InputError(
             f"--like: leave out {', '.join(option_names)}; the copied file says where its rows are "
-            "and what they hold, and can be changed afterwards"
+            "and what they contain, and can be changed afterwards"
         )
     copy_from_gallery(new_id, like, folder)
     console.note(f"written to {folder}; then: reelbench data fetch {folder}")

@@ -173,7 +173,7 @@ def show_help(
     console.write(command_context.get_help())
     if not words:
         formatter = root.make_formatter()
-        with formatter.section("Families of options, each whole in `reelbench help NAME`"):
+        with formatter.section("Families of options (`reelbench help NAME` shows one)"):
             formatter.write_dl([(name, family.about) for name, family in FAMILIES.items()])
         console.write(f"\n{formatter.getvalue().rstrip()}")
 

@@ -134,7 +134,7 @@ class RunCommandOptions:
             "--processes",
             metavar="N",
             min=1,
-            help="Processes that share the questions, a GPU each.",
+            help="Processes that share the questions, one GPU each.",
         ),
     ] = 1
     strict: Annotated[

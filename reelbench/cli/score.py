@@ -60,7 +60,7 @@ class FileOptions:
             "--looked",
             metavar="LOG",
             help="Log of `frames serve`: the frames that an agent looked at.",
-            rich_help_panel="What the result says of the answers",
+            rich_help_panel="What the result records about the answers",
         ),
     ] = None
     split: shared.Split = None

@@ -167,7 +167,7 @@ def of_languages(
     languages = translating.checked_languages([tag for tag in tags if tag != NATIVE])
     tasks = process.wanted_tasks(arguments)
     if not tasks:
-        raise InputError("--languages: name a task of ours with --tasks, e.g. curve")
+        raise InputError("--languages: name one of our tasks with --tasks, e.g. curve")
     shows_videos = sampling is None or sampling.kind != "none"
     rows = translating.rows_to_translate(
         tasks, languages, limit=_row_limit(arguments), shows_videos=shows_videos
@@ -223,7 +223,7 @@ def of_runs(
     lmms_eval_seed = process.option_value(arguments, "--seed")
     if lmms_eval_seed is not None and (seed is not None or not lmms_eval_seed.isdecimal()):
         raise InputError(
-            f"--seed {lmms_eval_seed} behind --: with --runs give one number, before or behind it"
+            f"--seed {lmms_eval_seed} after --: with --runs give one number, before or after it"
         )
     first_seed = seed
     if first_seed is None:

@@ -293,7 +293,7 @@ class _Attempt:
         if not has_end and not has_hash:
             raise DataUnavailableError(
                 f"{self.url}: the server states neither a length nor a hash, so a file that was "
-                "cut off can't be told from a whole one; download it by hand and name your copy "
+                "cut off looks like a whole one; download it by hand and name your copy "
                 "with --data"
             )
 

@@ -65,8 +65,8 @@ def _is_public(address: str) -> bool:
 def _refuse_private(host: str, address: str) -> None:
     if not _is_public(address):
         raise DataUnavailableError(
-            f"{host}: leads to {address}, which is no public address, and data that a file names "
-            f"comes from public ones alone; {_how_to_allow(host)}"
+            f"{host}: leads to {address}, which is not a public address, and data that a file "
+            f"names may come only from public ones; {_how_to_allow(host)}"
         )
 
 

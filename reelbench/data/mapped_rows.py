@@ -514,7 +514,7 @@ class _Question:
             return
         for answer in answers:
             if re.fullmatch(r"\s*[-+]?\d{1,12}(?:\.\d{1,12})?\s*", answer) is None:
-                raise InputError(f"{self.where}: the answer {answer!r} is no number (numbers)")
+                raise InputError(f"{self.where}: the answer {answer!r} is not a number (numbers)")
 
     def _add_facets(self, row: rows.Row) -> None:
         for facet in self._spec.facets:

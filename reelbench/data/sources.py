@@ -306,7 +306,7 @@ def how_to_supply(spec: BenchmarkSpec, source: Source) -> str:
     names = " or ".join(expected_files(source))
     return (
         f"{spec.title}'s data is under an agreement and is never fetched:{form} "
-        f"then give the folder that holds {names} with --data or {settings.data(spec.id).name}"
+        f"then give the folder that contains {names} with --data or {settings.data(spec.id).name}"
     )
 
 

@@ -246,8 +246,8 @@ def pair_in_store(path: Path, a: Result, b: Result, *, bar: Bar = no_bar) -> dic
     pair = noise.pair(first.key, second.key)
     if pair is None:
         raise InputError(
-            f"--store {path}: the two are not compared there: they stand in two tables, are not "
-            "ranked, or are of one model, whose best row alone is compared"
+            f"--store {path}: the two are not compared there: they are in two tables, are not "
+            "ranked, or are of one model, of which only the best row is compared"
         )
     return {
         "table": first.group.label,

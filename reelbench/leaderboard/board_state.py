@@ -228,7 +228,7 @@ class BoardState:
         self.owners[name] = entry.account
 
     def _receive(self, entry: Received) -> None:
-        self._claim(entry, "was handed in first by")
+        self._claim(entry, "was submitted first by")
         self.hidden.setdefault(submitted(entry), HiddenFile(entry))
 
     def _claim(self, entry: Filed | Received, act: str) -> None:
@@ -359,7 +359,7 @@ class BoardState:
             owner_text = owner or "the maintainers of this board"
             reasons[model] = (
                 f"{model} {whose} {owner_text}{since}; "
-                "who else files it needs their word, or --as-maintainer"
+                "others need their permission, or --as-maintainer"
             )
         return reasons
 

@@ -64,11 +64,11 @@ class ChangedFiles:
     def problems(self) -> Iterator[str]:
         """Yield why it can't be taken whatever its results hold, a line each."""
         for path in sorted(self.removed):
-            yield f"{path}: removed, and a submission removes nothing"
+            yield f"{path}: removed, but a submission may remove nothing"
         for path in sorted(self.touched):
             is_submitted = results_dataset.key_of_submission(path) is not None
             if results_dataset.key_of_path(path) is None and not is_submitted:
-                yield f"{path}: not a file of a result, and a submission changes nothing else"
+                yield f"{path}: not a file of a result, and a submission may change nothing else"
 
 
 def between(base: Path, folder: Path) -> ChangedFiles:
@@ -190,7 +190,7 @@ def report(
         for key in changes.submissions:
             try:
                 hidden_key.read_submission(folder / results_dataset.RESULTS, key)
-                notes.append(f"{key}: its form holds; the owner of its answers scores it")
+                notes.append(f"{key}: its form is valid; the owner of the answers scores it")
             except InputError as error:
                 problems.append(f"{key}: {error}")
 

@@ -63,7 +63,7 @@ def _clone_folder(folder: Path, place: Path, note: Callable[[str], None]) -> int
     ledger_file = folder / LEDGER_PATH
     if not ledger_file.is_file() or ledger_file.is_symlink():
         raise InputError(
-            f"{folder}: has no {LEDGER_PATH}, so it is no results dataset of this version; "
+            f"{folder}: has no {LEDGER_PATH}, so it is not a results dataset of this version; "
             "its results are added one by one: `reelbench leaderboard add FOLDER --store STORE`"
         )
     lines = ledger.read_lines(ledger_file.read_bytes(), str(ledger_file))

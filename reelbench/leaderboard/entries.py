@@ -175,9 +175,9 @@ _SETTINGS_APART = {"fine-tuned", "tools", "agent", "ensemble"}
 In any other a model is as it is, reasoning or not.
 """
 _DOUBT_IN_WORDS: dict[Doubt, str] = {
-    "uncounted": "unverified that it saw its pictures: this server counts no tokens",
+    "uncounted": "not verified that it saw its pictures: this server reports no token counts",
     "misnamed": "it names the colours of small test pictures wrongly",
-    "reordered": "it names three small test pictures in another order",
+    "reordered": "it names three small test pictures in the wrong order",
 }
 
 

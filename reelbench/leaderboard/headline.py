@@ -22,6 +22,7 @@ _MOST_NAMED = 3
 _NAME_MARK = "\0"
 """Stands around each name while the text is made."""
 _PAIR = 2
+_TIED = "statistically tied for first"
 
 
 def of_board(board: Board, table: RankingGroup | None = None) -> Text:
@@ -146,11 +147,11 @@ def _who_leads(
 ) -> str:
     number = len(leaders)
     if number > _MOST_NAMED:
-        text = f"{_number_word(number)} models may be first"
+        text = f"{_number_word(number)} models are {_TIED}"
         return text.capitalize()
     names = _marked_names(leaders)
     if number > 1 and was_run:
-        return f"{names} may be first"
+        return f"{names} are {_TIED}"
     sizes = [len(board.ranked(group)) for group in groups]
     if number == 1 and max(sizes) == 1:
         return f"{names} is the only ranked model"
@@ -193,7 +194,7 @@ def _of_several_leaders(board: Board, by_leaders: _LedGroups) -> str:
     if not _was_run(board, groups):
         why = "nothing was run here yet"
         if any(row.kind == "run" for row in board.entries):
-            why = "what was run here stands in other tables"
+            why = "what was run here is in other tables"
         return (
             f"Numbers of {number} benchmarks as papers print them, with different frames and "
             f"settings: {why}, so nobody leads."
@@ -217,14 +218,16 @@ def _first_overall(board: Board) -> str:
     best_rates = list(rates.values())[:2]
     rates_text = " %, the next ".join(best_rates)
     if len(first_models) > _MOST_NAMED:
-        sentence = f"{_number_word(len(first_models))} models may be first overall; "
+        sentence = f"{_number_word(len(first_models))} models are {_TIED} overall; "
         best = _marked_names(best_models)
         return f"{sentence.capitalize()}{best} has the highest mean win rate, {rates_text} %. "
     names = _marked_names(first_models)
     if first_models == best_models:
         return f"{names} is first overall: mean win rate {rates_text} %. "
     first_rates = _joined([rates[name] for name in first_models])
-    return f"{names} may be first overall: mean win rates {first_rates} %. "
+    if len(first_models) == 1:
+        return f"{names} is {_TIED} overall: mean win rate {first_rates} %. "
+    return f"{names} are {_TIED} overall: mean win rates {first_rates} %. "
 
 
 def _first_on_benchmarks(board: Board, by_leaders: _LedGroups, number: str) -> str:
@@ -250,23 +253,23 @@ def _first_on_benchmarks(board: Board, by_leaders: _LedGroups, number: str) -> s
         parts.append(f"{_marked_names([name])} {places}")
     unnamed = len(models) - len(named_models)
     if unnamed:
-        parts.append(f"{_number_word(unnamed)} others may be first on some")
+        parts.append(f"{_number_word(unnamed)} others are tied for first on some")
     return f"{'; '.join(parts)}."
 
 
 def _places(
     board: Board, alone: Sequence[RankingGroup], shared: Sequence[RankingGroup], number: str
 ) -> list[str]:
-    """Return in words that a model leads, and that it may be first."""
+    """Return in words where a model leads, and where it is tied for first."""
     places: list[str] = []
     if alone:
         places.append(f"leads on {_titles(board, alone)}")
     if len(shared) == 1:
-        places.append(f"may be first on {_titles(board, shared)}")
+        places.append(f"is {_TIED} on {_titles(board, shared)}")
     elif shared:
         more = "more " if alone else ""
         count = _number_word(len(shared))
-        places.append(f"may be first on {count} {more}of {number} benchmarks")
+        places.append(f"is {_TIED} on {count} {more}of {number} benchmarks")
     return places
 
 

@@ -35,7 +35,7 @@ def refuse_other_questions(handed_in: HandedIn, answers: HiddenAnswers) -> None:
     if not as_owner:
         raise InputError(
             f"{spec.id} {answers.split}: was run on other questions, or on another "
-            f"benchmark.yaml, than the owner's of version {spec.version}; get the folder anew"
+            f"benchmark.yaml, than the owner's of version {spec.version}; get the folder again"
         )
     answers.refuse_other_ids(handed_in.texts)
 

@@ -90,7 +90,7 @@ class _Reader(PullRequests):
         for problem in paths.problems():
             raise InputError(problem)
         if len(paths.submissions) > 1 or paths.keys:
-            raise InputError("a pull request hands in one submission, and nothing else")
+            raise InputError("a pull request contains one submission, and nothing else")
         size = sum(file.size or 0 for file in changes.files.values())
         bounds.hold("bytes of the submission", size, _LARGEST)
         results_dataset.download(self.dataset, changes.commit, changes.files, folder)

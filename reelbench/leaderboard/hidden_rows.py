@@ -92,7 +92,7 @@ def record_of(store: Path, received: Received) -> Submission:
     """
     folder = store / received.key
     if not hidden_key.is_whole(folder, received.files):
-        raise InputError(f"{folder}: its files are not there as they were handed in")
+        raise InputError(f"{folder}: its files are not as they were submitted")
     return hidden_submission.read_record(folder)
 
 
@@ -157,7 +157,7 @@ def _unranked(received: Received, items: int, rules: HiddenRules) -> str | None:
     if reason is not None:
         return f"disqualified: {reason}"
     if received.late:
-        return f"late: handed in on {moment_in_words(received.at)}, after the close"
+        return f"late: submitted on {moment_in_words(received.at)}, after the close"
     if not is_few(received.unanswered, items):
         return f"{received.unanswered} of {items} items unscored"
     return None

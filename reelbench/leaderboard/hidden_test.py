@@ -148,7 +148,7 @@ class HiddenTest(PullRequests):
         owner = identity.reserved_name(self._answers.spec, handed_in.record.model)
         if owner is None or self._is_of(offered.author, owner):
             return ""
-        return f"its name is {owner}'s, and only {owner}'s own people hand in under it"
+        return f"its name is {owner}'s, and only {owner}'s own people submit under it"
 
     def _decide(
         self,

@@ -50,14 +50,14 @@ def _folder_below(path: str) -> str:
     """Return a relative path. ValueError where it may lead elsewhere."""
     is_plain = set(path) <= _SAFE
     if not is_plain or not all(name.strip(".") for name in path.split("/")):
-        raise ValueError("is no path below the store")
+        raise ValueError("is not a path below the store")
     return path
 
 
 def _key(path: str) -> str:
     """Return a row's key. ValueError where it is none."""
     if path.count("/") != _SLASHES:
-        raise ValueError("is no key of a row")
+        raise ValueError("is not a key of a row")
     return _folder_below(path)
 
 
@@ -321,7 +321,7 @@ def _read_line(raw_line: bytes, place: str) -> Line:
     except ValidationError as error:
         raise InputError(f"{place}: {first_wrong_field(error)}; {advice}") from None
     except (ValueError, RecursionError):
-        raise InputError(f"{place}: is no JSON; {advice}") from None
+        raise InputError(f"{place}: is not JSON; {advice}") from None
     if line.entry is not None and entry_sha256(line.entry) != line.sha256:
         raise InputError(f"{place}: its entry was edited (the hash is another); {advice}")
     return line
@@ -361,11 +361,11 @@ class Ledger:
     def refresh(self) -> list[Entry]:
         """Read the lines that others appended since, and return their entries."""
         if self.path.is_symlink():
-            raise InputError(f"{self.path}: is a link; a store has a ledger of its own")
+            raise InputError(f"{self.path}: is a link; a store has its own ledger")
         if not self.path.exists():
             return []
         if not self.path.is_file():
-            raise InputError(f"{self.path}: is no file; a store has a ledger of its own")
+            raise InputError(f"{self.path}: is not a file; a store has its own ledger")
         size = self.path.stat().st_size
         bounds.hold(f"{self.path}: bytes", size, bounds.LEDGER_BYTES)
         if size < self._size:

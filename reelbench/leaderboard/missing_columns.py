@@ -53,7 +53,7 @@ def with_columns(
         if file is not None and file.read() is not None:
             continue
         if file is not None and file.path.is_file():
-            note(f"{file.path}: its bytes are not those that were written; it is made again")
+            note(f"{file.path}: it is not as it was written; it is rebuilt")
         lacking.append(stored)
     if not lacking:
         columns.remove_unused(used)

@@ -76,7 +76,7 @@ _FORM_ALONE = (
     "`reelbench leaderboard check --answers FILE` scores them on your machine"
 )
 _BRING = "publish with --dataset {dataset} too, which brings it into the store"
-_SQUASHED = "Squash the history, in which withdrawn results stood"
+_SQUASHED = "Squash the history, in which withdrawn results were"
 _PINNED_WHEEL = re.compile(r"https://[a-zA-Z0-9._~:/%+-]+\.whl#sha256=[0-9a-f]{64}")
 
 
@@ -226,7 +226,7 @@ def _with_note_on_hand_in(
     if not waiting:
         return outcomes
     are = "is" if len(waiting) == 1 else "are"
-    note(f"{number_of(len(waiting), 'submission')} {are} not handed in: add --create-pr")
+    note(f"{number_of(len(waiting), 'submission')} {are} not submitted: add --create-pr")
     return [outcome for outcome in outcomes if outcome.done != "unchanged"]
 
 
@@ -246,8 +246,8 @@ def _refuse_wrong_call(dataset: str | None, webhook: str | None, options: Publis
     wheel = "a wheel's address with its hash (https://….whl#sha256=…)"
     if options.install is not None and not _PINNED_WHEEL.fullmatch(options.install):
         raise InputError(
-            f"--install {options.install[:200]!r}: expected {wheel}; Reelbench is on no package "
-            "registry, and whoever takes a name there would run beside the checker's tokens"
+            f"--install {options.install[:200]!r}: expected {wheel}; Reelbench is not on a package "
+            "registry, and whoever took the name there could run code next to the checker's tokens"
         )
     if webhook and options.install is None:
         raise InputError(f"--webhook needs --install: {wheel}, which its machine installs")
@@ -835,7 +835,7 @@ class _Upload:
         except yaml.YAMLError as error:
             why = " ".join(str(error).split())
             raise InputError(
-                f"{self.repository.page}: its README.md can't be read as YAML: {why}; mend it"
+                f"{self.repository.page}: its README.md can't be read as YAML: {why}; fix it"
             ) from None
         if not isinstance(front_matter, dict):
             front_matter = {}

@@ -147,7 +147,7 @@ def _take_submission(received: ledger.Received, folder: Path, place: Path, note:
     if not folder.is_dir():
         return
     if not hidden_key.is_whole(folder, received.files):
-        note(f"{received.key}: not taken: its published files are not as they were handed in")
+        note(f"{received.key}: not taken: its published files are not as they were submitted")
         return
     target = place / received.key
     if target.is_dir():

@@ -353,7 +353,7 @@ class _Recomputed:
             )
         try:
             if date_of(result) > datetime.now(UTC) + AHEAD:
-                yield f"provenance.date {result.provenance.date} lies in the future"
+                yield f"provenance.date {result.provenance.date} is in the future"
         except ValueError:
             yield f"provenance.date {result.provenance.date[:40]!r} is not an ISO date"
         if not self.spec.package:

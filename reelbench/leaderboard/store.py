@@ -604,7 +604,7 @@ def place_of(key: str, store: Path) -> Path:
     place = store / key
     _refuse_links(place, store)
     if not key or place.resolve() != store.resolve() / key:
-        raise InputError(f"{place}: lies outside the store {store}")
+        raise InputError(f"{place}: is outside the store {store}")
     return place
 
 
@@ -614,7 +614,7 @@ def _refuse_links(path: Path, store: Path) -> None:
             return
         if step.is_symlink():
             raise InputError(
-                f"{step}: is a link; a store holds folders and files of its own, remove it"
+                f"{step}: is a link; a store contains only its own folders and files; remove it"
             )
 
 
@@ -1314,7 +1314,7 @@ def refuse_no_store(store: Path) -> None:
     if any(store.glob(f"*/*/*/*/{_EARLIER_CHECK}")):
         raise InputError(
             f"{store}: is a store of an earlier version, without {ledger.FILE}; file its results "
-            f"anew: `reelbench leaderboard add {store} --store ANOTHER`"
+            f"again: `reelbench leaderboard add {store} --store ANOTHER`"
         )
 
 

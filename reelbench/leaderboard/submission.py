@@ -54,7 +54,7 @@ _AS_STATED: dict[str, str] = {
     ),
     "judge replies": (
         "the judge's replies are as stated, as nobody signs them; `leaderboard add --rejudge N` "
-        "asks anew"
+        "asks again"
     ),
     "ranker replies": "the ranker's replies are as stated, as nobody signs them",
     "reader replies": "the reader's replies are as stated, as nobody signs them",
@@ -328,7 +328,7 @@ def _submission(
     owner = identity.reserved_name(spec, result.model)
     why = tables.refuses(added, result) if added.check else None
     if owner is not None and is_of is not None and not is_of(owner):
-        why = f"its name is {owner}'s, and only {owner}'s own people hand in results under it"
+        why = f"its name is {owner}'s, and only {owner}'s own people submit results under it"
     if added.check is None or why:
         why = why or _reason(added)
         return SubmittedResult(added.source, "refused", why, result, spec, metrics=metrics)
@@ -496,7 +496,7 @@ def _facts_to_say(
         )
     if result.model.about is None:
         yield (
-            "nothing is said of the model: setting, parameters, what it was trained on "
+            "nothing is stated about the model: setting, parameters, what it was trained on "
             "(`leaderboard add --about`)"
         )
     if result.model.revision is None:

@@ -33,7 +33,7 @@ _MOST_PROBLEMS = 20
 _PLAIN_WORDS = re.compile(r"[\w .,;:()'`%+-]+")
 """Text in which nothing links, loads, runs or calls a person."""
 
-_VERDICTS = {"holds": "holds", "partial": "holds, not ranked", "refused": "**refused**"}
+_VERDICTS = {"holds": "valid", "partial": "valid, not ranked", "refused": "**refused**"}
 _PLACES = {
     "replaced": "which it replaces",
     "best": "best of the table",
@@ -65,9 +65,9 @@ def markdown(report: Report, *, commit: str | None = None) -> str:
 
 def _head(report: Report, commit: str | None) -> Iterator[str]:
     results = len(report.submissions)
-    holding = results - report.refused
-    verb = "holds" if results == 1 else "hold"
-    outcome = f"{holding} of {number_of(results, 'result')} {verb}"
+    accepted = results - report.refused
+    verb = "is" if results == 1 else "are"
+    outcome = f"{accepted} of {number_of(results, 'result')} {verb} valid"
     if report.problems:
         outcome = f"refused; {outcome}"
     yield f"{TITLE} {outcome}"

@@ -227,7 +227,7 @@ class Server:
         from aiohttp import web
 
         dataset = self._pull_requests.dataset
-        return web.Response(text=f"Checks results that are handed in to {dataset}.\n")
+        return web.Response(text=f"Checks results that are submitted to {dataset}.\n")
 
     async def _add_by_author(self, number: int) -> None:
         """Let a pull request wait among its author's.

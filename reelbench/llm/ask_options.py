@@ -196,7 +196,7 @@ class AskOptions:
         option = self.model_option if self.file_as is None else self.name_option
         for fault in self._name_faults():
             raise InputError(
-                f"{option}: {fault}, so no board would take its results; {self.name_option} NAME "
+                f"{option}: {fault}, so no board would accept its results; {self.name_option} NAME "
                 "calls it otherwise"
             )
 
@@ -336,10 +336,12 @@ class AskOptions:
         if parts.username is not None or parts.password is not None:
             raise InputError(
                 f"{where}: leave user and password out of the URL; "
-                f"the key belongs into {self.key_variable}"
+                f"the key belongs in {self.key_variable}"
             )
         if parts.path.rstrip("/").endswith(_COMPLETIONS):
-            raise InputError(f"{where}: leave {_COMPLETIONS} out of the URL; it is added to it")
+            raise InputError(
+                f"{where}: leave {_COMPLETIONS} out of the URL; it is added automatically"
+            )
         return host
 
     def check_taken(self, what: str, number: bool | int | None = True) -> None:

@@ -656,7 +656,7 @@ class Asker:
             replies = number_of(number, "reply", "replies")
             self.note(
                 f"{replies} of {self.options.model} ended by {visible(name)!r}, which is unknown "
-                "here: what can be read counts, the rest has no score"
+                "here: readable ones count, the rest are unscored"
             )
         for instead, number in self._textless.items():
             replies = number_of(number, "reply has", "replies have")
@@ -1004,7 +1004,7 @@ class Asker:
         if self.bound is not None and not self.bound.is_refused:
             self.bound.is_refused = True
             self.note(
-                f"{self.options.model} at {self.options.host} takes no bound on a reply, so none "
+                f"{self.options.model} at {self.options.host} accepts no limit on a reply, so none "
                 "is sent"
             )
 
@@ -1125,7 +1125,7 @@ class Asker:
                     reply = await client.send(lambda: body, watch)
             except NotServedError as error:
                 names = await self._names_of_models(client, error)
-                line = f"{error}{names}; asking stopped, what was answered is kept"
+                line = f"{error}{names}; asking stopped; answers so far are kept"
                 raise self._stop_asking(REFUSED, line, Cause(str(error))) from None
             except TransientError as error:
                 call.counts = error.rule.may_be_paid  # to be on the safe side
@@ -1188,7 +1188,7 @@ class Asker:
         raise self._stop_asking(
             UNAVAILABLE,
             f"{options.who} at {options.host} did not answer within {watch.time_limit:g} s, asked "
-            f"one question alone: asking stopped, what was answered is kept; run again later, or "
+            f"one question alone: asking stopped; answers so far are kept; run again later, or "
             f"with {options.option}-timeout S, which waits longer",
             cause,
         )
@@ -1244,6 +1244,6 @@ class Asker:
             return
         if day is not None:
             self.note(
-                f"{options.who} {options.model} shuts down on {day}, says {options.host}; "
-                "then name another"
+                f"{options.host} reports that {options.who} {options.model} shuts down on {day}; "
+                "use another one by then"
             )

@@ -126,7 +126,7 @@ class PatientStore:
             raise ReelbenchError(
                 f"judge cache {self._store.name}: can't be written, "
                 f"and {self._spool.path} can't either ({error.strerror}); "
-                "replies that it holds are kept"
+                "replies in it are kept"
             ) from None
         if refused is not None:
             raise refused

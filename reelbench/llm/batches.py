@@ -79,7 +79,7 @@ class Batches:
             except _server_errors() as error:
                 reason = one_line(self.options.redact(str(error)))
                 name = batch.id or batch.token
-                self.note(f"batch {name}: not looked at ({reason}); run again later")
+                self.note(f"batch {name}: not checked ({reason}); run again later")
                 return
 
     def submit(
@@ -146,18 +146,18 @@ class Batches:
             raise ReelbenchError(str(error)) from None
         except _server_errors() as error:
             reason = one_line(self.options.redact(str(error)))
-            line = f"the batch could not be handed over ({reason})"
+            line = f"the batch could not be submitted ({reason})"
             status = getattr(error, "status_code", None)
             if isinstance(status, int) and status < 500:  # noqa: PLR2004
                 self.store.end_batch(token)
-                raise ReelbenchError(f"{line}; nothing is under way") from None
+                raise ReelbenchError(f"{line}; nothing is in progress") from None
             raise ReelbenchError(
                 f"{line}; run again: if the server has it, it is found there"
             ) from None
         self.store.name_batch(token, batch.id)
         handed_over = number_of(len(keys), "request")
         self.note(
-            f"batch {batch.id}: {handed_over} handed over; rerun the command to collect the replies"
+            f"batch {batch.id}: {handed_over} submitted; rerun the command to collect the replies"
         )
 
     # --- collecting
@@ -190,7 +190,7 @@ class Batches:
         """Note a batch that the server does not know, and remove an old one."""
         if time.time() - batch.at < _FORGOTTEN:
             self.note(
-                f"batch {name}: the server does not know it; is this the key that handed it over?"
+                f"batch {name}: the server does not know it; is this the key that submitted it?"
             )
             return
         self.store.end_batch(batch.token)
@@ -209,7 +209,7 @@ class Batches:
             reasons = self._failure_reasons(state, failures)
             if reasons:
                 line += f" ({reasons})"
-            line += ": they are free to be asked again"
+            line += ": they can be asked again"
         self.note(line)
 
     def _failure_reasons(self, state: Any, failures: Counter[str]) -> str:  # noqa: ANN401 - openai's Batch

@@ -213,7 +213,7 @@ class ReplyCache:
             self.store.drop(stored)
             self._note(
                 f"judge cache {self.store.name}: a reply in it is damaged "
-                "(its checksum does not hold); left out"
+                "(its checksum is wrong); left out"
             )
             return None
         return stored

@@ -262,7 +262,7 @@ class ChatClient:
         with suppress(ValueError):
             host = urlsplit(headers.get("location", "")).hostname
         return NotServedError(
-            f"{self._server} answered {status}, sending us on to {host or 'another address'}; "
+            f"{self._server} answered {status}, redirecting to {host or 'another address'}; "
             f"give the URL of the server itself as {self._options.url_option}"
         )
 
@@ -440,7 +440,7 @@ def _check_whole(text: str | None, ending: Any, error: Any, options: AskOptions)
     if refusal is not None:
         line = f"{options.who} at {options.host} refused: {reason}"
         raise _refusal_error(refusal, line, words)
-    line = f"{options.who} at {options.host} broke its reply off: {reason}"
+    line = f"{options.who} at {options.host} cut its reply off: {reason}"
     raise TransientError(line, "no_whole_reply")
 
 

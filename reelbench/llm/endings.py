@@ -26,9 +26,9 @@ NO_TOKENS = "no tokens"
 """The server counts no token of a reply without text."""
 
 _ADVICE = {
-    A_REFUSAL: "the model's refusal stands in the field for refusals: ask another model",
+    A_REFUSAL: "the model's refusal is in the field for refusals: ask another model",
     CALLS_OF_TOOLS: (
-        "calls of tools stand in its place: start the server without tools "
+        "it has tool calls instead: start the server without tools "
         "(vLLM: no --enable-auto-tool-choice)"
     ),
     NO_TOKENS: (
@@ -37,7 +37,7 @@ _ADVICE = {
     ),
 }
 _ADVICE_ON_REASONING = (
-    "it stands in {} alone: switch the server's reasoning parser off (vLLM: no --reasoning-parser; "
+    "it is only in {}: switch the server's reasoning parser off (vLLM: no --reasoning-parser; "
     "llama.cpp: --reasoning-format none), or the model's thinking"
 )
 

@@ -61,5 +61,5 @@ class Outlook:
                 advice = f"; {advice_on[name]}"
         return (
             f"{who} gave no answer in {self._failures.total()} replies ({counts}){example}: asking "
-            f"stopped, what came is kept{advice}; --keep-going asks on"
+            f"stopped; replies so far are kept{advice}; --keep-going continues"
         )

@@ -94,7 +94,7 @@ class LocalClient(ChatClient):
         self, messages: Sequence[Message], sampling: Mapping[str, Any], began: float
     ) -> Reply:
         if any(not isinstance(message["content"], str) for message in messages):
-            raise TypeError("it reads words alone, no pictures or videos")
+            raise TypeError("it is a text-only model, without pictures or videos")
         if self._tokenizer.chat_template:
             prompt = self._tokenizer.apply_chat_template(
                 messages, tokenize=False, add_generation_prompt=True

@@ -60,14 +60,16 @@ class PromptFiles:
         """Return the prompts in the user's folder. InputError where there is none."""
         if not folder.is_dir():
             raise InputError(
-                f"--prompts: {folder} is not a folder; give one that holds {self._file_names}"
+                f"--prompts: {folder} is not a folder; give one that contains {self._file_names}"
             )
         files: dict[str, Traversable | Path] = {}
         for file in sorted(folder.iterdir()):
             if file.suffix in _SUFFIXES:
                 files[file.name] = file
         if not files:
-            raise InputError(f"--prompts: {folder} holds no prompt; there are {self._file_names}")
+            raise InputError(
+                f"--prompts: {folder} contains no prompt; there are {self._file_names}"
+            )
         return files
 
     def text(self, name: str) -> str:

@@ -176,7 +176,7 @@ class Parameters:
             self._note_refusal(name, sampling)
             if other_name is None:
                 return f"takes no {name}, so none is sent"
-            return f"takes no {name}, so {other_name} is sent in its place"
+            return f"takes no {name}, so {other_name} is sent instead"
         return None
 
     def _learn_form(self) -> str:
@@ -187,7 +187,7 @@ class Parameters:
         self._to_keep[place] = True
         if self.schema_form is None:
             return f"takes no {refused_form}, so no schema is sent"
-        return f"takes no {refused_form}, so {self.schema_form} is sent in its place"
+        return f"takes no {refused_form}, so {self.schema_form} is sent instead"
 
     def _note_refusal(self, name: str, sampling: Mapping[str, Any]) -> None:
         """Put down that a name which was sent is refused."""

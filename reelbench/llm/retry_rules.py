@@ -200,7 +200,7 @@ class FailedCalls:
         if error.wait is not None and error.wait > options.patience:
             return f"{error}; it asks to wait {error.wait:.0f} s: asking stopped, run again then"
         if error.failure == "slow_down" and silence > options.patience:
-            return f"{error}; so for {silence:.0f} s: asking stopped, run again later"
+            return f"{error}, for {silence:.0f} s: asking stopped, run again later"
         has_other_replies = last_reply_at > self._began
         if self.are_too_many and not has_other_replies:
             # The server is down, not the request bad.

@@ -213,7 +213,8 @@ class SqliteStore(SqlStore):
 
     def _foreign(self) -> InputError:
         return InputError(
-            f"judge cache {self.path}: is no file of replies; it stays as it is, name another one"
+            f"judge cache {self.path}: is not a file of replies and was left as it is; name "
+            "another one"
         )
 
     def _opened_to_read(self, error: Exception) -> bool:
@@ -232,7 +233,7 @@ class SqliteStore(SqlStore):
                 if not self._check_schema(connection):
                     self._connection = connection
                     self._on_note(
-                        f"judge cache {self.path}: it can't be written; what it holds is read"
+                        f"judge cache {self.path}: it is read-only; the replies in it are used"
                     )
                     return True
             connection.close()
@@ -279,13 +280,12 @@ class SqliteStore(SqlStore):
             match _code(error):
                 case sqlite3.SQLITE_FULL:
                     advice = (
-                        "the disk is full; "
-                        "free some space and run again: replies that it holds are kept"
+                        "the disk is full; free some space and run again: replies in it are kept"
                     )
                 case sqlite3.SQLITE_IOERR:
                     advice = (
                         f"the disk can't be written ({error}); "
-                        "free some space and run again: replies that it holds are kept"
+                        "free some space and run again: replies in it are kept"
                     )
                 case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
                     advice = (

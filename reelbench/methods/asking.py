@@ -440,8 +440,8 @@ class _Run:
             await self.picture_check.recall()
         if self.doubt() == "uncounted":
             self.options.note(
-                f"{self.questions.spec.id}: unverified that the model saw its pictures: this "
-                "server counts no tokens"
+                f"{self.questions.spec.id}: not verified that the model saw its pictures: this "
+                "server reports no token counts"
             )
         faults = self.prompt_counts.faults()
         for row, prediction in zip(ordered, predictions, strict=True):
@@ -474,8 +474,9 @@ class _Run:
         if self.asker.takes_text_alone and self.questions.sampling.kind != "none":
             options = self.asker.options
             raise ReelbenchError(
-                f"{options.model} takes text alone, says {options.host}: ask it without pictures "
-                "(--frames none), or start it with its projector (llama.cpp: --mmproj FILE)"
+                f"{options.host} reports a text-only model, {options.model}: ask it without "
+                "pictures (--frames none), or start it with its projector "
+                "(llama.cpp: --mmproj FILE)"
             )
 
     async def _sample_waits(self) -> None:
@@ -511,7 +512,7 @@ class _Run:
             raise ReelbenchError(line)
         advice = "rerun the command to continue"
         if self.runner.lacking.keys() == {UNPARSABLE}:
-            advice = "the replies have no text; ask once more by --only unscored --from RESULT"
+            advice = "the replies have no text; ask once more with --only unscored --from RESULT"
         elif self.runner.has_timeouts:
             advice += f"; {self.asker.options.advice_on_timeouts}"
         count = number_of(lacking, "question is", "questions are")

@@ -140,8 +140,9 @@ class KeptAnswers:
         if cursor.key is not None and foreign_replies and not self._keeping.fresh:
             stored, difference = foreign_replies[-1]
             raise ReelbenchError(
-                f"{self._what}: kept answers of {self._giver['name']} ({_date(stored.at)}) are not "
-                f"by who is asked now: {difference}; --fresh asks all again and keeps both, "
+                f"{self._what}: kept answers of {self._giver['name']} ({_date(stored.at)}) are "
+                f"from a different source than the one asked now: {difference}; --fresh asks all "
+                "again and keeps both, "
                 "--kept takes the kept answers"
             )
         return cursor
@@ -224,7 +225,7 @@ class KeptAnswers:
             firm = len(self._repeats.firm)
             raise ReelbenchError(
                 f"{whose}, and the server answers differently now: {firm} of "
-                f"{self._repeats.number} asked again, each four times alike "
+                f"{self._repeats.number} asked again, each with one new answer four times "
                 f"(first: {self._repeats.firm[0]!r}); "
                 "--fresh asks all again and keeps both, --kept takes the kept answers"
             )

@@ -163,18 +163,18 @@ class PictureCheck:
         elif not sight.is_right:
             self._asker.note(
                 f"{who} names the colours of small test pictures wrongly ({sight.answers_shown}): "
-                "it may see little of the frames"
+                "it may not see the frames well"
             )
         elif not sight.is_in_order:
             self._asker.note(
-                f"{who} names three small test pictures in another order "
+                f"{who} names three small test pictures in the wrong order "
                 f"({sight.answers_shown}): the order of frames may be lost"
             )
 
     def _end_blind(self, who: str, sight: Sight) -> None:
         """End asking a model at which pictures do not arrive, unless the user wants it."""
         line = (
-            f"pictures seem not to arrive at {who}: three small ones cost no more tokens than "
+            f"pictures don't seem to reach {who}: three small ones cost no more tokens than "
             f"one ({sight.to_one.tokens}), and it names their colours wrongly "
             f"({sight.answers_shown})"
         )
@@ -183,7 +183,7 @@ class PictureCheck:
             return
         self._asker.end(
             f"{line}: ask without pictures (--frames none), serve a model that takes them "
-            "(llama.cpp: --mmproj FILE), or ask all the same (--no-probe)"
+            "(llama.cpp: --mmproj FILE), or ask anyway (--no-probe)"
         )
 
     async def _kept_or_new_sight(self) -> Sight | None:

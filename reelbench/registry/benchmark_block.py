@@ -111,7 +111,7 @@ class Block:
             values = value
         for part in values:
             if not isinstance(part, str):
-                raise self.error(f"{self.full(key)} is no list of texts", key)
+                raise self.error(f"{self.full(key)} is not a list of texts", key)
         return tuple(values)
 
     def block(self, key: str) -> "Block":
@@ -121,7 +121,7 @@ class Block:
             return value
         name = self.full(key)
         if value is not None:
-            raise self.error(f"{name} is no mapping; expected `{key}: {{…: …}}`", key)
+            raise self.error(f"{name} is not a mapping; expected `{key}: {{…: …}}`", key)
         line = self.lines.get(key, self.line)
         return Block(self.path, name, {}, {}, line)
 

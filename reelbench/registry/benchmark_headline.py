@@ -47,7 +47,9 @@ def _macro_metric(block: Block, metrics: Sequence[Metric], facets: Sequence[str]
         raise block.error(f"primary.of: {metric.name} is an error, and tables rank upwards", "of")
     if not isinstance(mean, Mean) or mean.weight_by is not None:
         raise block.error(
-            f"primary.of: {metric.name} is no plain mean over questions, so none over labels", "of"
+            f"primary.of: {metric.name} is not a plain mean over questions, so it has no mean over "
+            "labels",
+            "of",
         )
     within = over[1] if len(over) == _MOST_FACETS else None
     words = " of the mean over ".join(f"`{name}`" for name in over)
@@ -71,7 +73,7 @@ def _no_facet(block: Block, name: str, facets: Sequence[str]) -> InputError:
     listed = ", ".join(facets) or "no facets"
     with_it = ", ".join([*facets, name])
     return block.error(
-        f"primary.macro: {name!r} is no facet; there are {listed}; the key facets: [{with_it}] "
+        f"primary.macro: {name!r} is not a facet; there are {listed}; the key facets: [{with_it}] "
         f"makes it one (of `new`: --set 'facets=[{with_it}]')",
         "macro",
     )

@@ -144,7 +144,8 @@ KEYS: dict[str, Key] = {
         "(`{film}_{n}`). `{always: TEXT}` is the same for all rows; `{column: NAME, WORD: OURS}` "
         "replaces the column's words. `videos` replaces `video` if a question is about several "
         "videos. `pictures` are shown after the video: files in a folder of videos, or a column "
-        "of Parquet that holds pictures. `rubric` is what the judge must look for (`{rubric}` in "
+        "of Parquet that contains pictures. `rubric` is what the judge must look for (`{rubric}` "
+        "in "
         "its prompts)",
         example="{id: qid, video: clip, question: q, options: choices, answer: gold}",
     ),
@@ -238,7 +239,7 @@ KEYS: dict[str, Key] = {
     ),
     "numbers": Key(
         form="choice",
-        about="the answers are numbers, and count by their distance. `mra`: mean relative accuracy "
+        about="the answers are numbers, scored by their distance. `mra`: mean relative accuracy "
         "(VSI-Bench, `vsibench/utils.py`). `within_one`: right if at most one off (RepNet's OBO). "
         "`mae`: ranked by `within_one`, with the share of right numbers, the mean absolute error "
         "(CG-AV-Counting, PushUpBench) and the same relative to the right number (TransRAC). Only "

@@ -232,12 +232,12 @@ METRICS: Mapping[str, MetricForm] = {
     "accuracy_at_iop_0.5": MetricForm(
         "Accuracy at IoP ≥ 0.5",
         "correct_at_iop_0.5",
-        "The option is right, and half or more of the answered span lies in the true one.",
+        "The option is right, and half or more of the answered span is in the true one.",
     ),
     "miop": MetricForm(
         "mIoP",
         "iop",
-        "The share of the answered span that lies in the true one, averaged over questions.",
+        "The share of the answered span that is in the true one, averaged over questions.",
     ),
     "iop_at_0.3": MetricForm(
         "IoP ≥ 0.3",
@@ -339,7 +339,7 @@ def read_row_kinds(top: Block) -> RowKinds:
     for name, kind in by_value.items():
         is_allowed = kind == "choice" or (kind == in_words and kind in ("exact", "open"))
         if not is_allowed:
-            what = "rows of several kinds are choice beside exact, or choice beside open"
+            what = "rows of several kinds are choice and exact, or choice and open"
             raise values.error(f"kind.{name} is {kind!r}: {what}", name)
     return RowKinds("mixed", by_value, column, in_words)
 
@@ -382,7 +382,7 @@ def read_scoring(
             continue
         variant = row_kinds.form.variants.get(word)
         if variant is None:
-            raise top.error(f"{key}: {word}: a {row_kinds.kind} benchmark takes no such", key)
+            raise top.error(f"{key}: {word}: a {row_kinds.kind} benchmark does not take it", key)
         if variant.kinds:
             kinds = list(variant.kinds)
         kinds += variant.more_kinds
@@ -390,11 +390,11 @@ def read_scoring(
             names = list(variant.metrics)
         names = [*variant.first_metrics, *names, *variant.last_metrics]
     if {"union_spans", "covered"} <= set(kinds):
-        raise top.error("overlap: iop is of one window; leave out `windows: union`", "overlap")
+        raise top.error("overlap: iop takes one window; leave out `windows: union`", "overlap")
     if words["chance"] is not None and (words["answers"] or mapping.group is not None):
-        raise top.error("chance: of one right option a question, each by itself", "chance")
+        raise top.error("chance: needs one right option a question, each by itself", "chance")
     if row_kinds.takes_judge and words["numbers"] is not None:
-        raise top.error("numbers: a judge marks words; say `exact` in place of `open`", "numbers")
+        raise top.error("numbers: a judge scores words; use `exact` instead of `open`", "numbers")
     if row_kinds.is_mixed and judge is not None:
         kinds: list[Kind] = ["choice", "llm_judge"]
         metrics = _mixed_judged_metrics(row_kinds, judge, judged_metrics)
@@ -477,7 +477,7 @@ def _group_metric(
     unjudged_metrics = [metric for metric in metrics if not metric.judged]
     mean = unjudged_metrics[0].aggregate
     if mapping.group is None or row_kinds.kind == "open" or not isinstance(mean, Mean):
-        raise top.error("group: of answers that a judge marks there are none", "group")
+        raise top.error("group: answers that a judge scores can't be grouped", "group")
     column = "recall_at_0.5" if row_kinds.kind == "span" else mean.column
     form = METRICS["group_accuracy"]
     rules = ", ".join(dict.fromkeys(mapping.group.rules.values()))

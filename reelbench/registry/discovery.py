@@ -138,7 +138,7 @@ def _declared_files() -> Iterator[Path]:
     """Yield the `benchmark.yaml` files of the folders that the user names for good."""
     for folder in settings.BENCHMARKS.paths:
         if not folder.is_dir():
-            log.warning("%s: %s is no folder", settings.BENCHMARKS.name, folder)
+            log.warning("%s: %s is not a folder", settings.BENCHMARKS.name, folder)
         file_of_folder = folder / benchmark_file.NAME
         if file_of_folder.is_file():
             yield file_of_folder.absolute()

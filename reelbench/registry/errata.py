@@ -183,7 +183,7 @@ def _parse_erratum(spec: BenchmarkSpec, line: Any, where: str) -> Erratum:  # no
     for key in line:
         if key in _ASKED:
             raise InputError(
-                f'{where}: {key} was asked as it stands and can\'t be corrected; "leave_out": true '
+                f'{where}: {key} has already been asked and can\'t be corrected; "leave_out": true '
                 "leaves the row out"
             )
         if key not in _KEYS:

@@ -112,8 +112,8 @@ def _check_template(prefix: str, file: str, template: str, names: Collection[str
         parts = list(Formatter().parse(template))
     except ValueError as error:
         raise InputError(
-            f"{prefix}the prompt {file} is no template ({first_line(error)}); "
-            "a brace of its own is {{ or }}"
+            f"{prefix}the prompt {file} is not a template ({first_line(error)}); write a literal "
+            f"brace as {{ or }}"
         ) from None
     for _, name, format_spec, conversion in parts:
         if format_spec or conversion:

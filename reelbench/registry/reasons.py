@@ -6,18 +6,19 @@ from typing import Literal, Self
 Fault = Literal["video", "submission", "model", "owners", "judge", "scorer"]
 
 _CUT_OFF_ADVICE = (
-    "were cut off by the limit on their length before they said anything readable and are not "
-    "scored; raise it with --max-tokens N or --thinking (lmms-eval: --gen_kwargs max_new_tokens=N)"
+    "were cut off by the limit on their length before a readable answer and are not scored; raise "
+    "it with --max-tokens N or --thinking (lmms-eval: --gen_kwargs max_new_tokens=N)"
 )
 _NOT_SEEN_ADVICE = (
     "are not scored: the server counted fewer tokens than pictures, so the model did not see them "
     "all; raise its context (Ollama: num_ctx; llama.cpp: -c; vLLM: --max-model-len), send fewer "
-    "--frames, or name a model that takes pictures, and ask again by --only unscored --from RESULT"
+    "--frames, or name a model that takes pictures, and ask again with --only unscored --from "
+    "RESULT"
 )
 _CUT_ADVICE = (
-    "are not scored: the server cut their prompts, by the tokens that it counted; raise its "
+    "are not scored: the server cut their prompts, according to its token counts; raise its "
     "context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; llama.cpp: -c; vLLM: --max-model-len) or "
-    "send fewer --frames, and ask again by --only unscored --from RESULT"
+    "send fewer --frames, and ask again with --only unscored --from RESULT"
 )
 
 
@@ -55,21 +56,21 @@ class Reason(StrEnum):
         "video",
         False,
         True,
-        "its video is here, and can't be shown",
+        "its video is here but can't be shown",
     )
     PREDICTION_MISSING = (
         "prediction_missing",
         "submission",
         False,
         True,
-        "neither an answer nor why there is none",
+        "no answer, and no reason for it",
     )
     CUT_OFF = (
         "cut_off",
         "model",
         False,
         False,
-        "a limit on the output ended the answer before it said anything readable",
+        "a limit on the output ended the answer before anything readable",
         _CUT_OFF_ADVICE,
     )
     REFUSED = (
@@ -138,7 +139,7 @@ class Reason(StrEnum):
         "judge",
         True,
         False,
-        "the judge replied, and nothing could be read",
+        "the judge replied, but its reply could not be read",
     )
     JUDGE_CUT_OFF = (
         "judge_cut_off",
@@ -148,7 +149,7 @@ class Reason(StrEnum):
         "the limit on the judge's reply cut it off",
     )
     JUDGE_BUDGET = "judge_budget", "judge", True, True, "the judge's budget was used up"
-    JUDGE_REFUSED = "judge_refused", "judge", True, True, "the judge's server serves us not at all"
+    JUDGE_REFUSED = "judge_refused", "judge", True, True, "the judge's server refuses all requests"
     JUDGE_REJECTED = (
         "judge_rejected",
         "judge",
@@ -161,15 +162,15 @@ class Reason(StrEnum):
         "judge",
         True,
         True,
-        "the judge's reply is under way in a batch",
+        "the judge's reply is pending in a batch",
     )
-    JUDGE_NOT_DRAWN = "judge_not_drawn", "judge", True, False, "not of the sample that was judged"
+    JUDGE_NOT_DRAWN = "judge_not_drawn", "judge", True, False, "not in the sample that was judged"
     SCORER_FAILED = (
         "scorer_failed",
         "scorer",
         True,
         True,
-        "scoring the answer ended in an error of the program's",
+        "the program failed while scoring the answer",
     )
 
 

@@ -63,11 +63,11 @@ _CHOICES = {
 _EXCLUDED = (
     (
         {"as": "images", "audio": "keep"},
-        "pictures hold no sound: as=images and audio=keep exclude each other",
+        "pictures have no sound: as=images and audio=keep exclude each other",
     ),
     (
         {"times": "text", "audio": "keep"},
-        "pictures hold no sound: times=text and audio=keep exclude each other",
+        "pictures have no sound: times=text and audio=keep exclude each other",
     ),
     (
         {"times": "text", "as": "clip"},

@@ -218,7 +218,7 @@ class Meteor(AbstractContextManager["Meteor"]):
         try:
             return float(line)
         except ValueError:
-            raise ReelbenchError(f"METEOR: said {line[:80]!r} where a score belongs") from None
+            raise ReelbenchError(f"METEOR: printed {line[:80]!r} instead of a score") from None
 
     def _end_of_java(self) -> str:
         """Return the status and the reason with which the JVM ended."""

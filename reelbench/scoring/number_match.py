@@ -177,5 +177,5 @@ def _right_numbers(item: Item) -> list[float]:
 def _right_number(text: str) -> float:
     number = number_of(text)
     if number is None:
-        raise InputError(f"numbers: the right answer {text!r} is no number")
+        raise InputError(f"numbers: the right answer {text!r} is not a number")
     return number

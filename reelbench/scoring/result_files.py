@@ -246,7 +246,7 @@ def own_result(folder: Path, model: str) -> records.Result | None:
     before = read(folder)
     if before.model.id != model:
         raise InputError(
-            f"{folder}: has the result of {before.model.id}; give {model} an --output of its own"
+            f"{folder}: has the result of {before.model.id}; give {model} its own --output"
         )
     return before
 
@@ -291,7 +291,7 @@ def check_kept(
     answers_before = answered(before.counts)
     if not answers_before:
         return
-    advice = "give this one an --output of its own"
+    advice = "give this one its own --output"
     benchmark_before = (before.benchmark.id, before.benchmark.split)
     facts_before = _facts_of_answers(benchmark_before, before.settings)
     facts = _facts_of_answers(benchmark, settings)
@@ -309,7 +309,7 @@ def check_kept(
         )
     if before.judge is not None and not judged:
         raise InputError(
-            f"{folder}: the answers are judged there, by {before.judge.requested}; "
+            f"{folder}: the answers there were judged by {before.judge.requested}; "
             f"name the judge again (its replies are kept), or {advice}"
         )
     if answers < answers_before:
@@ -340,7 +340,7 @@ def _refuse_to_lose_judgements(folder: Path, samples: Iterable[records.Sample]) 
     predictions_before = {sample.id: sample.prediction for sample in read_samples(folder)}
     if predictions_before == {sample.id: sample.prediction for sample in samples}:
         raise InputError(
-            f"{folder}: these answers are judged there, by {judge.requested}; "
+            f"{folder}: these answers were judged there by {judge.requested}; "
             "name the judge again (its replies are kept), or another folder with --output"
         )
 
@@ -436,9 +436,7 @@ def _checked_file(path: Path, most_bytes: int) -> Path:
         try:
             contained(path.parent, path)
         except InputError:
-            raise InputError(
-                f"{path}: leads out of its folder; copy there what it leads to"
-            ) from None
+            raise InputError(f"{path}: points outside its folder; copy the file there") from None
     files.hold_size(path, most_bytes)
     return path
 

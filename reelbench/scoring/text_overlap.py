@@ -216,7 +216,7 @@ def _tokenized_references(java_path: str, pairs: Sequence[_Pair]) -> list[list[s
     tokenized = java.tokenize(java_path, texts)
     if not any(text.split() for text in tokenized):
         raise InputError(
-            "text overlap: no reference holds a single word; there is nothing to compare with"
+            "text overlap: no reference contains a single word; there is nothing to compare with"
         )
     references: list[list[str]] = []
     start = 0

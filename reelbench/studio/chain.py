@@ -552,7 +552,7 @@ def _earlier_account(folder: Path, stage: str) -> FunnelRecord | None:
     trace = folder / stage_file(stage, _TRACE)
     if not path.is_file() or not trace.is_file():
         return None
-    advice = f"; write it anew with --until {stage}"
+    advice = f"; write it again with --until {stage}"
     account = record_of(_Account, read_json(path), str(path), advice)
     funnel = account.funnel
     if sha256_of(folder / stage_file(stage)) == account.file_sha256:

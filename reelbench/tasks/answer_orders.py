@@ -35,7 +35,8 @@ def lines_of_orders(rows: Sequence[Cells], named: frozenset[str]) -> Iterator[st
         if not orders or len(orders) < _NEARLY_ALL * len(values):
             continue
         yield (
-            f"{name!r} holds orders, such as {orders[0]}: no key scores an order; as options (each "
+            f"{name!r} contains orders, such as {orders[0]}: no key scores an order; as options "
+            "(each "
             "order a text) it is a `choice`"
         )
 

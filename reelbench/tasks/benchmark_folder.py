@@ -41,7 +41,7 @@ _MOST_NAMES = 100
 """Names of videos that are looked for on the disk."""
 
 _ROW_EXAMPLE = (
-    '; a row a question is wanted: {"video": "a.mp4", "question": "Who comes in?", '
+    '; one row per question is needed: {"video": "a.mp4", "question": "Who comes in?", '
     '"answer": "A guest."}; in nested JSON, --set \'each={film}/qa/{n}\' is the path to its rows: '
     "{…} is any key or position"
 )
@@ -231,7 +231,7 @@ def _account_for_keys(
             continue
         each = f"{name}/{{COLUMN}}" if is_object(value) else name
         result.beside[name] = (
-            f"{name!r} stands beside {beside.rows_key!r}, and nothing uses it: "
+            f"{name!r} is next to {beside.rows_key!r}, and nothing uses it: "
             f"--set each={beside.rows_key} --set 'join={{file: {request.rows.name}, by: COLUMN, "
             f'each: "{each}"}}\' adds it to the rows with the same COLUMN'
         )
@@ -465,7 +465,7 @@ def _lines_of_lacks(request: NewBenchmark, keys: Block, result: Guess, row: Cell
         return []
     return [
         *lines,
-        f"say it with --column OURS=THEIRS; there are {', '.join(row)}",
+        f"name it with --column OURS=THEIRS; the columns are {', '.join(row)}",
     ]
 
 
@@ -473,9 +473,9 @@ def _is_answered(request: NewBenchmark, keys: Block, line: str) -> bool:
     """Return True where the user says what a line of a guess finds lacking."""
     if "--answer-is" in line:
         return request.answer_is is not None
-    if "no column is the options" in line:
+    if "no column looks like the options" in line:
         return "options" in keys.values
-    if "no column is the answer" in line:
+    if "no column looks like the answer" in line:
         return "hidden_answers" in keys.values or _draws_options(keys)
     return False
 
@@ -493,7 +493,7 @@ def _read_source(request: NewBenchmark, keys: Block) -> _Source:
     """
     if request.rows.suffix.lower() == ".txt" and "line" not in keys.values:
         raise InputError(
-            f"{request.rows}: of lines of text say how they are parted: "
+            f"{request.rows}: of lines of text say how they are separated: "
             "--set 'line={clip} {start}##{words}'"
         )
     pattern = _pattern_of_source(keys)

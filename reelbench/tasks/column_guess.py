@@ -271,9 +271,9 @@ class _Table:
         missing = [name for name in self._needed_columns(guess.kind) if name not in columns]
         if guess.options and "options" in missing:
             missing.remove("options")
-        lacking = [f"no column is the {name}" for name in missing]
+        lacking = [f"no column looks like the {name}" for name in missing]
         if guess.kind in {"span", "grounded_choice"} and not columns.keys() & {"span", "start"}:
-            lacking.append("no column is the span, nor two its start and end")
+            lacking.append("no column looks like the span, and no two like its start and end")
         has_options = {"options", "answer"} <= columns.keys()
         is_choice = guess.kind.endswith("choice")
         if is_choice and has_options and guess.answer_is is None:
@@ -497,7 +497,8 @@ class _Table:
         if not count:
             return ""
         return (
-            f"{name!r} holds several windows in {count} of {len(self._rows)} rows: say which count "
+            f"{name!r} contains several windows in {count} of {len(self._rows)} rows: say which "
+            "count "
             "with --set windows=best (the one that fits the answer best), union (all, merged), "
             "f1 (all, counted), matched (one to one) or ranked (an answer lists several)"
         )
@@ -586,7 +587,7 @@ class _Table:
                 "as numbers of pieces do"
             )
         if len(times) > 1 and max(times) <= 1:
-            return f"{names_text}: all lie between 0 and 1, as ratios do"
+            return f"{names_text}: all are between 0 and 1, as ratios are"
         return ""
 
     # --- videos, ids and questions ---

@@ -259,5 +259,5 @@ def _right_span(answer: Mapping[str, Any], where: str) -> list[float]:
         return read_windows(span, where)
     except InputError:  # its line has the answer
         raise InputError(
-            f"{where} is no span; expected seconds in `start` and `end`, or in `span`"
+            f"{where} is not a span; expected seconds in `start` and `end`, or in `span`"
         ) from None

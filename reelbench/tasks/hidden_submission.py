@@ -87,7 +87,7 @@ def read_submission(folder: Path) -> HandedIn:
         file = folder / name
         if file.is_symlink() or not file.is_file():
             raise InputError(
-                f"{name}: is no file of its own; a submission has {' and '.join(FILES)}"
+                f"{name}: is not a file of its own; a submission has {' and '.join(FILES)}"
             )
     return _with_predictions(read_record(folder), folder / PREDICTIONS_FILE)
 
@@ -183,6 +183,6 @@ def _reason_of_no_answer(line: Mapping[str, Any], where: str) -> Reason:
     if line["prediction"] is not None or line["reason"] not in NO_ANSWER:
         expected = ", ".join(sorted(NO_ANSWER))
         raise InputError(
-            f"{where}: a `reason` stands beside the prediction null, and is one of {expected}"
+            f"{where}: a `reason` goes with the prediction null, and is one of {expected}"
         )
     return Reason(line["reason"])

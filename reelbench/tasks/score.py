@@ -530,8 +530,8 @@ class Evaluation:
         of_split = len(self.questions.rows)
         if answered < of_split:
             return (
-                f"these are {answered} of {of_split} questions, and their owner takes no part of "
-                "them: run it on all to hand it in"
+                f"these are {answered} of {of_split} questions, and the owner accepts complete "
+                "runs only: run all of them to submit"
             )
         return hidden_submission.hand_in_advice(folder)
 
@@ -627,7 +627,7 @@ def _why_failed(samples: Sequence[Sample], model: ModelRecord) -> str:
     if not answers:
         return ""
     if not isinstance(answers[0], str):
-        return ", and what it said of that stands in the run's own messages"
+        return "; the run's own messages have its reasons"
     words = _FAILED_REQUEST.sub("", answers[0]) or answers[0]
     why = printable(without_secrets(words))
     url = str(model.args.get("base_url") or "")
@@ -1069,7 +1069,7 @@ def merged(
         answered_again = new
         if not new:
             raise InputError(
-                f"{earlier.folder}: none of its {again} questions that are meant has a new answer"
+                f"{earlier.folder}: none of its {again} selected questions has a new answer"
             )
         if new < again:
             of_questions = number_of(again, "question")

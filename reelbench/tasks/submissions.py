@@ -256,14 +256,14 @@ class Questions:
         return self.here.each()
 
     def _references_in(self, file: Path) -> Iterator[Reference]:
-        """Yield the references of a file, and of the files that must lie beside it."""
+        """Yield the references of a file, and of the files that go with it."""
         spec = self.spec
         needed = spec.splits[upstream_split(spec, self.split)].needed
         beside = [file.with_name(name) for name in needed]
         lacking = [path.name for path in beside if not path.is_file()]
         read = getattr(import_object(spec.formats), "read_references", None)
         if lacking and read is None and spec.mapping is None:
-            raise InputError(f"{file}: {', '.join(lacking)} must lie beside it")
+            raise InputError(f"{file}: {', '.join(lacking)} must be next to it")
         split = self.split
         if spec.mapping is None and hides(spec, split):
             # A reader of ours leaves out the answers of a split whose rows have none; a file of

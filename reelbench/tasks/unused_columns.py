@@ -64,7 +64,9 @@ _SLACK = 1.0
 _FEW_LABELS = 30
 _SHOWN = 40
 _NEARLY_ALL = 0.9
-_UNREAD_TIME = "'{}' holds no times that can be read ({!r}): write seconds, or clocks such as 1:02"
+_UNREAD_TIME = (
+    "'{}' contains no times that can be read ({!r}): write seconds, or clocks such as 1:02"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +254,7 @@ class _Accounting:
         outer_columns = {name.rpartition(".")[0] for name in asking} - {""}
         if outer_columns:
             steps = min(outer_columns).replace(".", "/") + "/{part}"
-        verb = "holds" if len(asking) == 1 else "hold"
+        verb = "contains" if len(asking) == 1 else "contain"
         names = ", ".join(map(repr, asking))
         return f"{names} {verb} whole questions: --set each={steps} makes a row of each"
 
@@ -265,7 +267,9 @@ class _Accounting:
                 steps = _steps_to_questions(value)
                 if steps:
                     path = "/".join([name, *steps]).rstrip("/")
-                    line = f"{name!r} holds whole questions: --set each={path} makes a row of each"
+                    line = (
+                        f"{name!r} contains whole questions: --set each={path} makes a row of each"
+                    )
                     return {name: line}
         return {}
 
@@ -295,7 +299,7 @@ class _Accounting:
             return ""
         question = str(self._settled.columns.get("question")).partition(".")[0]
         return (
-            f"{name!r} holds questions too, and one is asked: "
+            f"{name!r} contains questions too, and one is asked: "
             f"--column question={question}, or {name}"
         )
 
@@ -306,7 +310,7 @@ class _Accounting:
         if not all(map(is_object, flattened(values))):
             return ""
         return (
-            f"{name!r} holds the turns of a conversation, and no key takes them: write a row a "
+            f"{name!r} contains the turns of a conversation, and no key takes them: write a row a "
             "question"
         )
 
@@ -317,7 +321,7 @@ class _Accounting:
             return ""
         shared = [column for column, values in self._table.values.items() if len(values) > 1]
         return (
-            f"{name!r} and others hold objects by keys of their own (the rows share "
+            f"{name!r} and others contain objects by keys of their own (the rows share "
             f"{first_of(shared) or 'no column'}): --set each={{part}} makes a row of each"
         )
 
@@ -352,7 +356,8 @@ class _Accounting:
         if plain_name(name) not in LABELS["rubrics"] or self._content_of(name) == "labels":
             return ""
         return (
-            f"{name!r} holds what an answer is marked by, row by row: --column rubric={name} gives "
+            f"{name!r} contains what an answer is scored by, row by row: --column rubric={name} "
+            "gives "
             "it to the judge ({rubric} in a folder of prompts)"
         )
 
@@ -396,7 +401,7 @@ class _Accounting:
     def _line_of_group(self, group: tuple[str, ...]) -> str:
         names = ",".join(group)
         count = sum(each is not None for each in self._table.row_options(group))
-        line = f"{', '.join(group)} hold options: --column options={names} takes them"
+        line = f"{', '.join(group)} contain options: --column options={names} takes them"
         if count < len(self._table.rows):
             line += (
                 f" (of {count} of {len(self._table.rows)} rows; --set skip=unreadable leaves the "
@@ -451,7 +456,7 @@ class _Accounting:
             return ""
         right = self._settled.columns.get("answer", "COLUMN")
         return (
-            f"{name!r} holds wrong options beside the right answer: --kind choice --set "
+            f"{name!r} contains wrong options beside the right answer: --kind choice --set "
             f"'options={{right: {right}, wrong: {name}}}' draws their order"
         )
 
@@ -462,7 +467,8 @@ class _Accounting:
         if not has_usual_name("options", name) or most <= MOST_OPTIONS:
             return ""
         return (
-            f"{name!r} holds {most} options, and no key takes more than {MOST_OPTIONS}, each with "
+            f"{name!r} contains {most} options, and no key takes more than {MOST_OPTIONS}, each "
+            "with "
             "a letter"
         )
 
@@ -478,7 +484,7 @@ class _Accounting:
         texts = _texts_of_objects(values)
         if texts:
             return (
-                f"{name!r} holds options as objects: "
+                f"{name!r} contains options as objects: "
                 f"--column options={name}.{texts[0]} takes their texts"
             )
         count = sum(each is not None for each in self._table.row_options(name))
@@ -486,14 +492,14 @@ class _Accounting:
             key = self._several_answers() or self._key_of_kinds(name)
             key = key or "with `kind: {column: …}` where the others are answered in words,"
             return (
-                f"{name!r} holds options in {count} of {len(self._table.rows)} rows; "
+                f"{name!r} contains options in {count} of {len(self._table.rows)} rows; "
                 f"{key} --column options={name} takes them"
             )
         if not are_mostly(values, _is_parted, _NEARLY_ALL):
             return ""
         text = _short_text(values[0])
         return (
-            f"{name!r} holds texts that are not read as options ({text!r}): write them "
+            f"{name!r} contains texts that are not read as options ({text!r}): write them "
             'as a|b|c, or as a list such as ["a", "b", "c"]'
         )
 
@@ -504,7 +510,8 @@ class _Accounting:
         if not are_mostly(self._table.values[name], _holds_lists):
             return ""
         return (
-            f"{name!r} holds options that are lists themselves, and no key takes them: write each "
+            f"{name!r} contains options that are lists themselves, and no key takes them: write "
+            "each "
             "option as one text"
         )
 
@@ -530,13 +537,13 @@ class _Accounting:
         if words_of_name(name) & LABELS["answers"] and count < len(self._table.rows) / 2:
             return self._line_of_further_answers(name)
         return (
-            f"{name!r} holds options, and the answer is one of them in {count} of "
+            f"{name!r} contains options, and the answer is one of them in {count} of "
             f"{len(self._table.rows)} rows: --column options={name} takes them"
         )
 
     def _line_of_further_answers(self, name: str) -> str:
         answer = self._settled.columns.get("answer")
-        line = f"{name!r} holds further right answers: "
+        line = f"{name!r} contains further right answers: "
         if self._settled.kind == "open":
             return f"{line}a judge is shown one, and no key shows it several"
         return f"{line}--column answer={answer},{name} --set answers=any takes them"
@@ -556,7 +563,7 @@ class _Accounting:
                 continue
             if self._table.answer_forms(name, number_column):
                 return (
-                    f"{name!r} may hold options, and {number_column!r} the number of the right "
+                    f"{name!r} may contain options, and {number_column!r} the number of the right "
                     f"one: --column options={name} --column answer={number_column} takes them so"
                 )
         return ""
@@ -617,8 +624,9 @@ class _Accounting:
             return {}
         letters = sorted({str(value).strip() for value in values})
         line = (
-            f"{answer!r} holds letters ({', '.join(letters)}), as options have them, and no "
-            "column holds the options: --column options=COLUMN, or options=a,b,c for a column "
+            f"{answer!r} contains letters ({', '.join(letters)}), as options have them, and no "
+            "column "
+            "contains the options: --column options=COLUMN, or options=a,b,c for a column "
             "each; --kind exact asks for the letters themselves"
         )
         return {answer: line}
@@ -640,7 +648,7 @@ class _Accounting:
         if self._settled.is_kind_stated or not any(map(_has_text, self._table.values[name])):
             return ""
         return (
-            f"{name!r} holds answers: --kind open or exact asks for them, --kind span for the "
+            f"{name!r} contains answers: --kind open or exact asks for them, --kind span for the "
             "spans alone"
         )
 
@@ -655,7 +663,7 @@ class _Accounting:
             self._again[name] = "the answer again"
             return ""
         return (
-            f"{name!r} holds answers too: --column answer={answer},{name} --set answers=any "
+            f"{name!r} contains answers too: --column answer={answer},{name} --set answers=any "
             "takes both"
         )
 
@@ -671,7 +679,7 @@ class _Accounting:
             if has_usual_name("answer", answer):
                 return ""
             return (
-                f"{name!r} holds answers that are none of the options, and {answer!r} is taken "
+                f"{name!r} contains answers that are none of the options, and {answer!r} is taken "
                 f"for the answer: --column answer={answer}, or {name}"
             )
         right_texts = self._texts_named(options, answer, settled.form or "letter")
@@ -763,7 +771,7 @@ class _Accounting:
             return {}
         shown_columns = " and ".join(column_parts(clip))
         line = (
-            f"{columns[0]!r} lies outside of what {shown_columns} show in {outside} of "
+            f"{columns[0]!r} is outside what {shown_columns} show in {outside} of "
             f"{len(self._table.rows)} rows: if it counts from the start of that part, "
             "--set span_from=clip says so"
         )
@@ -807,7 +815,7 @@ class _Accounting:
             if any(map(is_text, values)):
                 template = f"'{template}'"
             return (
-                f"{name!r} holds times: if a question is asked at that time, --column "
+                f"{name!r} contains times: if a question is asked at that time, --column "
                 f'"clip=[0, {template}]" shows what comes before it'
             )
         windows = sum(map(_is_window, values))
@@ -819,10 +827,10 @@ class _Accounting:
         return ""
 
     def _line_of_parts(self, name: str, windows: int) -> str:
-        """Return the line on a column that holds parts of the video in some rows."""
+        """Return the line on a column that contains parts of the video in some rows."""
         line = (
-            f"{name!r} holds parts of the video in {windows} of {len(self._table.rows)} rows: "
-            f"--column clip={name} shows them alone"
+            f"{name!r} contains parts of the video in {windows} of {len(self._table.rows)} rows: "
+            f"--column clip={name} shows only these"
         )
         if self._settled.is_kind_stated:
             return line
@@ -850,7 +858,7 @@ class _Accounting:
             return ""
         if any(map(_is_packed, values)):
             return (
-                f"{name!r} holds whole files: --column pictures={name} shows pictures after the "
+                f"{name!r} contains whole files: --column pictures={name} shows pictures after the "
                 "video; write others into a folder, and their names here"
             )
         return self._line_of_paths(name, values)

@@ -249,18 +249,16 @@ class Command(_Parsed, TyperCommand):
     def _check_before_dashes(
         self, ctx: "_click.Context", typed_names: Sequence[str], known_options: Collection[str]
     ) -> None:
-        """Raise InputError for an option before `--` that is not ours: lmms-eval's stand behind."""
+        """Raise InputError for an option before `--` that is not ours: lmms-eval's go after it."""
         words = _command_words(ctx)
         for name in typed_names:
             if not name.startswith("-") or name in known_options or name in ctx.help_option_names:
                 continue
             close = synonyms.near(name, known_options)
-            hint = f"see `reelbench {words} --help`"
+            hint = f"as in `reelbench {words} {self.examples[0]}`"
             if close:
                 hint = f"did you mean {close}?"
-            raise InputError(
-                f"{words} has no {name}; what is lmms-eval's stands behind `--`: {hint}"
-            )
+            raise InputError(f"{words} has no {name}; lmms-eval's options go after `--`: {hint}")
 
     def invoke(self, ctx: "_click.Context") -> Any:  # noqa: ANN401 - Typer's
         """Run the command, and keep its status file if it has one.

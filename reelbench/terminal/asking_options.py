@@ -38,8 +38,8 @@ _judge = partial(typer.Option, rich_help_panel="Judge")
 _reader = partial(typer.Option, rich_help_panel="Reader")
 _llm = partial(typer.Option, rich_help_panel="Language model")
 _questions = partial(typer.Option, rich_help_panel="Some questions only")
-_model = partial(typer.Option, rich_help_panel="What the result says of the model")
-_answers = partial(typer.Option, rich_help_panel="What the result says of the answers")
+_model = partial(typer.Option, rich_help_panel="What the result records about the model")
+_answers = partial(typer.Option, rich_help_panel="What the result records about the answers")
 
 _HTTP_KEY = "--allow-http-key"
 _HTTP_KEY_HELP = "Send the key over http:// to another machine, unencrypted."
@@ -378,7 +378,7 @@ ChosenQuestions = Annotated[QuestionChoice, question_choice]
 def keeping_options(
     *,
     kept_answers: Annotated[
-        bool, _questions("--kept", help="Take kept answers as they are, whoever gave them.")
+        bool, _questions("--kept", help="Use saved answers without checking who gave them.")
     ] = False,
     fresh: Annotated[
         bool,

@@ -75,10 +75,7 @@ class CandidateSource:
         if self.run is not None and not has_file_options:
             return _read_run(self.run, several=several)
         if self.candidates is None or self.run is not None:
-            raise InputError(
-                "give either a run, whose folder says what it is of, or --candidates FILE and "
-                "its options"
-            )
+            raise InputError("give either a run's folder, or --candidates FILE with its options")
         from reelbench.methods.candidates import candidates_of_file, read_candidates
         from reelbench.tasks.submissions import Inputs
 

@@ -212,8 +212,8 @@ def _option_of_line(
 
 
 UNTRUSTED = (
-    "a folder's file sets frames, languages, formats, columns, rows and limits alone; "
-    f"the rest goes into {NAME} of ~/.config/reelbench"
+    "a folder's file may set only frames, languages, formats, columns, rows and limits; the rest "
+    "goes into {NAME} of ~/.config/reelbench"
 )
 
 
@@ -224,7 +224,7 @@ def _why_ignored(file: Path, parameter: "_click.Parameter") -> str:
     """
     kind = getattr(parameter, "kind", Kind.OWN)
     if kind == Kind.TYPED:
-        return "no file sets it: type it where it is meant"
+        return "no file may set it: type it in the command"
     if file.parent == Path() and kind in _OF_USER:
         return UNTRUSTED  # the folder may be a stranger's clone
     setting = _ENVIRONMENT.get(parameter.name or "")

@@ -91,7 +91,10 @@ FAMILIES = {
     ),
     "about": Family(
         about="the record of the model and its answers",
-        panels=("What the result says of the answers", "What the result says of the model"),
+        panels=(
+            "What the result records about the answers",
+            "What the result records about the model",
+        ),
         main=("--model", "--about"),
     ),
     "questions": Family(

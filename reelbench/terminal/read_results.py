@@ -51,8 +51,8 @@ def read_folders(folders: list[Path]) -> ResultRead:
             if result_files.changed_after_scoring(folder, result):
                 changed = result_files.samples_of(folder)
                 console.note(
-                    f"{changed}: was changed after scoring, so it is not what "
-                    f"{result_files.RESULT_FILE} says"
+                    f"{changed}: was changed after scoring, so it no longer matches "
+                    f"{result_files.RESULT_FILE}"
                 )
             results.append(result)
             samples.append(list(result_files.read_samples(folder)))

@@ -120,7 +120,7 @@ def _show_runs(document: Mapping[str, Any]) -> None:
             f"intervals over {document['items']} items scored in every run: {document['method']}"
         )
     else:
-        console.write("no interval: fewer than 10 videos, or nothing that varies")
+        console.write("no interval: fewer than 10 videos, or no variation")
 
 
 def check_judged(outcomes: Sequence["Outcome"], *, strict: bool = False) -> None:
@@ -301,7 +301,7 @@ def _show_unreadable(outcome: "Outcome", spec: "BenchmarkSpec") -> None:
         if has_option:
             lack = " (an option without its span)"
         elif is_number:
-            lack = " (an option goes by its letter)"
+            lack = " (options are answered by letter)"
         answer = shortened(sample.prediction, _ANSWER)
         console.write(f"  unreadable{lack}, {shortened(sample.id, _ID)}: {answer}")
     for name, reply in outcome.unread_replies:
@@ -422,17 +422,17 @@ def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
     console.show(table)
     if any(cost.calls and not cost.counted_by for cost in estimates):
         console.note(
-            "no reply of this judge is kept yet: tokens are estimated, at 3 bytes each, and the "
+            "this judge has no saved replies yet: tokens are estimated at 3 bytes each, and the "
             "time is unknown"
         )
     if any(cost.calls and cost.cost_usd is None for cost in estimates):
         console.note(
-            "no price is known: give --judge-price IN,OUT (dollars per million tokens) or "
+            "no price known: give --judge-price IN,OUT (dollars per million tokens) or "
             "--judge-prices FILE"
         )
     shutdowns = {(cost.judge, cost.shutdown) for cost in estimates if cost.shutdown}
     for judge_name, day in shutdowns:
-        console.note(f"{judge_name} shuts down on {day}, its server said when it was last asked")
+        console.note(f"{judge_name} shuts down on {day}, according to its server")
 
 
 def _estimate_cells(cost: "CostEstimate") -> list[str]:

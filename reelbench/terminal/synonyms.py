@@ -57,12 +57,14 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 
 _TASKS = "the tasks are arguments, as in `reelbench eval rextime_mini curve_mini --model MODEL`"
 _FOLDER = "--output DIR says where the results are written"
-_AGAIN = "the same `reelbench eval` again goes on where a run stopped"
+_AGAIN = "the same `reelbench eval` again continues where a run stopped"
 _ADDRESS = "--base-url URL is a server's whole address, as http://localhost:8000/v1"
 _PROMPT = (
     "the prompt is the benchmark's: `reelbench new NAME --like ID` copies one, with `prompt:` in"
     " its file"
 )
+_AT_ONCE = "--llm-concurrency N sends N questions at once"
+_FRAMES = "--frames N says how many frames are shown"
 _ANEW = "no option overwrites: name another --output, or --fresh to ask a model again"
 
 ANSWERS = {
@@ -72,7 +74,7 @@ ANSWERS = {
     "--data": _TASKS,
     "--model-args": "`reelbench eval` has --model-args for a checkpoint; a server needs none",
     "--gen-kwargs": "--max-tokens, --thinking and --llm-extra JSON say how answers are generated",
-    "--num-fewshot": "no examples are shown before a question; leave it out",
+    "--num-fewshot": "questions are asked without examples; leave it out",
     "--log-samples": "every answer is kept, in samples.jsonl of the output folder; leave it out",
     "--limit": "N is a number of questions; a share of them is not taken",
     "--batch-size": "--llm-concurrency N sends N questions at once; a checkpoint takes"
@@ -83,13 +85,14 @@ ANSWERS = {
     "--work-dir": _FOLDER,
     "--log-dir": "a folder of results is an argument, as in `reelbench view OUT`; --output DIR says"
     " where they are written",
-    "--api-key": "a key stands in a variable, such as REELBENCH_LLM_API_KEY",
+    "--api-key": "set a key in a variable, such as REELBENCH_LLM_API_KEY",
     "--videos": "folders with videos are named in REELBENCH_MEDIA",
     "-M": "--base-url URL is a server's address; a checkpoint takes --model-args KEY=VALUE",
-    "-v": "--verbose stands before the command, --quiet behind it",
-    "-k": "names of questions are not searched; --limit N asks the first N",
+    "-v": "put --verbose before the command, --quiet after it",
+    "-k": "questions can't be chosen by name; --limit N asks the first N",
     "--collect-only": "--plan says what would be asked, and asks nothing",
-    "--maxfail": "a run without one answer ends by itself after 20 failures; --keep-going asks on",
+    "--maxfail": "a run stops by itself after 20 failures without an answer;"
+    " --keep-going continues",
     "-T": "a task has no arguments of its own; --frames, --limit and the others are options",
     "--epochs": "--runs N asks every question N times",
     "--reuse": "replies are kept, and the same command goes on from them; leave it out",
@@ -99,7 +102,14 @@ ANSWERS = {
     "--host": _ADDRESS,
     "--port": _ADDRESS,
     "--temperature": """--llm-extra '{"temperature": 0.7}' sets it; it is 0""",
-    "--workers": "--llm-concurrency N sends N questions at once",
+    "--workers": _AT_ONCE,
+    "--num-workers": _AT_ONCE,
+    "--no-cache": "--fresh asks every question again; saved replies stay",
+    "--subset": "--limit N asks the first N questions, --split NAME another split",
+    "--max-frames": _FRAMES,
+    "--save-dir": _FOLDER,
+    "--blind": "--frames none asks without the video",
+    "--provider": "the provider comes before the model's name, as in --model ollama/qwen2.5vl:3b",
     "--cache-dir": "REELBENCH_HOME names the folder of replies, frames and data",
     "--prompt": _PROMPT,
     "--system-prompt": _PROMPT,
@@ -115,19 +125,43 @@ ANSWERS = {
 _TABLES = "`reelbench leaderboard tables --store STORE` shows who ranks where"
 _PAGE = "`reelbench leaderboard build --store STORE --out site` writes the page, plain files"
 _HAND_IN = (
-    "`reelbench leaderboard publish --store STORE --dataset ORG/RESULTS --create-pr` hands in"
-    " what `leaderboard add` put there"
+    "`reelbench leaderboard publish --store STORE --dataset ORG/RESULTS --create-pr` submits"
+    " what `leaderboard add` added"
 )
 
 _PAGE_OF_RUN = "`reelbench view OUT` makes a page of a run"
 _NEW = "`reelbench new NAME --from FILE` makes a benchmark's folder"
 _LIST = "`reelbench list` shows every benchmark and its tasks"
+_ASK = "`reelbench eval NAME --model MODEL` asks a model and scores its answers"
+_FETCH = "`reelbench data fetch NAME` brings a benchmark's data"
+_OPEN = "the page is a file for a browser, and needs no server"
 _FROM = "a file of questions is given by --from FILE"
 _DATA = "`reelbench list` shows every benchmark, `reelbench data check NAME` the files of one"
 
 GUESSES = {
-    "download": "`reelbench data fetch NAME` brings a benchmark's data",
-    "fetch": "`reelbench data fetch NAME` brings a benchmark's data",
+    "download": _FETCH,
+    "fetch": _FETCH,
+    "data download": _FETCH,
+    "predict": _ASK,
+    "generate": _ASK,
+    "inference": _ASK,
+    "infer": _ASK,
+    "cite": "README's last lines and CITATION.cff say how to cite",
+    "results": f"{_PAGE_OF_RUN}; {_TABLES}",
+    "logs": f"{_PAGE_OF_RUN}; OUT/NAME/samples.jsonl has its answers",
+    "stop": "Ctrl-C ends a run, and the same command continues it",
+    "board": _PAGE,
+    "leaderboard update": _PAGE,
+    "leaderboard push": "`reelbench leaderboard publish` sends the page and the results to the Hub",
+    "compare --metric": "every metric is compared, and --json has all numbers",
+    "compare --format": "--latex prints the table as LaTeX, --json as JSON",
+    "view --port": _OPEN,
+    "view --open": _OPEN,
+    "list --tasks": _LIST,
+    "list --mini": _LIST,
+    "info --all": _LIST,
+    "frames show": "`reelbench frames info VIDEO` shows what a video contains",
+    "check --name": "the name comes first, as in `reelbench check kitchen`",
     "validate": "`reelbench check NAME` checks a benchmark",
     "init": _NEW,
     "create": _NEW,
@@ -144,7 +178,7 @@ GUESSES = {
     "summary": f"{_PAGE_OF_RUN}; {_TABLES}",
     "describe": "`reelbench info NAME` describes a benchmark",
     "cache clear": "`reelbench cache prune` removes kept replies",
-    "update": "a newer version is installed by pip; `reelbench --version` shows yours",
+    "update": "pip installs a newer version; `reelbench --version` shows yours",
     "examples": "README and docs/recipes have them, and so has each command's --help",
     "ui": f"{_PAGE_OF_RUN}; {_PAGE}",
     "leaderboard --store": _PAGE,
@@ -154,33 +188,36 @@ GUESSES = {
     "models": "any model that a server has, or a checkpoint; docs/keys.md lists the providers",
     "config": "`reelbench doctor settings` shows every setting and its value",
     "test": "`reelbench check NAME` checks a benchmark; `make test` runs the tests of a checkout",
-    "login": "keys stand in variables, such as OPENAI_API_KEY: docs/keys.md lists them",
+    "login": "keys are set in variables, such as OPENAI_API_KEY: docs/keys.md lists them",
     "score": "answers are given by --predictions FILE",
-    "score --benchmark": "the name stands first, as in"
+    "score --benchmark": "the name comes first, as in"
     " `reelbench score rextime_mini --predictions FILE`",
     "submit": _HAND_IN,
     "leaderboard submit": _HAND_IN,
     "lint": "`reelbench data lint NAME` looks for faults in the rows",
     "card": "`reelbench cards render NAME --out DIR` writes a dataset card",
     "version": "`reelbench --version` shows the version",
-    "reproduce": "docs/recipes/papers.md says which numbers of papers can be made again, and how",
+    "reproduce": "docs/recipes/papers.md says which papers' numbers can be reproduced, and how",
     "judge": "`reelbench score NAME --predictions FILE --judge MODEL` lets a judge score answers",
     "cards": "`reelbench cards render NAME --out DIR` writes a dataset card",
     "list": _LIST,
     "compare --html": "`reelbench view OUT OTHER` makes a page of two runs side by side",
-    "eval --benchmark": "the name stands first, as in `reelbench eval rextime_mini --model MODEL`",
-    "eval --n-frames": "--frames N says how many frames are shown",
-    "ask --n-frames": "--frames N says how many frames are shown",
+    "eval --benchmark": "the name comes first, as in `reelbench eval rextime_mini --model MODEL`",
+    "eval --n-frames": _FRAMES,
+    "ask --n-frames": _FRAMES,
     "new": _FROM,
     "new --csv": _FROM,
+    "new --data": _FROM,
+    "new --name": "the name comes first, as in `reelbench new kitchen --from FILE`",
+    "new --videos": "--media DIR names the folder of its videos",
     "new --file": _FROM,
     "new --input": _FROM,
     "new --rows": _FROM,
     "data list": _DATA,
     "data ls": _DATA,
+    "data info": _DATA,
     "data show": _DATA,
-    "check --media": "--media looks for the videos, and names no folder; `--allow-outside DIR`"
-    " lets the benchmark read one",
+    "check --media": "--media takes no folder; `--allow-outside DIR` lets the benchmark read one",
 }
 """A word that is guessed, behind its command's words -> how to say it here. Nothing is run.
 

@@ -64,7 +64,7 @@ class VideoFolder:
                 layouts[_LAST_PART] = None
         if len(layouts) > _MOST_LAYOUTS:
             raise InputError(
-                f"{self._folder}: its videos lie in {len(layouts)} folders, which the rows don't "
+                f"{self._folder}: its videos are in {len(layouts)} folders, which the rows don't "
                 "name; a column with the folder does: --column 'video={folder}/{file}.mp4'"
             )
         layouts[_WHOLE] = None

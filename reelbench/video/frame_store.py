@@ -350,7 +350,7 @@ class FrameStore:
         for remains in folder.parent.glob(f".{folder.name}.*.tmp"):
             shutil.rmtree(remains, ignore_errors=True)
         if folder.exists():
-            logger.warning("%s: the entry is damaged; its frames are made anew", folder)
+            logger.warning("%s: the entry is damaged; its frames are rebuilt", folder)
             self._remove(folder)
 
     def _write_entry(self, folder: Path, source: Path, build: _Build) -> None:

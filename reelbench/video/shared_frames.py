@@ -199,7 +199,7 @@ class SharedFrames:
         if not self._is_dead(path, sign):
             return False
         logger.warning(
-            "%s: whoever decoded the video of %s has ended; it is decoded here",
+            "%s: the process that decoded the video of %s has ended; it is decoded here",
             self._address,
             PurePosixPath(path).name,
         )
@@ -333,7 +333,7 @@ def _unpack_archive(archive: BinaryIO, folder: Path, most_bytes: int) -> None:
         for member in tar:
             is_plain_name = member.name == PurePosixPath(member.name).name
             if not member.isreg() or not is_plain_name or member.name.startswith("."):
-                raise _DamagedEntryError(f"{member.name[:80]!r} is no file of an entry")
+                raise _DamagedEntryError(f"{member.name[:80]!r} is not a file of an entry")
             bytes_left -= member.size + tarfile.BLOCKSIZE
             if bytes_left < 0:
                 raise _DamagedEntryError(f"more than {most_bytes} bytes")

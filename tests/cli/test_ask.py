@@ -475,7 +475,7 @@ def test_replies_without_text_are_asked_anew_by_the_option_that_the_line_names(a
         done = ask(server, "--limit", 1)
         assert (done.returncode, len(server.calls)) == (1, 3), done.stderr
         last = done.stderr.splitlines()[-1]
-        assert "it stands in reasoning alone" in last
+        assert "it is only in reasoning" in last
         assert last.endswith("; then --fresh asks all again")
         server.script(lambda _: Answer(GOOD))
         done = ask(server, "--limit", 1, "--fresh")
@@ -657,7 +657,7 @@ def test_a_server_that_counts_no_tokens_leaves_pictures_unverified(
         done = ask(server, "--frames", frames, "--limit", 2)
     assert done.returncode == 0, done.stderr
     assert result(tmp_path)[0]["counts"]["scored"] == 2
-    assert done.stderr.count("unverified that the model saw its pictures") == unverified
+    assert done.stderr.count("not verified that the model saw its pictures") == unverified
 
 
 @pytest.mark.parametrize(("tokens_of_more", "told"), [(1000, True), (1001, False), (0, False)])
@@ -773,7 +773,7 @@ def test_a_model_that_takes_text_alone_by_its_server_is_not_shown_pictures(
         done = ask(server, "--frames", frames, "--limit", 1)
         assert len(server.calls) == asked
     assert (done.returncode == 0) == bool(asked), done.stderr
-    assert ("takes text alone" in done.stderr) == (not asked)
+    assert ("reports a text-only model" in done.stderr) == (not asked)
     assert ("--frames none" in done.stderr and "--mmproj" in done.stderr) == (not asked)
 
 
@@ -846,7 +846,7 @@ def test_a_result_made_otherwise_or_with_more_answers_is_not_overwritten(
         kept = result(tmp_path)
         done = ask(server, *options)
         assert (done.returncode, len(server.calls)) == (2, 12)  # nothing is paid for
-    assert f"{tmp_path / 'out' / MINI}: {said}; give this one an --output of its own" in done.stderr
+    assert f"{tmp_path / 'out' / MINI}: {said}; give this one its own --output" in done.stderr
     assert result(tmp_path) == kept
 
 
@@ -869,7 +869,7 @@ def test_a_result_grows_into_more_questions_and_into_a_judged_one_and_not_back(a
         done = ask(server, "--no-overlap", names=[film])
         assert (done.returncode, len(server.calls)) == (2, paid)
     assert (
-        f"{tmp_path / 'out' / film}: the answers are judged there, by judge; name the judge again"
+        f"{tmp_path / 'out' / film}: the answers there were judged by judge; name the judge again"
         in done.stderr
     )
     assert result(tmp_path, film) == kept
@@ -883,10 +883,7 @@ def test_another_model_s_result_is_not_overwritten(ask, reelbench, tmp_path):
         done = reelbench("ask", MINI, *other, "--output", tmp_path / "out")
         assert (done.returncode, len(server.calls)) == (2, 1)
     place = tmp_path / "out" / MINI
-    assert (
-        f"{place}: has the result of org/model; give org/other an --output of its own"
-        in done.stderr
-    )
+    assert f"{place}: has the result of org/model; give org/other its own --output" in done.stderr
     assert result(tmp_path) == kept
 
 

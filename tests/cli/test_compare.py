@@ -64,13 +64,13 @@ def test_of_three_each_two_are_compared_and_a_table_goes_into_a_paper(judged, re
     assert [line.split(": ")[1].split(";")[0] for line in pairs] == [
         "a = three, b = four_%", "a = three, b = five", "a = four_%, b = five",
     ]  # fmt: skip
-    assert "each p is of its pair alone" in done.stderr
+    assert "each p is for its pair alone" in done.stderr
     again = shutil.copytree(folders[0], folders[0].with_name("again"))
     assert (
         f"a = three ({folders[0]}), b = three ({again});"
         in reelbench("compare", folders[0], again).stdout
     )
-    assert "give two" in reelbench("compare", *folders, "--json").stderr
+    assert "take two results" in reelbench("compare", *folders, "--json").stderr
     latex = reelbench("compare", *folders[:2], "--latex").stdout
     assert r"\begin{tabular}{lrrrr" in latex
     assert r"exact\_match & " in latex

@@ -167,7 +167,10 @@ class TestGraphs:
             "--out",
             tmp_path,
         )
-        assert (done.returncode, "is not a folder; give one that holds" in done.stderr) == (2, True)
+        assert (done.returncode, "is not a folder; give one that contains" in done.stderr) == (
+            2,
+            True,
+        )
 
     @pytest.mark.parametrize(
         ("arguments", "line"),

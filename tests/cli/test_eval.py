@@ -30,7 +30,7 @@ GOOD = '{"span": [0, 5], "answer": "A"}'
             ("--frames", 8, "--llm-price", "1,4", "--max-tokens", 20_000),
             "its cost: about $1.06 at most",
         ),
-        (("--frames", "fps:1", "--llm-price", "1,4"), "fps:1,max=32 has one"),
+        (("--frames", "fps:1", "--llm-price", "1,4"), "fps:1,max=32 has a limit"),
     ],
 )
 def test_a_plan_bounds_the_cost_or_says_what_would(reelbench, typed, said):
@@ -166,7 +166,7 @@ def test_what_others_ask_with_is_taken_and_a_plan_asks_nothing(reelbench, tmp_pa
         "1 questions with their videos, frames fps:1,times=text, to m at 127.0.0.1:"
         in planned.stdout
     )
-    assert ": 2 requests, fewer where answers are kept; nothing was asked" in planned.stdout
+    assert ": 2 requests, fewer if answers are saved; nothing was sent" in planned.stdout
     assert [call.body["temperature"] for call in calls] == [0.7, 0.7]
     runs = [json.loads(path.read_text()) for path in tmp_path.rglob("result.json")]
     assert [run["settings"]["frames"] for run in runs] == ["fps:1,times=text"] * 2
@@ -409,16 +409,14 @@ def test_two_models_never_write_one_folder(reelbench, tmp_path):
     for first, second in (("a/b", "a-b"), ("a/b", "A/B"), ("m", "m")):
         done = reelbench(*words, "--model", first, "--model", second)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-        assert "two of them have one folder in --output; run them apart" in done.stderr
+        assert "two of them share a folder in --output; run them separately" in done.stderr
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("config", ["[]", "3", '"x"', "null", "{", '{"model_type": ["a"]}'])
 def test_a_checkpoint_s_config_that_is_none_is_said_in_a_line(config, tmp_path):
     (tmp_path / "config.json").write_text(config)
-    with pytest.raises(
-        InputError, match="which adapter of lmms-eval runs this checkpoint isn't known"
-    ):
+    with pytest.raises(InputError, match="no lmms-eval adapter is known for this checkpoint"):
         _adapter_of_checkpoint(str(tmp_path), None)
 
 

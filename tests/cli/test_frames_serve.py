@@ -313,9 +313,9 @@ class TestLooked:
         assert "agentic" in table
         page = reelbench("view", tmp_path / "agentic", "--out", tmp_path / "page")
         assert page.returncode == 0, page.stderr
-        assert "chose its frames look by look" in (tmp_path / "page" / "index.html").read_text(
-            "utf-8"
-        )
+        assert "chose its frames one look at a time" in (
+            tmp_path / "page" / "index.html"
+        ).read_text("utf-8")
 
     @pytest.mark.parametrize(
         ("wrong", "said"),

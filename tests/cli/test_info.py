@@ -65,7 +65,7 @@ def test_doctor_shows_what_an_adapter_is_given():
     assert report["qwen3_vl"]["arguments added"] == "fps=1000000,max_num_frames=4"
     assert report["qwen3_vl"]["clip"].startswith("exact")  # read back by `make adapters`
     text = run("doctor", "--adapter", "nobody_knows")
-    assert "pictures; nobody has looked at this adapter" in text
+    assert "pictures; this adapter is untested" in text
     assert "as=clip hands over a clip" in text
 
 

@@ -55,7 +55,7 @@ def test_a_batch_is_handed_over_once_and_collected_by_the_same_command(judged):
         assert unscored == {"judge_pending": 11}
         who = f"the judge judge-2 is asked at {server.url[7:-3]}, with"
         assert said.index(who) < said.index(
-            f"{CALLS} requests handed over; rerun the command to collect the replies"
+            f"{CALLS} requests submitted; rerun the command to collect the replies"
         )
         unscored, said = judged(server, "--judge-batch")
         assert (unscored, len(server.batches)) == ({"judge_pending": 11}, 1)
@@ -197,7 +197,7 @@ def test_a_server_without_batches_says_so_and_nothing_is_under_way(reelbench, ju
         assert done.returncode == 1
         who, refused = done.stderr.splitlines()
         assert "the judge judge-2 is asked at" in who
-        assert "the batch could not be handed over" in refused
+        assert "the batch could not be submitted" in refused
         assert "not on your plan" in refused
         server.refuse = None
         assert judged(server)[0] == {}
@@ -210,7 +210,7 @@ def test_a_batch_that_another_key_made_is_not_forgotten(judged):
         away, server.batches = server.batches, {}
         unscored, said = judged(server)
         assert (unscored, server.live) == ({"judge_pending": 11}, [])
-        assert "does not know it; is this the key that handed it over?" in said
+        assert "does not know it; is this the key that submitted it?" in said
         server.batches = away
         server.finish("completed")
         assert judged(server)[0] == {}

@@ -134,7 +134,10 @@ def test_a_second_checkpoint_under_the_same_name_at_the_same_address_is_not_the_
             assert "root was /models/step1000, is /models/step2000" in done.stderr
             assert len(server.calls) == 12
         else:
-            assert "answers differently now: 8 of 8 asked again, each four times" in done.stderr
+            assert (
+                "answers differently now: 8 of 8 asked again, each with one new answer four times"
+                in done.stderr
+            )
             assert len(server.calls) == 12 + 8 * 4
         before = len(server.calls)
         fresh = asked(server, "ck2", "--fresh")
@@ -240,7 +243,10 @@ def test_half_a_run_of_a_listed_model_is_asked_once_more(asked, tmp_path, kept, 
         done = asked(server, "ck2")
         assert done.returncode == int(ends), done.stderr
         if ends:
-            assert "answers differently now: 8 of 8 asked again, each four times" in done.stderr
+            assert (
+                "answers differently now: 8 of 8 asked again, each with one new answer four times"
+                in done.stderr
+            )
             assert not (tmp_path / "ck2").exists()
         else:
             assert "7 of these re-checked: 0 the same, 7 otherwise" in done.stdout

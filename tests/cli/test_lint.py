@@ -137,7 +137,7 @@ def test_a_whole_rule_may_be_accepted_and_an_idle_entry_is_told(reelbench, tmp_p
     (folder / "lint.yaml").write_text(entries, encoding="utf-8")
     done = reelbench("data", "lint", folder)
     assert done.returncode == 0
-    assert "lint.yaml: entry 2: letters finds nothing there any more; take it out" in done.stderr
+    assert "lint.yaml: entry 2: letters no longer finds anything there; remove it" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_whole_rule_may_be_accepted_and_an_idle_entry_is_told(reelbench, tmp_p
         ("accept:\n- rule: leters\n  reason: x", "entry 1: there is no rule 'leters'; there are"),
         ("accept:\n- rule: letters", "entry 1: reason is missing"),
         ("accept:\n- {rule: letters, reason: x, row: 3}", "entry 1: expected the keys rule, rows"),
-        ("accept:\n- {rule: letters, reason: x, rows: 3}", "entry 1: rows is no list of ids"),
+        ("accept:\n- {rule: letters, reason: x, rows: 3}", "entry 1: rows is not a list of ids"),
         ("accept:\n- {rule: letters, reason: x, split: dev}", "no split 'dev'; there are test"),
     ],
 )

@@ -70,7 +70,7 @@ def test_a_result_of_another_benchmark_or_of_more_answers_is_not_overwritten(
     ):
         refused = reelbench("score", *arguments, *where)
         assert refused.returncode == 2
-        assert f"{tmp_path / 'out'}: {said}; give this one an --output of its own" in refused.stderr
+        assert f"{tmp_path / 'out'}: {said}; give this one its own --output" in refused.stderr
     assert (tmp_path / "out" / "samples.jsonl").read_bytes() == kept
 
 
@@ -80,8 +80,7 @@ def test_another_model_s_result_is_not_overwritten(predictions, reelbench, tmp_p
     refused = reelbench("score", "rextime_mini", *where, "--model", "other")
     assert refused.returncode == 2
     assert (
-        f"{tmp_path / 'out'}: has the result of one; give other an --output of its own"
-        in refused.stderr
+        f"{tmp_path / 'out'}: has the result of one; give other its own --output" in refused.stderr
     )
     assert result_files.read(tmp_path / "out").model.id == "one"
     assert reelbench("score", "rextime_mini", *where, "--model", "one").returncode == 0

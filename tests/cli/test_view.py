@@ -101,4 +101,4 @@ def test_run_folders_are_compared_by_the_benchmark_that_both_have(run, reelbench
     assert json.loads(done.stdout)["both"] == 12
     done = reelbench("compare", tmp_path / "A", tmp_path / "A")
     assert done.returncode == 2
-    assert "2 pairs of them are of the same benchmark, version and split" in done.stderr
+    assert "2 pairs of them share benchmark, version and split" in done.stderr

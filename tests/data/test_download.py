@@ -236,9 +236,9 @@ def test_a_body_without_end_is_not_kept(web, tmp_path, monkeypatch):
     [
         ("http://127.0.0.1:{port}/rows.json", "plain http"),
         ("http://example.org/rows.json", "plain http"),
-        ("https://127.0.0.1:{port}/rows.json", "leads to 127.0.0.1, which is no public address"),
-        ("https://localhost:{port}/rows.json", "which is no public address"),
-        ("https://0:{port}/rows.json", "which is no public address"),
+        ("https://127.0.0.1:{port}/rows.json", "leads to 127.0.0.1, which is not a public address"),
+        ("https://localhost:{port}/rows.json", "which is not a public address"),
+        ("https://0:{port}/rows.json", "which is not a public address"),
         ("https://2130706433:{port}/rows.json", "leads to 127.0.0.1"),
     ],
 )
@@ -258,7 +258,7 @@ def test_an_address_that_a_file_names_reaches_no_private_host(
     ("target", "why"),
     [
         ("http://localhost:{port}/rows.json", "plain http"),
-        ("https://localhost:{port}/rows.json", "which is no public address"),
+        ("https://localhost:{port}/rows.json", "which is not a public address"),
         ("file:///etc/hosts", "answered 302"),
     ],
 )
@@ -295,11 +295,11 @@ def test_an_address_is_public_by_the_address_to_which_it_leads(
     monkeypatch.setattr(socket, "create_connection", lambda *_, **__: Connection())
     with pytest.raises(DataUnavailableError) as error:
         download.download("https://data.example/rows.json", tmp_path / "rows.json")
-    assert ("which is no public address" in str(error.value)) == is_refused
+    assert ("which is not a public address" in str(error.value)) == is_refused
 
 
 def test_nor_through_a_proxy(web, tmp_path, monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", web.url)
-    with pytest.raises(DataUnavailableError, match=r"169\.254\.169\.254, which is no public"):
+    with pytest.raises(DataUnavailableError, match=r"169\.254\.169\.254, which is not a public"):
         download.download("https://169.254.169.254/latest", tmp_path / "rows.json")
     assert web.requests == []

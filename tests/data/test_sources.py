@@ -374,7 +374,7 @@ def test_agreement_gated_data_is_never_fetched(server):
         spec = with_source(source, open_data=False)
         with pytest.raises(DataUnavailableError, match="never fetched") as caught:
             sources.resolve(spec, "test")
-        assert "folder that holds set.json with --data or REELBENCH_DATA_MOVIECORE" in str(
+        assert "folder that contains set.json with --data or REELBENCH_DATA_MOVIECORE" in str(
             caught.value
         )
         assert sources.present(spec, "test") is None

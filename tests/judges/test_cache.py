@@ -264,7 +264,7 @@ def test_a_disk_that_is_read_only(curve, options, home):
             (note,) = (note for note in run.notes if "judge cache" in note)
             assert (
                 note
-                == f"judge cache {home / 'judge.sqlite'}: it can't be written; what it holds is read"
+                == f"judge cache {home / 'judge.sqlite'}: it is read-only; the replies in it are used"
             )
             with pytest.raises(
                 ReelbenchError, match="make it writable, or set REELBENCH_HOME to another folder"

@@ -262,7 +262,7 @@ def test_columns_that_this_machine_did_not_write_are_not_read(two_runs, monkeypa
     made = 2 if forge == "home" else 1
     assert said[-1].endswith(f"columns of {made} result{'s' * (made > 1)} made")
     if forge != "home":
-        assert said[0].startswith(f"{path}: its bytes are not those that were written")
+        assert said[0].startswith(f"{path}: it is not as it was written")
 
 
 def test_check_names_columns_that_were_changed(two_runs):
@@ -270,7 +270,7 @@ def test_check_names_columns_that_were_changed(two_runs):
     data = path.read_bytes()
     path.write_bytes(data + b"!")
     done = CliRunner().invoke(app, ["leaderboard", "check", "--store", str(two_runs)])
-    assert f"{path}: its bytes are not those that were written; it is made again" in done.stderr
+    assert f"{path}: it is not as it was written; it is rebuilt" in done.stderr
     assert path.read_bytes() == data
 
 

@@ -220,7 +220,7 @@ def test_a_judged_result_is_not_lost_to_an_unjudged_one(moviecore_run, tmp_path)
     run = moviecore_run("runs")
     inputs = Inputs(tmp_path / "runs" / "predictions.json", split="mini")
     before = (run / "result.json").read_bytes()
-    with pytest.raises(InputError, match="these answers are judged there, by judge"):
+    with pytest.raises(InputError, match="these answers were judged there by judge"):
         score_files("moviecore", inputs, run, Options(overlap=False), model="org/model")
     assert (run / "result.json").read_bytes() == before
 

@@ -250,7 +250,7 @@ REFUSED = {
     "a date that no later run can pass": (
         None,
         _of("provenance", date="9999-01-01T00:00:00+00:00"),
-        "lies in the future",
+        "is in the future",
     ),
     "references that the answers meet": (
         _every(_wrong_answers_right),

@@ -63,12 +63,12 @@ def test_of_several_benchmarks_who_may_be_first_overall_and_on_which_the_best_on
         if y.model == "d" or (x.model, x.group) == ("a", REXTIME)
     ]
     found = compared(*rows, pairs=told)
-    best = " leads on ReXTime and may be first on two more of three benchmarks; two others may be first on some."
+    best = " leads on ReXTime and is statistically tied for first on two more of three benchmarks; two others are tied for first on some."
     assert headline.of_board(found) == ["", "a", best]
     places = {"a": (1, 3), "b": (1, 3), "c": (1, 3), "d": (4, 4)}
     found.overall[:] = [replace(one, ranks=places[one.key[0]]) for one in found.overall]
     # By their values alone (nothing is stored), a beats all three others, b two, c one.
-    may = " may be first overall: mean win rates 100.0, 66.7 and 33.3 %. "
+    may = " are statistically tied for first overall: mean win rates 100.0, 66.7 and 33.3 %. "
     assert headline.of_board(found) == ["", "a", ", ", "b", " and ", "c", may, "a", best]
     alone = [replace(one, ranks=(1, 1) if one.key[0] == "a" else (2, 4)) for one in found.overall]
     first = " is first overall: mean win rate 100.0 %, the next 66.7 %. "
@@ -76,7 +76,7 @@ def test_of_several_benchmarks_who_may_be_first_overall_and_on_which_the_best_on
     found.overall[:] = [replace(one, ranks=(1, 4)) for one in found.overall]
     highest = " has the highest mean win rate, 100.0 %, the next 66.7 %. "
     assert headline.of_board(found) == [
-        "Four models may be first overall; ",
+        "Four models are statistically tied for first overall; ",
         "a",
         highest,
         "a",
@@ -87,8 +87,14 @@ def test_of_several_benchmarks_who_may_be_first_overall_and_on_which_the_best_on
         pairs=told[:1],
     )
     found.overall[:] = []
-    both = " leads on ReXTime and may be first on CURVE"
-    assert headline.of_board(found) == ["", "a", f"{both}; ", "b", " may be first on CURVE."]
+    both = " leads on ReXTime and is statistically tied for first on CURVE"
+    assert headline.of_board(found) == [
+        "",
+        "a",
+        f"{both}; ",
+        "b",
+        " is statistically tied for first on CURVE.",
+    ]
 
 
 def test_whoever_is_not_beaten_may_be_first():
@@ -103,10 +109,26 @@ def test_whoever_is_not_beaten_may_be_first():
         "b",
         " by 10.0 points (adjusted 95 %: −1.0 to 21.0), not told apart.",
     ]
-    assert headline.of_board(found, REXTIME) == ["", "a", " and ", "b", " may be first; ", *ahead]
-    assert headline.of_board(found) == ["", "a", " and ", "b", " may be first on ReXTime."]
+    assert headline.of_board(found, REXTIME) == [
+        "",
+        "a",
+        " and ",
+        "b",
+        " are statistically tied for first; ",
+        *ahead,
+    ]
+    assert headline.of_board(found) == [
+        "",
+        "a",
+        " and ",
+        "b",
+        " are statistically tied for first on ReXTime.",
+    ]
     rows.append(entry("d", 18.0, kind="run"))
-    assert headline.of_board(compared(*rows), REXTIME) == ["Four models may be first; ", *ahead]
+    assert headline.of_board(compared(*rows), REXTIME) == [
+        "Four models are statistically tied for first; ",
+        *ahead,
+    ]
 
 
 def test_what_papers_print_leads_nobody():

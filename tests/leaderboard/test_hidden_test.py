@@ -192,9 +192,9 @@ def test_equal_rounded_totals_share_a_place_and_no_pair_is_compared(hidden):
     ("rules", "account", "model", "says"),
     [
         ("{disqualified: [{account: Eve, reason: two accounts}]}", "eve", None, "two accounts"),
-        ("{}", "eve", "ann/model", "ann/model was handed in first by ann"),
+        ("{}", "eve", "ann/model", "ann/model was submitted first by ann"),
         ("{}", "eve", "eve/a\u202eb", "U+202E"),
-        ("{}", "eve", "reelbench/model", "only reelbench's own people hand in under it"),
+        ("{}", "eve", "reelbench/model", "only reelbench's own people submit under it"),
         ("{phases: [{name: t, split: test, closes: 2026-01-01}]}", "eve", None, "test is closed"),
         ("{phases: [{name: t, split: test, opens: 2999-01-01}]}", "eve", None, "opens on 2999"),
         ("{phases: [{name: t, split: test, results: 2999-01-01}]}", "eve", None, "from 2999-01-01"),
@@ -643,7 +643,7 @@ def test_the_name_of_a_model_in_a_hidden_test_is_its_accounts_in_public_tables_t
     run = rextime_run("m", model="ann/model")
     [added] = store.add(run, hidden.store, filing=Filing("mallory"))
     assert added.outcome == "refused"
-    assert "ann/model was handed in first by ann" in added.why
+    assert "ann/model was submitted first by ann" in added.why
     [added] = store.add(run, hidden.store, filing=Filing("ann"))
     assert added.outcome == "added", added.why
     row_life.remove([added.place.relative_to(hidden.store).as_posix()], hidden.store, "wrong")

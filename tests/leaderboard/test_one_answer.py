@@ -132,7 +132,7 @@ def marks_follow_from_editions(board, group, rows):
 
 
 def headline_of_a_table(shown, ranked):
-    """Who may be first are those whose range begins at 1, and the margin is the pair's difference."""
+    """Those tied for first are those whose range begins at 1, and the margin is the pair's difference."""
     words, named = "".join(shown["headline"]), shown["headline"][1::2]
     has_run = any(row["source"] == "run" for row in ranked)
     if not ranked:
@@ -140,7 +140,7 @@ def headline_of_a_table(shown, ranked):
         return
     if not has_run:
         assert "leads" not in words
-        assert "may be first" not in words
+        assert "tied for first" not in words
         return
     first = []
     for row in ranked:
@@ -151,9 +151,11 @@ def headline_of_a_table(shown, ranked):
         assert re.search(r"leads|is the only ranked model", words)
     elif len(first) <= 3:
         assert named[: len(first)] == first
-        assert " may be first" in words
+        assert " are statistically tied for first" in words
     else:
-        assert words.startswith(f"{WORDS[len(first)].capitalize()} models may be first")
+        assert words.startswith(
+            f"{WORDS[len(first)].capitalize()} models are statistically tied for first"
+        )
     margin = re.search(r" by ([\d.]+) points", words)
     behind = [row for row in ranked if row["rank"] > 1 and row["source"] == "run"]
     if margin and len(first) == 1:

@@ -251,9 +251,9 @@ def test_samples_of_data_under_an_agreement_stay_at_home(hub, stored, tamper):
     ("change", "refused", "told"),
     [
         ("adds", False, "| `org/model` | best of the table |"),
-        ("replaces another's", True, "0 of 1 result holds"),
-        ("removes", True, "removed, and a submission removes nothing"),
-        ("moves", True, "removed, and a submission removes nothing"),
+        ("replaces another's", True, "0 of 1 result is valid"),
+        ("removes", True, "removed, but a submission may remove nothing"),
+        ("moves", True, "removed, but a submission may remove nothing"),
     ],
 )
 def test_the_checks_of_a_git_mirror_take_what_is_added_and_nothing_that_removes(

@@ -87,6 +87,6 @@ def test_the_published_checker_installs_what_it_names_and_checks(
         server.stop()
     assert {line.split(": ")[-1].strip() for line in told} == {"commented"}
     [good], [bad] = honest.comments, forged.comments
-    assert good.startswith("### Reelbench: 1 of 1 result holds")
+    assert good.startswith("### Reelbench: 1 of 1 result is valid")
     assert "best of the table" in good
     assert not bad.startswith("### Reelbench: 1 of 1")

@@ -102,10 +102,10 @@ def test_the_commands_say_it(blind_and_seeing, reelbench, tmp_path):
     done = reelbench(
         "leaderboard", "build", *words, "--out", tmp_path / "site", "--no-published", "--json"
     )
-    assert f"not ranked, {WHY}: 1 result" in done.stderr.splitlines()
+    assert f"not ranked, {WHY}: 1 run" in done.stderr.splitlines()
     assert json.loads(done.stdout)["reference_points"] == {WHY: 1}
     again = reelbench("leaderboard", "build", *words, "--out", tmp_path / "site", "--no-published")
-    assert f"not ranked, {WHY}: 1 result" in again.stderr.splitlines()
+    assert f"not ranked, {WHY}: 1 run" in again.stderr.splitlines()
 
 
 def test_the_report_on_what_is_handed_in_says_it(blind_and_seeing):

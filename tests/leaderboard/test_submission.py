@@ -54,7 +54,7 @@ def test_a_result_that_holds_stands_beside_the_nearest_rows_of_its_table(rextime
     assert found.rank is not None
     assert found.rank[1] == 4
     text = submission_page.markdown(Report((found,)))
-    assert "1 of 1 result holds" in text
+    assert "1 of 1 result is valid" in text
     page = rendered(text)
     assert re.search(
         r"<strong>accuracy_at_iou_0.5</strong></td>\s*<td>%</td>\s*<td[^>]*>50.00</td>\s*<td[^>]*>50.00",
@@ -86,7 +86,7 @@ def test_what_is_missing_is_said(moviecore_run):
     [judged] = report_of(moviecore_run()).submissions
     assert any("judge's replies are as stated" in line for line in judged.missing)
     assert any("4 videos: no intervals" in line for line in judged.missing)
-    assert any("nothing is said of the model" in line for line in judged.missing)
+    assert any("nothing is stated about the model" in line for line in judged.missing)
 
 
 def test_a_result_with_holes_holds_and_is_not_ranked(rextime_run, board, tmp_path):
@@ -133,7 +133,7 @@ def test_a_changed_metric_is_refused_beside_what_the_samples_give(rextime_run, t
     assert (stated.value, again.value) == (91.25, 50.0)
     text = submission_page.markdown(Report((found,)))
     assert "91.25 | 50.00" in text
-    assert "0 of 1 result holds" in text
+    assert "0 of 1 result is valid" in text
 
 
 def test_numbers_of_samples_that_were_edited_are_not_called_recomputed(rextime_run, tamper):
@@ -244,7 +244,7 @@ def test_the_command_writes_the_text_and_json_and_fails_where_one_is_refused(
     done = reelbench("leaderboard", "check", good, bad, "--markdown", tmp_path / "page.md")
     assert done.returncode == 2
     assert "refused 1 of 2" in done.stderr
-    assert "1 of 2 results hold" in (tmp_path / "page.md").read_text()
+    assert "1 of 2 results are valid" in (tmp_path / "page.md").read_text()
 
 
 def test_a_change_is_refused_with_its_results_and_its_reasons_counted_apart(

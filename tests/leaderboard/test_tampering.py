@@ -360,7 +360,7 @@ REXTIME = {
     "made tomorrow": (
         None,
         field("provenance.date", "9999-12-31T00:00:00+00:00"),
-        "lies in the future",
+        "is in the future",
     ),
     "made soon": (None, field("provenance.date", "soon"), "is not an ISO date"),
     "an address that runs": (

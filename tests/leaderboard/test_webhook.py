@@ -159,7 +159,7 @@ def test_a_pull_request_gets_one_comment_however_often_it_is_told_of(hub, table,
     assert served.post(pushed) == 202
     assert "unchanged" in served.until("pull request 1")
     [comment] = pull_request.comments
-    assert comment.startswith("### Reelbench: 1 of 1 result holds")
+    assert comment.startswith("### Reelbench: 1 of 1 result is valid")
     assert table.refs["refs/pr/1"] in comment
     assert "| `org/first` | best of the table | 66.67 | -16.67 |" in comment
     assert pull_request.events[-1]["author"]["name"] == "bot"
@@ -183,7 +183,7 @@ def test_a_merge_of_another_commit_than_was_checked_is_said(hub, table, served, 
     table.merge(checked)
     served.post(payloads(hub, table, checked)[0])
     served.until("pull request 1")
-    assert "1 of 1 result holds" in checked.comments[0]
+    assert "1 of 1 result is valid" in checked.comments[0]
     changed = offer("changed", right=5)
     served.post(payloads(hub, table, changed)[0])
     assert "commented" in served.until("pull request 2")
@@ -195,7 +195,7 @@ def test_a_merge_of_another_commit_than_was_checked_is_said(hub, table, served, 
     [comment] = changed.comments
     assert f"it was merged with this commit, and {before[:12]} was checked" in comment
     assert f"Commit: `{table.refs['refs/pr/2']}`" in comment
-    assert "holds" not in comment
+    assert "is valid" not in comment
 
 
 def test_a_damaged_submission_is_told_so_and_again_when_it_is_put_right(hub, table, served, offer):
@@ -214,7 +214,7 @@ def test_a_damaged_submission_is_told_so_and_again_when_it_is_put_right(hub, tab
     served.post(pushed)
     assert "commented" in served.until("pull request 1: ")
     [comment] = pull_request.comments
-    assert "0 of 1 result holds" in comment
+    assert "0 of 1 result is valid" in comment
     assert "metrics.accuracy_at_iou_0.5 is 90.0, recomputed 50.0" in comment
     assert gettempdir() not in comment
     mended = table.files(pull_request.ref)
@@ -227,7 +227,7 @@ def test_a_damaged_submission_is_told_so_and_again_when_it_is_put_right(hub, tab
     served.post(payloads(hub, table, pull_request)[1])
     assert "updated" in served.until("pull request 1")
     [comment] = pull_request.comments
-    assert "1 of 1 result holds" in comment
+    assert "1 of 1 result is valid" in comment
 
 
 def test_what_is_ended_is_said_and_not_looked_at_again(hub, table, offer, monkeypatch):
@@ -282,7 +282,7 @@ def test_nobody_else_hands_in_as_the_benchmarks_own_people(
     )
     assert comment is not None
     assert f": {verdict}\n" in comment
-    assert ("only ReXTime's own people hand in results under it" in comment) == (verdict != "holds")
+    assert ("only ReXTime's own people submit results under it" in comment) == (verdict != "holds")
 
 
 def test_a_strangers_result_is_no_baseline_of_ours(offer, monkeypatch, tmp_path):
@@ -297,7 +297,7 @@ def test_a_strangers_result_is_no_baseline_of_ours(offer, monkeypatch, tmp_path)
     )
     assert comment is not None
     assert ": **refused**\n" in comment
-    assert "only reelbench's own people hand in results under it" in comment
+    assert "only reelbench's own people submit results under it" in comment
 
 
 def test_paths_that_no_disk_or_no_store_has_are_said_and_never_written(
@@ -313,7 +313,7 @@ def test_paths_that_no_disk_or_no_store_has_are_said_and_never_written(
     (tmp_path / "table").mkdir()
     text = PullRequests(DATASET).look(1, tmp_path / "table", tmp_path / "offered", lambda _: None)
     assert text is not None
-    assert text.startswith("### Reelbench: refused; 1 of 1 result holds\n")
+    assert text.startswith("### Reelbench: refused; 1 of 1 result is valid\n")
     assert text.count("- **refused**: `results/") == len(strange)
     assert {path.name for path in (tmp_path / "offered" / "results").iterdir()} == {"me__honest"}
 
@@ -355,7 +355,7 @@ def test_what_is_no_submission_is_refused_or_left_alone(hub, table, served, offe
     [comment] = strange.comments
     for line in (f"{stored}: removed", "results/note.txt: not a file", "README.md: not a file"):
         assert f"- **refused**: `{line}" in comment
-    assert "1 of 2 results hold" in comment
+    assert "1 of 2 results are valid" in comment
     assert "`results/a/b/rextime/c`: **refused**" in comment
     words = HfApi(endpoint=hub.url).upload_file(
         path_or_fileobj=b"better words",

@@ -163,7 +163,7 @@ def test_a_file_of_another_program_stays_as_it_is(what, tmp_path):
             raw.execute("CREATE TABLE cookies (name TEXT)")
         raw.close()
     before = path.read_bytes()
-    with pytest.raises(InputError, match="notes: is no file of replies; it stays as it is"):
+    with pytest.raises(InputError, match="notes: is not a file of replies and was left as it is"):
         ReplyCache(path, print)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["notes"]

@@ -91,7 +91,7 @@ def test_what_a_choice_says_of_its_end_is_kept(choice, mishap, finish):
     "name", ["error", "ABORT", "FinishReason.ERROR", "TIMEOUT", "modelUnloaded"]
 )
 def test_a_reply_that_a_server_broke_off_is_none(name):
-    with pytest.raises(TransientError, match="broke its reply off"):
+    with pytest.raises(TransientError, match="cut its reply off"):
         reply_to(finish=name)
 
 
@@ -120,11 +120,11 @@ CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{
 @pytest.mark.parametrize(
     ("message", "line"),
     [
-        ({"reasoning_content": "It is B."}, "it stands in reasoning_content alone"),
-        ({"reasoning": "It is B."}, "it stands in reasoning alone"),
-        ({"thinking": "It is B."}, "it stands in thinking alone"),
-        ({"tool_calls": [CALL]}, "calls of tools stand in its place"),
-        ({"function_call": {"name": "f"}}, "calls of tools stand in its place"),
+        ({"reasoning_content": "It is B."}, "it is only in reasoning_content"),
+        ({"reasoning": "It is B."}, "it is only in reasoning"),
+        ({"thinking": "It is B."}, "it is only in thinking"),
+        ({"tool_calls": [CALL]}, "it has tool calls instead"),
+        ({"function_call": {"name": "f"}}, "it has tool calls instead"),
     ],
 )
 def test_a_reply_whose_text_stands_elsewhere_is_no_answer_and_is_told(content, message, line):
@@ -140,7 +140,7 @@ def test_parts_that_think_are_no_answer():
     answer = Answer([{"type": "thinking", "thinking": [{"type": "text", "text": "B"}]}])
     result, notes = asked(answer)
     assert (result.value, result.reason) == (None, "unparsable")
-    assert "it stands in parts of type thinking alone" in notes[0]
+    assert "it is only in parts of type thinking" in notes[0]
 
 
 def test_a_text_beside_reasoning_or_calls_is_the_answer():

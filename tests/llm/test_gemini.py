@@ -147,7 +147,7 @@ def test_pictures_and_words_go_to_its_openai_compatible_address(server):
         (
             Answer(status=302, headers={"Location": "http://elsewhere.example/"}),
             "refused",
-            "sending us on to elsewhere",
+            "redirecting to elsewhere",
         ),
         (Answer(raw=b"<html>"), "unavailable", "sent no whole reply"),
         (Answer(drop=True), "unavailable", "sent no whole reply"),

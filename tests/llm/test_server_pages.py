@@ -133,7 +133,7 @@ def test_a_model_that_takes_text_alone_by_its_servers_own_page_is_shown_no_pictu
             server.show_page(path, page)
         done, _ = ask(server, "--frames", "uniform:2")
         assert (done.returncode, len(server.calls)) == (1, 0)
-        assert "takes text alone" in done.stderr
+        assert "reports a text-only model" in done.stderr
         assert "--frames none" in done.stderr
         done, _ = ask(server, "--frames", "none")
         assert (done.returncode, len(server.calls)) == (0, 2), done.stderr

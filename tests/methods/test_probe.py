@@ -147,7 +147,7 @@ def test_pictures_that_do_not_arrive_end_the_run_after_one_question(reelbench, t
     with JudgeServer(playing(blind, text_alone), plays_all=True) as server:
         done = reelbench(*of(server, "--output", tmp_path))
         assert (done.returncode, kinds(server)) == (1, ["question", "small", "small"])
-        for words in ("pictures seem not to arrive at m", "--frames none", "--no-probe"):
+        for words in ("pictures don't seem to reach m", "--frames none", "--no-probe"):
             assert words in done.stderr
         assert not (tmp_path / MINI / "result.json").exists()
         # Served with its projector now: it is asked anew.
@@ -166,7 +166,7 @@ def test_a_resumed_run_whose_pictures_do_not_arrive_ends_by_that(words, reelbenc
     with JudgeServer(playing(blind, text_alone), plays_all=True) as server:
         done = reelbench(*of(server, "--output", tmp_path / "2", *words))
         assert (done.returncode, kinds(server)) == (1, ["question", "small", "small"])
-    assert done.stderr.splitlines()[-1].startswith("reelbench: pictures seem not to arrive")
+    assert done.stderr.splitlines()[-1].startswith("reelbench: pictures don't seem to reach")
 
 
 @pytest.mark.parametrize("status", [403, 404, 429, 500])
@@ -186,7 +186,7 @@ def test_keep_going_asks_on_and_marks_the_row(reelbench, tmp_path):
     with JudgeServer(playing(blind, text_alone), plays_all=True) as server:
         done = reelbench(*of(server, "--keep-going", "--output", tmp_path))
     assert done.returncode == 0, done.stderr
-    assert "pictures seem not to arrive" in done.stderr
+    assert "pictures don't seem to reach" in done.stderr
     assert asked(tmp_path)["pictures"] == "misnamed"
 
 
@@ -194,7 +194,7 @@ def test_keep_going_asks_on_and_marks_the_row(reelbench, tmp_path):
     ("small", "doubt", "line"),
     [
         (wrong(64), "misnamed", "names the colours of small test pictures wrongly"),
-        (reversing, "reordered", "names three small test pictures in another order"),
+        (reversing, "reordered", "names three small test pictures in the wrong order"),
     ],
 )
 def test_a_weak_model_is_asked_on_and_its_row_has_a_note(small, doubt, line, reelbench, tmp_path):
@@ -223,7 +223,7 @@ def test_colours_that_are_right_verify_a_server_that_counts_nothing(
         done = reelbench(*of(server, "--output", tmp_path))
     assert done.returncode == 0, done.stderr
     assert asked(tmp_path).get("pictures") == doubt
-    assert ("counts no tokens" in done.stderr) == (doubt is not None)
+    assert ("reports no token counts" in done.stderr) == (doubt is not None)
 
 
 def test_they_are_within_the_budget(reelbench, tmp_path):

@@ -53,7 +53,7 @@ def test_pictures_are_refused_before_the_first_call(text_server, reelbench, tmp_
     words = ("--model", MODEL, "--base-url", text_server.url, "--frames", "4")
     done = reelbench("eval", "rextime_mini", *words, "--output", tmp_path)
     assert done.returncode == 1
-    assert "takes text alone" in done.stderr
+    assert "reports a text-only model" in done.stderr
     assert "--mmproj" in done.stderr
 
 

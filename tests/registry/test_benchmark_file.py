@@ -260,7 +260,7 @@ def test_a_prompt_takes_further_columns_of_the_rows_and_no_others(tmp_path):
     with pytest.raises(InputError, match=r"rows\.jsonl, line 1 \(row 1\): has no column 'sbs'"):
         face.load(str(tmp_path))
     (tmp_path / "ask.txt").write_text("{question} }", encoding="utf-8")
-    with pytest.raises(InputError, match=r"ask\.txt is no template"):
+    with pytest.raises(InputError, match=r"ask\.txt is not a template"):
         face.load(str(tmp_path))
 
 

@@ -100,7 +100,7 @@ def test_a_file_beside_a_benchmark_is_contained_bounded_and_text(folder, tmp_pat
     command = commands(folder, tmp_path)[1]
     (tmp_path / "secret").write_text(json.dumps(PARITY), encoding="utf-8")
     path.symlink_to(tmp_path / "secret")
-    refused(reelbench(*command), name, "lies outside of")
+    refused(reelbench(*command), name, "is outside")
     path.unlink()
     path.touch()
     os.truncate(path, 8_000_000_000)

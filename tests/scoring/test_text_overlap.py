@@ -357,7 +357,7 @@ def test_a_tokenizer_that_hangs_or_loses_lines_is_an_error(monkeypatch, tmp_path
         ({"a": "x"}, {"a": None}, "'a': the prediction is NoneType, expected text"),
         ({"a": []}, {"a": "x"}, "'a' has no reference"),
         ({"a": ["x", 1]}, {"a": "x"}, "'a': the reference is int"),
-        ({"a": "?", "b": " "}, {"a": "x", "b": "y"}, "no reference holds a single word"),
+        ({"a": "?", "b": " "}, {"a": "x", "b": "y"}, "no reference contains a single word"),
     ],
 )
 def test_input_that_cannot_be_scored(references, predictions, says):

@@ -153,7 +153,7 @@ BEHAVIOURS = [
         answer(),
         rc=1,
         unscored=None,
-        says=("takes text alone", "--frames none"),
+        says=("reports a text-only model", "--frames none"),
         most_calls=0,
         listed=OLLAMA,
         pages={"/api/version": VERSION, "/api/show": {"capabilities": ["completion"]}},
@@ -192,10 +192,10 @@ BEHAVIOURS = [
     ),
     Behaviour(
         "KoboldCpp",
-        "counts no tokens",
+        "reports no token counts",
         "https://github.com/LostRuins/koboldcpp/wiki",
         answer(usage={"prompt_tokens": 0, "completion_tokens": 0}),
-        says=("this server counts no tokens",),
+        says=("this server reports no token counts",),
         small=answer("A man.", usage={"prompt_tokens": 0, "completion_tokens": 0}),
     ),
     Behaviour(
@@ -473,10 +473,10 @@ def _cells(wire: _Wire) -> list[Behaviour]:
         ),
         Behaviour(
             wire.server,
-            "counts no tokens",
+            "reports no token counts",
             source,
             answer(usage=_NO_USAGE),
-            says=("this server counts no tokens",),
+            says=("this server reports no token counts",),
             small=answer("A man.", usage=_NO_USAGE),
         ),
     ]

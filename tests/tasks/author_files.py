@@ -431,7 +431,7 @@ FILES = {
     "answers beside the questions": AuthorFile(
         "answers.json",
         {"answers": {f"q{n}": letter(n) for n in range(ROWS)}, "questions": rows(options=turned)},
-        stops="'answers' stands beside 'questions'",
+        stops="'answers' is next to 'questions'",
     ),
     "answers beside the questions, told": AuthorFile(
         "answers.json",

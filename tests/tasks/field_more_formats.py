@@ -231,7 +231,7 @@ MORE_FORMATS = {
         ("--set each=questions", "--column video=id"),
         "accuracy",
         "A",
-        "'questions' holds whole questions: --set each=questions",
+        "'questions' contains whole questions: --set each=questions",
     ),
     "Ego4D NLQ": Format(
         "nlq_val.json",
@@ -245,7 +245,7 @@ MORE_FORMATS = {
         ),
         "miou",
         [3.5, 9.25],
-        "'clips' holds whole questions: --set "
+        "'clips' contains whole questions: --set "
         "each=videos/{n}/clips/{part0}/annotations/{part2}/language_queries",
     ),
     "VideoHallu": Format(
@@ -287,7 +287,7 @@ MORE_FORMATS = {
         ("--set each=data", "--column clip=[0, {timestamp}]"),
         "score",
         "it says number 0",
-        "'data' holds whole questions: --set each=data",
+        "'data' contains whole questions: --set each=data",
     ),
     "OpenEQA": Format(
         "open-eqa-v0.json",
@@ -309,7 +309,8 @@ MORE_FORMATS = {
         ),
         "exact_match",
         "Cup 0",
-        "'extra_answers' holds further right answers: --column answer=answer,extra_answers --set "
+        "'extra_answers' contains further right answers: --column answer=answer,extra_answers "
+        "--set "
         "answers=any",
     ),
     "VideoReasonBench": Format(
@@ -342,7 +343,7 @@ MORE_FORMATS = {
         ("--column answer=output",),
         "score",
         "A cat falls into glass 0, and shakes its head.",
-        "no column is the answer",
+        "no column looks like the answer",
     ),
     "VCR-Bench": Format(
         "input.json",
@@ -425,7 +426,7 @@ MORE_FORMATS = {
         ),
         "accuracy",
         "A",  # drawn by the id
-        "'foils' holds wrong options",
+        "'foils' contains wrong options",
     ),
     "TVGBench": Format(
         "tvgbench.json",
@@ -459,7 +460,7 @@ MORE_FORMATS = {
         ("--set windows=f1",),
         "f1",
         [1, 4, 10, 15],
-        "'segments' holds several windows in 6 of 6 rows",
+        "'segments' contains several windows in 6 of 6 rows",
     ),
     "HAVEN": Format(
         "test_data.json",
@@ -490,7 +491,7 @@ MORE_FORMATS = {
         ("--set each=qa", "--column clip=timestamp"),
         "exact_match",
         "pour 01",
-        "'qa' holds whole questions: --set each=qa",
+        "'qa' contains whole questions: --set each=qa",
     ),
     "HD-EPIC, why": Format(
         "fine_grained_why_recognition.json",
@@ -531,7 +532,7 @@ MORE_FORMATS = {
         ("--kind exact", "--column clip=query_interval"),
         "exact_match",
         "2",
-        "'answer' holds answers: --kind open or exact asks for them",
+        "'answer' contains answers: --kind open or exact asks for them",
     ),
     "IntPhys 2": Format(
         "metadata.csv",
@@ -549,7 +550,7 @@ MORE_FORMATS = {
         ),
         "accuracy",
         "A",
-        "no column is the question",
+        "no column looks like the question",
     ),
     "VITATECS": Format(
         "Sequence.jsonl",
@@ -567,7 +568,7 @@ MORE_FORMATS = {
         ),
         "accuracy",
         "B",  # drawn by the row's number
-        "'counterfactual' holds wrong options beside the right answer: --kind choice",
+        "'counterfactual' contains wrong options beside the right answer: --kind choice",
     ),
     # --- no key takes them
     "IV-Bench": Format(
@@ -598,7 +599,7 @@ MORE_FORMATS = {
         _NO_KEY,
         "",
         None,
-        "no column is the answer",
+        "no column looks like the answer",
     ),
     "DREAM-1K, FAVOR-Bench": Format(
         "DREAM-1k.jsonl",
@@ -614,7 +615,7 @@ MORE_FORMATS = {
         _NO_KEY,
         "",
         None,
-        "'messages' holds the turns of a conversation, and no key takes them",
+        "'messages' contains the turns of a conversation, and no key takes them",
     ),
     "AutoEval-Video": Format(
         "AUTO-EVAL-VIDEO.json",
@@ -631,7 +632,7 @@ MORE_FORMATS = {
         _NO_KEY,
         "",
         None,
-        "'Rule' holds what an answer is marked by, row by row: --column rubric=Rule gives it",
+        "'Rule' contains what an answer is scored by, row by row: --column rubric=Rule gives it",
     ),
     "MECD": Format(
         "test.json",

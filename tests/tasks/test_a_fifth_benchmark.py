@@ -222,7 +222,7 @@ def test_a_file_of_references_is_read_with_those_that_lie_beside_it(environment,
     refused = run(*score, alone)
     assert (refused.returncode, refused.stderr.splitlines()[-1]) == (
         2,
-        f"reelbench: {alone}: right.jsonl must lie beside it",
+        f"reelbench: {alone}: right.jsonl must be next to it",
     )
 
 

@@ -19,7 +19,9 @@ def test_an_order_is_no_answer_and_that_is_said(tmp_path):
         {"id": f"q{n}", "video": f"v{n}.mp4", "question": "In which order?", "gt": [2, 0, 1]}
         for n in range(4)
     ]
-    with pytest.raises(InputError, match=r"'gt' holds orders, such as \[2, 0, 1\]: no key scores"):
+    with pytest.raises(
+        InputError, match=r"'gt' contains orders, such as \[2, 0, 1\]: no key scores"
+    ):
         made(tmp_path, rows)
     assert not (tmp_path / "mine").exists()
 

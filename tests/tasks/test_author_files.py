@@ -95,9 +95,9 @@ def test_all_faults_are_told_at_once(tmp_path):
         make(NewBenchmark("authors", path), tmp_path / "new")
     for words in (
         "'image' names pictures",
-        "'rubric' holds",
-        "'ask_time' holds times",
-        "no column is the video",
+        "'rubric' contains",
+        "'ask_time' contains times",
+        "no column looks like the video",
         "not used either: place (numbers)",
     ):
         assert words in str(refused.value)

@@ -523,7 +523,7 @@ REFUSED = {
         + IDS
         + "options: o, answer: a}\n",
         [{**ROW, "t": "mc", "o": ["x", "y"], "a": "x"}],
-        r"kind\.w is 'exact': rows of several kinds are choice beside exact, or choice beside open",
+        r"kind\.w is 'exact': rows of several kinds are choice and exact, or choice and open",
     ),
     "a_misspelt_answer": (
         "kind: exact\nanswers: any\nsource: {file: rows.json}\n" + IDS + "answer: [a, bee]}\n",

@@ -170,8 +170,8 @@ def test_what_cannot_be_guessed_is_named_and_nothing_is_written(reelbench, tmp_p
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
     assert (
-        "no column is the video; answers can be read as index0 or as index1, which differ: give --answer-is"
-        in line
+        "no column looks like the video; answers can be read as index0 or as index1, which differ: "
+        "give --answer-is" in line
     )
     assert not (tmp_path / "shapes").exists()
     named = ("--column", "video=alpha", "--answer-is", "index1")
@@ -346,7 +346,7 @@ def test_new_says_that_numbers_can_count_by_their_distance(tmp_path, monkeypatch
     monkeypatch.setattr(discovery, "_registry", None)
     put(tmp_path / "rows.json", [asked_of(n, 3 + n) for n in range(3)])
     new = ["new", "counted", "--from", str(tmp_path / "rows.json"), "--out"]
-    line = "every answer is a number, and counts word for word: `numbers: mra`"
+    line = "every answer is a number, but is matched word for word: `numbers: mra`"
     done = CliRunner().invoke(app, [*new, str(tmp_path / "words")])
     assert line in " ".join(done.stderr.split())
     monkeypatch.setattr(discovery, "_registry", None)
@@ -361,7 +361,7 @@ def test_new_says_that_numbers_can_count_by_their_distance(tmp_path, monkeypatch
         # OmniMMI has questions with so many.
         (
             {"options": [f"o{n}" for n in range(52)], "answer": "o3"},
-            "'options' holds 52 options, and no key takes more than 26, each with a letter",
+            "'options' contains 52 options, and no key takes more than 26, each with a letter",
         ),
         (
             {"answer": None, "span": [1000, 2000], "time_unit": "pts"},
@@ -433,8 +433,9 @@ def test_keys_that_are_stated_replace_what_is_guessed_and_one_that_no_key_takes_
     )
     new = ["new", "asked", "--from", str(tmp_path / "rows.json"), "--out", str(tmp_path / "b")]
     refused = CliRunner().invoke(app, new)
-    assert "'rubric' holds what an answer is marked by, row by row: --column rubric=rubric" in str(
-        refused.exception
+    assert (
+        "'rubric' contains what an answer is scored by, row by row: --column rubric=rubric"
+        in str(refused.exception)
     )
     stated = [
         "--without",
@@ -576,28 +577,28 @@ def test_an_option_that_looks_like_no_value_is_an_option(options, suffix, tmp_pa
                 B=lambda n: "square" if n % 3 else "",
                 answer=lambda n: "AB"[n % 2] if n % 3 else "a hexagon",
             ),
-            "A, B hold options: --column options=A,B takes them (of 4 of 6 rows",
+            "A, B contain options: --column options=A,B takes them (of 4 of 6 rows",
         ),
         (
             with_each(
                 pool=lambda n: OPTIONS if n % 2 else None,
                 answer=lambda n: OPTIONS[n % 3] if n % 2 else "a hexagon with six sides",
             ),
-            "'pool' holds options, and the answer is one of them in 3 of 6 rows",
+            "'pool' contains options, and the answer is one of them in 3 of 6 rows",
         ),
         (
             with_each(
                 pool=lambda n: OPTIONS if n % 6 else [],
                 answer=lambda n: OPTIONS[n % 3] if n % 6 else "a hexagon with six sides",
             ),
-            "'pool' holds options",
+            "'pool' contains options",
         ),
         (
             with_each(
                 pool=lambda n: "circle|square|star" if n % 3 else "",
                 answer=lambda n: OPTIONS[n % 3] if n % 3 else "a hexagon with six sides",
             ),
-            "'pool' holds options",
+            "'pool' contains options",
         ),
         (
             with_each(
@@ -605,7 +606,7 @@ def test_an_option_that_looks_like_no_value_is_an_option(options, suffix, tmp_pa
                 option_2=lambda n: "square" if n % 3 else None,
                 answer=lambda n: n % 2 + 1 if n % 3 else "a hexagon",
             ),
-            "option_1, option_2 hold options",
+            "option_1, option_2 contain options",
         ),
     ],
 )
@@ -620,7 +621,7 @@ def test_options_of_some_rows_alone_make_no_other_kind_in_silence(rows, line, tm
 def test_columns_that_begin_after_thousands_of_rows_are_seen():
     late = [{**SIX[n % 6], "n": n, "answer": "a shape"} for n in range(6000)]
     late[5998:] = [{**row, "pool": OPTIONS, "answer": "star"} for row in late[5998:]]
-    assert "'pool' holds options" in guess(late).unread["pool"]
+    assert "'pool' contains options" in guess(late).unread["pool"]
 
 
 def test_a_workbook_with_several_sheets_names_them(tmp_path):
@@ -650,7 +651,7 @@ def test_a_part_of_the_video_is_not_dropped_where_the_kind_is_named():
         for n in range(6)
     ]
     unread = guess(rows, "exact").unread
-    assert "--column clip=query_interval shows them alone" in unread["query_interval"]
+    assert "--column clip=query_interval shows only these" in unread["query_interval"]
 
 
 def test_options_that_are_lists_are_not_dropped():

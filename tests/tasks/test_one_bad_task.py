@@ -80,7 +80,7 @@ def test_a_task_that_cannot_be_scored_leaves_the_others_their_results(run, reelb
     [
         ({"accuracy": {"sample": 5}}, "line 13, field sample: Input should be"),
         ({"accuracy": {"sample": {"id": "x"}}}, "line 13, field sample.video"),
-        ([1], "line 13: no sample of ours in it"),
+        ([1], "line 13: none of our samples in it"),
     ],
 )
 def test_a_line_of_a_log_that_is_none_is_told_by_its_number(line, says, run):

@@ -67,7 +67,7 @@ def test_labels_count_alike_whatever_their_questions(primary, expected, tmp_path
 @pytest.mark.parametrize(
     ("primary", "line"),
     [
-        ("{macro: colour}", "line 6: primary.macro: 'colour' is no facet; there are part, task"),
+        ("{macro: colour}", "line 6: primary.macro: 'colour' is not a facet; there are part, task"),
         ("{macro: [part, task, part]}", "primary.macro is a facet, or two"),
         ("{macro: task, of: miou}", "primary.of is 'miou'; there are accuracy"),
         ("{mean: task}", "unknown key 'primary.mean'; there are macro, of"),
@@ -312,9 +312,9 @@ def test_below_chance_is_below_zero(tmp_path):
 @pytest.mark.parametrize(
     ("keys", "line"),
     [
-        ("answers: any\n", "chance: of one right option a question, each by itself"),
-        ("group: {by: part, rule: all}\n", "chance: of one right option a question"),
-        ("primary: {macro: task}\n", "above_chance is no plain mean over questions"),
+        ("answers: any\n", "chance: needs one right option a question, each by itself"),
+        ("group: {by: part, rule: all}\n", "chance: needs one right option a question"),
+        ("primary: {macro: task}\n", "above_chance is not a plain mean over questions"),
     ],
 )
 def test_chance_is_of_plain_choices(keys, line, tmp_path):
@@ -324,7 +324,7 @@ def test_chance_is_of_plain_choices(keys, line, tmp_path):
 
 def test_a_right_answer_that_is_no_number_is_a_line(tmp_path):
     folder = counted(tmp_path / "b", NUMBERS, ["4", "some"])
-    with pytest.raises(InputError, match=r"row 2\): the answer 'some' is no number"):
+    with pytest.raises(InputError, match=r"row 2\): the answer 'some' is not a number"):
         face.load(str(folder))
 
 

@@ -189,7 +189,7 @@ def test_what_says_no_unit_has_the_reader_it_had(tmp_path):
     [
         ({"Start Frame": 72, "End Frame": 168}, "a name that says frames"),
         ({"start_ms": 3000, "end_ms": 7000}, "a name that says milliseconds"),
-        ({"span": [0.1, 0.4]}, "all lie between 0 and 1, as ratios do"),
+        ({"span": [0.1, 0.4]}, "all are between 0 and 1, as ratios are"),
         ({"start": 72, "end": 168, "fps": 24}, "there is a column fps"),
     ],
 )
@@ -387,7 +387,7 @@ def test_questions_by_video_and_kind_are_asked_by_the_steps_that_new_names(tmp_p
     line = refusal("new", "by_video", "--from", str(path), "--out", str(tmp_path / "made"))
     assert (
         line.count(
-            "'action', 'order' hold whole questions: --set each={video}/{part} makes a row of each"
+            "'action', 'order' contain whole questions: --set each={video}/{part} makes a row of each"
         )
         == 1
     )
@@ -437,8 +437,8 @@ def test_several_right_options_are_named(tmp_path):
         str(tmp_path / "made"),
     )
     assert (
-        "3 of 6 answers name several of them: --set answers=all, or any, and --column options=options"
-        in line
+        "3 of 6 answers name several of them: --set answers=all, or any, and --column "
+        "options=options" in line
     )
     advice = ["--set", "answers=all", "--column", "options=options"]
     made = run(
@@ -460,7 +460,7 @@ def test_whole_questions_in_a_cell_are_asked_by_the_key_that_new_names(tmp_path)
         json.dumps([{"film": "v.mp4", "qa": [{"question": "Why is it so?", "answer": "So."}] * 2}])
     )
     line = refusal("new", "nested_rows", "--from", str(path), "--out", str(tmp_path / "made"))
-    assert "'qa' holds whole questions: --set each=qa makes a row of each" in line
+    assert "'qa' contains whole questions: --set each=qa makes a row of each" in line
     advice = ["--set", "each=qa", "--kind", "exact"]
     made = run("new", "nested_rows", "--from", str(path), "--out", str(tmp_path / "made"), *advice)
     assert made.exit_code == 0, made.output
@@ -471,13 +471,13 @@ PLAIN = {"video": "v.mp4", "question": "Which?", "answer": "a cup"}
 DROPPED = {
     # Some rows have options (MMVU), or pairs of questions in one object (VideoHallucer), or a text
     # to mark by.
-    "'choices' holds options in 2 of 6 rows; with `kind: {column": lambda n: {
+    "'choices' contains options in 2 of 6 rows; with `kind: {column": lambda n: {
         **PLAIN, "choices": ["a cup", "a tin"] if n < 2 else []
     },
-    "'hallucination' holds whole questions: --set each={part}": lambda _: {
+    "'hallucination' contains whole questions: --set each={part}": lambda _: {
         "basic": {**PLAIN, "answer": "yes"}, "hallucination": {**PLAIN, "answer": "no"}
     },
-    "'rubric' holds what an answer is marked by, row by row: --column rubric=rubric": lambda _: {
+    "'rubric' contains what an answer is scored by, row by row: --column rubric=rubric": lambda _: {
         **PLAIN, "answer": "Somebody is still to come in.", "rubric": ["names the door"]
     },
     "start and end bound the part that is shown (--column clip=start,end), or are": lambda n: {

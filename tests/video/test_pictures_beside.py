@@ -142,7 +142,7 @@ NAMED = f"{HEAD}source: {{file: rows.jsonl}}\n{COLUMNS}pictures: image}}\n"
         ("/etc/face.png", "is not a file's name; expected one without '..'"),
         ("notes.txt", "does not end in .jpg, .jpeg, .png, .webp, .bmp"),
         ("broken.png", "is not a picture that can be read"),
-        ("out.png", "lies outside of"),
+        ("out.png", "is outside"),
     ],
 )
 def test_a_row_names_pictures_of_its_own_folder_alone(name, line, tmp_path):
@@ -213,7 +213,7 @@ def test_no_picture_of_a_folder_leads_out_of_it(tmp_path):
     picture(tmp_path / "secret.png")
     (tmp_path / "b" / "videos" / "a" / "at720p_00013.png").symlink_to(tmp_path / "secret.png")
     (read,) = face.load(spec.file)
-    with pytest.raises(InputError, match="lies outside of"):
+    with pytest.raises(InputError, match="is outside"):
         show(Library(spec, "test"), read, UNIFORM)
 
 

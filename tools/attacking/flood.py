@@ -135,7 +135,7 @@ class Offered(NamedTuple):
         words = " ".join(self.comments[0].split()) if self.comments else ""
         if len(self.comments) != 1 or not words.startswith("### Reelbench:"):
             return f"{len(self.comments)} comments; the webhook says {self.said!r}"
-        holds = words.startswith("### Reelbench: 1 of 1 result holds")
+        holds = words.startswith("### Reelbench: 1 of 1 result is valid")
         if holds != (self.kind == GOOD):
             return words[:300]
         return "held" if holds else "refused"

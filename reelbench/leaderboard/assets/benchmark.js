@@ -252,7 +252,7 @@
   function reference(b, refs, group) {
     if (!refs.length) return [];
     const stated = refs.some((row) => row.source === "community")
-      ? " On the Hub: what its own board of the dataset lists, as stated there; nothing of it is computed here."
+      ? " On the Hub: what the dataset’s own board lists, as stated there, not computed here."
       : "";
     return [
       h("h2", { text: "Reference points" }),

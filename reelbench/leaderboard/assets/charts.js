@@ -132,7 +132,7 @@
       title: "Answering against grounding",
       about: `${
         rules.length
-          ? "The dotted line is what the whole video as the answer gets."
+          ? "The dotted line is the score of the whole video as the answer."
           : "Whether the option is right, and how well the span fits."
       }${hollow(dots)}`,
       draw: () =>

@@ -57,7 +57,7 @@
           code(`reelbench leaderboard publish --store results --dataset ${dataset} --create-pr`),
           note(
             data.dataset
-              ? `${dataset} is the results dataset of this leaderboard. Its checks run the third command on your files. To mend what you handed in, run “reelbench leaderboard replace” and then the same command again: it goes into your open pull request.`
+              ? `${dataset} is the results dataset of this leaderboard. Its checks run the third command on your files. To fix your submission, run “reelbench leaderboard replace” and then the same command again: it goes into your open pull request.`
               : "ORG/RESULTS is the results dataset of the leaderboard that you submit to. Its checks run the third command on your files.",
           ),
         ),
@@ -108,7 +108,7 @@
         { class: "prose rules" },
         h("h2", { text: "What a cell says" }),
         h("p", {
-          text: "A dash is no result, and never a zero. “recomputed”: every number was computed again from the answers; “ids checked”: questions and references were held to the benchmark’s own data too.",
+          text: "A dash is no result, and never a zero. “recomputed”: every number was computed again from the answers; “ids checked”: questions and references were checked against the benchmark’s own data too.",
         }),
         data.rules.split(/\n\s*\n/).flatMap(ruleText),
       ),

@@ -566,12 +566,13 @@ def build(
     )
     for key, why in summary.left_out.items():
         _tell_left_out(key, why)
-    results = number_of(summary.runs, "result")
-    console.note(f"{results} of runs and {summary.published} published ones")
-    for reference, runs in summary.reference_runs.items():
-        console.note(f"not ranked, {reference}: {number_of(runs, 'result')}")
+    runs = number_of(summary.runs, "run")
+    published_results = number_of(summary.published, "published result")
+    console.note(f"{runs} and {published_results}")
+    for reference, number in summary.reference_runs.items():
+        console.note(f"not ranked, {reference}: {number_of(number, 'run')}")
     if url is None:
-        console.note("a posted link to the page shows no picture: --url ADDRESS gives it one")
+        console.note("shared links will have no preview image; add one with --url ADDRESS")
     page = str(out / "index.html")
     if as_json:
         document = {
@@ -747,14 +748,14 @@ def _check_folders(
             refused[result.source] = result.why
         elif result.source not in refused:
             reason = f" ({result.why})" if result.why else ""
-            console.note(f"holds: {result.source}{reason}")
+            console.note(f"valid: {result.source}{reason}")
     _refuse([*refused.values()], len(checked))
     if as_json:
         return
     if len(checked) == 1:
-        console.write("1 result holds")
+        console.write("1 result is valid")
     else:
-        console.write(f"{len(checked)} results hold")
+        console.write(f"{len(checked)} results are valid")
 
 
 def tables(
@@ -886,7 +887,7 @@ def publish(
     ] = None,
     create_pr: Annotated[
         bool,
-        typer.Option("--create-pr", help="Open pull requests; the dataset's holds only results."),
+        typer.Option("--create-pr", help="Open pull requests; the dataset's has only results."),
     ] = False,
     webhook: Annotated[
         str | None,

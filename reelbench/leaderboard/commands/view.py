@@ -95,6 +95,6 @@ def view(
         missing = written.items - written.with_question
         if missing:
             console.note(
-                f"{missing} of {written.items} questions are not on this machine: "
-                "ids stand for them"
+                f"{missing} of {written.items} questions are not on this machine: their ids are "
+                "shown instead"
             )

@@ -72,7 +72,7 @@ def read_chart(path: Path) -> Chart:
         InputError: It is no chart.
     """
     document = read_json(path, most=_CHART_BYTES)
-    return record_of(Chart, document, f"{path} is no chart of a page", mark=": ")
+    return record_of(Chart, document, f"{path} is not a chart of a page", mark=": ")
 
 
 def described(board: Board, group: RankingGroup, width: Width) -> Chart:

@@ -33,24 +33,22 @@ _FOLDER = "frames"
 
 NONE = "The model was shown no frames."
 _WITHOUT_TIMES = {
-    "native": "The model took frames by itself (native); which ones is not recorded.",
+    "native": "The model chose its own frames (native); which ones is not recorded.",
     "none": NONE,
     "unknown": "Which frames the model saw is not recorded.",
 }
 """Notes on answers whose sampling does not tell their frames, by the kind of sampling."""
 
-NOT_HERE = "The frames are no longer in the store of frames on this machine."
+NOT_HERE = "The frames are no longer in this machine's frame store."
 LOOKED = (
-    "The model chose its frames look by look; "
+    "The model chose its frames one look at a time; "
     "their times are recorded, their pictures are not shown."
 )
 NO_VIDEO = (
     "The video wasn't found on this machine (REELBENCH_MEDIA names folders with videos), "
     "so its frames can't be shown."
 )
-NO_ROOM = (
-    "This page holds as many pictures as were asked for; those of this video are not among them."
-)
+NO_ROOM = "This page has reached its limit of pictures; those of this video are left out."
 
 
 def note_without_times(frames: str) -> str:

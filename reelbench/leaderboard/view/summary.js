@@ -69,7 +69,7 @@
       const name = one.label ? R.link(bdi(one.name), `#${new URLSearchParams({ [one.facet]: one.label })}`, { title: "Show these questions" }) : h("b", {}, `${one.name}: ${hollow ? "no clear difference" : `${one.pair[one.difference > 0 ? 0 : 1]} is better`}`);
       return h("li", { class: one.label ? null : "all" }, name, Plots.track({ value: one.difference, ends: one.ci95, steps, rules, hollow, tip }), h("b", {}, value));
     };
-    const said = `${R.short(primary.title)}, paired differences with their own 95 % intervals (not adjusted for each other; hollow: holds 0, so no clear difference); the axis goes from ${num(steps[0], primary.unit)} to ${num(steps.at(-1), primary.unit)}, with a line at 0`;
+    const said = `${R.short(primary.title)}, paired differences with their own 95 % intervals (not adjusted for each other; hollow: the interval includes 0, so no clear difference); the axis goes from ${num(steps[0], primary.unit)} to ${num(steps.at(-1), primary.unit)}, with a line at 0`;
     const list = h("ul", { class: "apart", "data-marks": true, "aria-label": said }, lines.map(line));
     list.querySelector("[data-tip]").setAttribute("tabindex", 0);
     return [list, h("p", { class: "note" }, `${said}.`)];

@@ -24,7 +24,7 @@
   $("local").textContent = [
     data.agreed
       ? "This benchmark’s data is under an agreement: neither this page nor its pictures may be passed on."
-      : "This page may hold the data owners’ questions and frames. Do not publish this page.",
+      : "This page may contain the data owners’ questions and frames. Do not publish this page.",
     missing &&
       ` ${missing === items.length ? "The questions are" : `${count(missing)} questions are`} not here (neither questions.jsonl nor the benchmark’s data), so their ids stand for them.`,
   ]

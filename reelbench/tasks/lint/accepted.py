@@ -120,4 +120,4 @@ def _rows(entry: Mapping[str, Any], where: str) -> frozenset[str] | None:
     rows = entry["rows"]
     if is_array(rows) and rows and all(isinstance(name, str) for name in rows):
         return frozenset(rows)
-    raise InputError(f"{where}: rows is no list of ids; leave it out to accept the whole rule")
+    raise InputError(f"{where}: rows is not a list of ids; leave it out to accept the whole rule")

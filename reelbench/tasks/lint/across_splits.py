@@ -20,7 +20,7 @@ def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
 
 RULE = Rule(
     name="question_in_splits",
-    title="a question stands in two splits",
+    title="a question is in two splits",
     threshold="the same video, clip and question, whatever the options",
     look=_faults,
 )

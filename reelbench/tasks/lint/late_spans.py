@@ -18,7 +18,7 @@ def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
 
 RULE = Rule(
     name="late_span",
-    title="a span ends behind the end of its video",
+    title="a span ends after the end of its video",
     threshold="by more than 2 % of the length that the row states, and a second",
     look=_faults,
 )

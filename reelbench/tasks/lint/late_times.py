@@ -38,7 +38,7 @@ def _latest_time(text: str) -> float | None:
 
 RULE = Rule(
     name="late_time",
-    title="a time in the text lies behind the end of the video",
+    title="a time in the text is after the end of the video",
     threshold=(
         "a range such as 00:10 - 00:25, by more than 2 % of the length that the row states, and a "
         "second"

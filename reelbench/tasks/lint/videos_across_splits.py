@@ -19,7 +19,7 @@ def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
 
 RULE = Rule(
     name="video_in_splits",
-    title="a video stands in two splits",
+    title="a video is in two splits",
     threshold="the same media key; the first question of each split is named",
     look=_faults,
 )

@@ -28,7 +28,7 @@ def check(arguments: Sequence[str]) -> None:
     has_device = not model_args.keys().isdisjoint({"device", "device_map"})
     if is_checkpoint and not has_device and option_value(arguments, "--device") is None:
         raise InputError(
-            f"{model_args['pretrained']}: this machine has no GPU; to run the checkpoint on the"
-            " processor, which is slow, add --model-args device=cpu,device_map=cpu; a server that"
+            f"{model_args['pretrained']}: this machine has no GPU; to run the checkpoint on the "
+            "CPU, which is slow, add --model-args device=cpu,device_map=cpu; a server that"
             " has the model needs no GPU here: --base-url URL"
         )

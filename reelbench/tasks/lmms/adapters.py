@@ -179,7 +179,7 @@ def row(model: str) -> dict[str, str]:
     else:
         form = "a clip"
     if not adapter.looked_at:
-        form += "; nobody has looked at this adapter"
+        form += "; this adapter is untested"
     facts = {"is shown": form}
     if added:
         facts["arguments added"] = _joined(added)
@@ -317,7 +317,7 @@ def added_arguments(
     cost_notes: list[str] = []
     if adapter.encodes_anew and sampling.decodes:
         cost_notes.append(
-            f"frames {sampling}: {model} encodes each picture anew: "
+            f"frames {sampling}: {model} encodes each picture again: "
             "some 0.3 s of the processor for one of 720p"
         )
     if not sampling.decodes or sampling.form == "images":
@@ -337,7 +337,7 @@ def added_arguments(
         return AddedArguments({}, [note, *cost_notes, *sound_notes])
     if not adapter.looked_at:
         name = f"the adapter {model}" if model else "an adapter that the command line does not name"
-        note = f"frames {sampling}: {name} takes what it likes of a clip: how is not known here"
+        note = f"frames {sampling}: {name} samples a clip by itself, in a way not known here"
         return AddedArguments({}, [note, *sound_notes])
     _refuse_clip(model, adapter, sampling)
     passes = user_arguments.get(PASS_VIDEO, "").lower() == "true"

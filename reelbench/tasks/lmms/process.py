@@ -264,7 +264,7 @@ def way_variables(
     names = sorted(wanted_tasks(arguments))
     if variables and not names:
         ways = " and ".join(variables.values())
-        raise InputError(f"{ways}: for tasks of ours, and --tasks names none")
+        raise InputError(f"{ways}: for our tasks, and --tasks names none")
     for name in names:
         decoding.check(spec_and_task(name).task, candidates, answering)
     return variables
@@ -354,7 +354,8 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> ArgumentsWithPres
     for name in ("prompt", "thinking"):
         if preset.get(name) not in {None, "after"}:
             raise InputError(
-                f"--preset {preset.name}: lmms-eval can't be told its {name!r}; use `reelbench ask`"
+                f"--preset {preset.name}: lmms-eval has no option for its {name!r}; "
+                "use `reelbench ask`"
             )
     # The preset's names of values -> lmms-eval's.
     names = {name: name for name in SAMPLING if name != "seed"}

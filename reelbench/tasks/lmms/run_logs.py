@@ -106,7 +106,7 @@ def spec_and_task(name: str) -> BenchmarkTask:
     """
     entry = discovery.find_task(name, twins=True)
     if entry is None:
-        raise InputError(f"{name} is not a task of ours")
+        raise InputError(f"{name} is not one of our tasks")
     return BenchmarkTask(*entry)
 
 
@@ -209,7 +209,7 @@ def _judge_record_order(judge: JudgeRecord) -> tuple[int, int]:
 def _read_line(where: str, line: object, words: Mapping[str, Words]) -> _LoggedLine:
     detail = _detail_of(line)
     if detail is None:
-        raise InputError(f"{where}: no sample of ours in it; was it logged with --predict_only?")
+        raise InputError(f"{where}: none of our samples in it; was it logged with --predict_only?")
     try:
         logged = _Detail.model_validate(detail)
         item = _item_of(logged, line, words)

@@ -55,7 +55,7 @@ def twin_source(task: str) -> TwinSource:
     split = str(settings.get("test_split") or settings.get("validation_split") or "")
     if _REPOSITORY.fullmatch(repo_id) is None or _SPLIT.fullmatch(split) is None:
         raise InputError(
-            f"--twin {task}: its rows are no split of a dataset on the Hub; give them with "
+            f"--twin {task}: its rows are not a split of a dataset on the Hub; give them with "
             f"--from FILE --set twin={task}"
         )
     filenames = _patterns(str(settings.get("dataset_name") or ""), split)

@@ -78,7 +78,7 @@ class TwinItems:
     def _line_of_readings(self, task: str, figures: Mapping[str, Any]) -> str:
         if not self.compared:
             return (
-                f"{task}: read by our readers; lmms-eval logs its readings in sum alone: "
+                f"{task}: read by our readers; lmms-eval logs only the totals of its readings: "
                 f"{_own_figures(figures) or 'none'}"
             )
         count = f"{len(self.differing)} of {self.compared}"

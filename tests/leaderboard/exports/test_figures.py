@@ -167,7 +167,7 @@ def test_a_strangers_chart_is_drawn_or_refused_in_one_line(tmp_path, changes, wh
         return
     with pytest.raises(InputError, match=why) as told:
         figures.read_charts([path])
-    assert str(told.value).startswith(f"{path} is no chart of a page: ")
+    assert str(told.value).startswith(f"{path} is not a chart of a page: ")
     assert "\n" not in str(told.value)
 
 

@@ -121,7 +121,7 @@ def test_what_pictures_cost_that_an_adapter_encodes_anew_is_said(spec):
     costly = [
         model
         for model, lines in said.items()
-        if any("encodes each picture anew" in line for line in lines)
+        if any("encodes each picture again" in line for line in lines)
     ]
     assert costly == ["gpt4v", "claude"]
 
