@@ -156,7 +156,7 @@ def test_what_can_t_be_read_is_refused_and_the_others_are_not(rextime_run, tmp_p
     assert sorted(one.verdict for one in found.submissions) == ["holds", "refused", "refused"]
     assert not found.holds
     text = submission_page.markdown(found)
-    assert text.index("refused") < text.index(": holds")
+    assert text.index("refused") < text.index(": valid")
 
 
 @pytest.mark.usefixtures("few_videos")
