@@ -14,7 +14,7 @@ from reelbench.base.text_tables import interval, p_value
 from reelbench.base.values import as_text
 from reelbench.houses import of_house
 from reelbench.terminal import console
-from reelbench.terminal.option_groups import Json, Kind
+from reelbench.terminal.option_groups import Json, Kind, reports_status
 from reelbench.terminal.read_results import ResultRead, read_folders, read_one
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ class How:
     as_json: Json = False
 
 
+@reports_status
 def compare(
     a: Annotated[Path, typer.Argument(help="A result: its folder, or its result.json.")],
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],

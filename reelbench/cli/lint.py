@@ -10,7 +10,7 @@ from reelbench.base.errors import InputError, first_of, number_of, visible
 from reelbench.base.text_tables import interval, number, p_value
 from reelbench.cli.data import Data, Name
 from reelbench.terminal import console
-from reelbench.terminal.option_groups import Json, Split
+from reelbench.terminal.option_groups import Json, Split, reports_status
 
 if TYPE_CHECKING:
     from reelbench.stats.option_guesses import GuessTest
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _SHOWN_FAULTS = 5  # of a rule
 
 
+@reports_status
 def lint(
     name: Name,
     *,

@@ -10,6 +10,7 @@ import typer
 from reelbench.base.errors import InputError, visible
 from reelbench.base.progress import counted
 from reelbench.terminal import console
+from reelbench.terminal.option_groups import reports_status
 
 if TYPE_CHECKING:
     from reelbench.registry.rows import Row
@@ -22,6 +23,7 @@ _TRIED_ROWS = 200
 _LONGEST = 70
 
 
+@reports_status
 def new(
     new_id: Annotated[
         str, typer.Argument(metavar="NAME", help="Id of the new benchmark: lower case, digits, _.")

@@ -262,7 +262,7 @@ def test_a_row_whose_files_changed_is_not_revealed_and_stops_no_other(hidden):
     [file] = (hidden.store / "submissions" / "cellar" / "ann__model").rglob("submission.jsonl")
     file.write_text(file.read_text().replace('"A"', '"B"'))
     ann, bob = hidden_reveal.reveal(str(hidden.folder), hidden.store)
-    assert (ann.recomputed, "not there as they were" in ann.why) == (None, True)
+    assert (ann.recomputed, "not as they were submitted" in ann.why) == (None, True)
     assert (bob.model, bob.recomputed) == ("bob/model", 50.0)
 
 
@@ -339,7 +339,7 @@ BAD = [
     (_zip, "submission.jsonl"),
     (_nested_record, "submission.json"),
     (_large, "50,000,000 are taken"),
-    (_link, "submission.jsonl: is no file of its own"),
+    (_link, "submission.jsonl: is not a file of its own"),
     (
         lambda folder: (folder / "submission.json").write_text("{}"),
         "submission.json: field benchmark",
@@ -462,7 +462,7 @@ def test_a_mark_beside_a_reason_is_refused(hidden):
 
     hidden.offer("mallory", hidden.right, change=state_both)
     comment = hidden.check(1).comment
-    assert "line 1: a `reason` stands beside the prediction null" in comment
+    assert "line 1: a `reason` goes with the prediction null" in comment
     assert hidden.acts == []
 
 
@@ -564,7 +564,7 @@ def test_what_is_not_handed_in_is_said(hidden, reelbench):
     for _ in range(2):
         told = reelbench(*command)
     assert told.returncode == 0, told.stderr
-    assert "1 submission is not handed in: add --create-pr\n" in told.stderr
+    assert "1 submission is not submitted: add --create-pr\n" in told.stderr
     assert "unchanged" not in told.stdout
     offered = reelbench(*command, "--create-pr")
     assert "pull request: " in offered.stdout
@@ -614,7 +614,7 @@ def test_a_part_of_the_questions_is_not_said_to_be_handed_in(tmp_path, reelbench
         model = ("--model", "m", "--base-url", server.url, "--frames", "none", "--limit", 2)
         done = reelbench("eval", tmp_path / "cellar", *model, "--output", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    assert "these are 2 of 3 questions, and their owner takes no part of them: " in done.stderr
+    assert "these are 2 of 3 questions, and the owner accepts complete runs only: " in done.stderr
     assert "to hand them in" not in done.stderr
 
 

@@ -264,9 +264,9 @@ def test_what_is_ended_is_said_and_not_looked_at_again(hub, table, offer, monkey
         ("ReXTime/floor", None, "visitor", "**refused**"),
         ("rextime/floor", None, "visitor", "**refused**"),
         ("me/floor", "ReXTime", "visitor", "**refused**"),
-        ("ReXTime/floor", None, "rex", "holds"),
-        ("ReXTime/floor", None, "museum", "holds"),
-        ("MovieCORE/floor", None, "visitor", "holds"),  # it is no owner of this benchmark's
+        ("ReXTime/floor", None, "rex", "valid"),
+        ("ReXTime/floor", None, "museum", "valid"),
+        ("MovieCORE/floor", None, "visitor", "valid"),  # it is no owner of this benchmark's
     ],
 )
 def test_nobody_else_hands_in_as_the_benchmarks_own_people(
@@ -282,7 +282,7 @@ def test_nobody_else_hands_in_as_the_benchmarks_own_people(
     )
     assert comment is not None
     assert f": {verdict}\n" in comment
-    assert ("only ReXTime's own people submit results under it" in comment) == (verdict != "holds")
+    assert ("only ReXTime's own people submit results under it" in comment) == (verdict != "valid")
 
 
 def test_a_strangers_result_is_no_baseline_of_ours(offer, monkeypatch, tmp_path):

@@ -307,7 +307,7 @@ def test_a_meteor_that_hangs_is_stopped(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ("Error: no table", "METEOR: said 'Error: no table' where a score belongs"),
+        ("Error: no table", "METEOR: printed 'Error: no table' instead of a score"),
         ("NaN", "text overlap: meteor came out as nan"),
     ],
 )

@@ -288,7 +288,7 @@ def test_a_judge_completes_a_run_where_it_lies(judge, reelbench, tmp_path):
     # Scoring once more without a judge would lose what was paid for.
     again = reelbench("score", "--run", run, "--no-overlap", "--task", "moviecore_mini")
     assert again.returncode == 2
-    assert "are judged there, by own-judge" in again.stderr
+    assert "were judged there by own-judge" in again.stderr
     added = reelbench("leaderboard", "add", run, "--store", tmp_path / "store")
     assert added.returncode == 0, added.stderr
     stored = {one.result.benchmark.id: one for one in store.read(tmp_path / "store")}
