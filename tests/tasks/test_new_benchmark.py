@@ -504,7 +504,9 @@ def test_a_file_of_chats_is_told_which_rows_are_wanted(tmp_path):
     refused = CliRunner().invoke(
         app, ["new", "chat", "--from", str(tmp_path / "chat.jsonl"), "--out", str(tmp_path / "b")]
     )
-    assert 'one row per question is needed: {"video": "a.mp4", "question": ' in str(refused.exception)
+    assert 'one row per question is needed: {"video": "a.mp4", "question": ' in str(
+        refused.exception
+    )
     assert "in nested JSON, --set 'each={film}/qa/{n}' is the path" in str(refused.exception)
 
 
