@@ -15,13 +15,12 @@ import os
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from perf.counts import write_questions
-from perf.measure import Run, of_commit, playing, run
+from perf.measure import Run, loop_of_additions, of_commit, playing, run
 
 ITEMS = 1000
 _WRITE_RESULT = """
@@ -123,15 +122,6 @@ BOARD = ("add", "build", "build again")
 QUESTIONS = ("score", "ask", "ask, kept", "judge", "compare", "view")
 
 
-def _loop() -> float:
-    """Return the processor seconds of five million additions."""
-    began = time.process_time()
-    total = 0
-    for number in range(5_000_000):
-        total += number
-    return time.process_time() - began
-
-
 def _table(commits: Sequence[Commit], measured: dict[str, Ways]) -> None:
     """Print a line for each command and commit."""
     print("| command | commit | sizes | processor, s | exponent | wall, s | ratio |")
@@ -182,7 +172,7 @@ def main() -> None:
     measured: dict[str, Ways] = {}
     for commit in commits:
         measured[commit.name] = {way: Seconds() for way in (*BOARD, *QUESTIONS)}
-    loop_before = _loop()
+    loop_before = loop_of_additions()
     with playing("judge", 0) as server:
         _measure(
             commits,
@@ -199,7 +189,8 @@ def main() -> None:
         lambda commit, folder, size: board_ways(commit, folder, size, measured[commit.name]),
     )
     _table(commits, measured)
-    print(f"a loop of 5 million additions: {loop_before:.3f} s before, {_loop():.3f} s after")
+    loop_after = loop_of_additions()
+    print(f"a loop of 5 million additions: {loop_before:.3f} s before, {loop_after:.3f} s after")
 
 
 if __name__ == "__main__":

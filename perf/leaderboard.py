@@ -21,7 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from perf.measure import run
+from perf.measure import loop_of_additions, run
 from reelbench.base.workers import Workers
 from reelbench.leaderboard import site, store
 from reelbench.registry import discovery
@@ -180,16 +180,7 @@ def one_more(count: int, size: int) -> None:
                 store.add(root / more_results.pop(), root / "store")
             done = run(command, home, {"PYTHONSAFEPATH": ""})
             seconds = f"{done.cpu:.2f} s of processor time, {done.seconds:.1f} s"
-            print(f"{step}: {seconds}; loop {loop():.3f} s", flush=True)
-
-
-def loop() -> float:
-    """Return the processor seconds of five million additions."""
-    began = time.process_time()
-    total = 0
-    for number in range(5_000_000):
-        total += number
-    return time.process_time() - began
+            print(f"{step}: {seconds}; loop {loop_of_additions():.3f} s", flush=True)
 
 
 def main() -> None:

@@ -239,14 +239,19 @@ class BoardEntry:
     stored: StoredResult | None = field(default=None, compare=False, repr=False)
 
     @property
+    def reference(self) -> str | None:
+        """Why it is a reference point, which is never ranked. None where it is none."""
+        return KINDS[self.kind].reference
+
+    @property
     def is_reference(self) -> bool:
         """True of a reference point, which is never ranked."""
-        return KINDS[self.kind].reference is not None
+        return self.reference is not None
 
     @property
     def why_unranked(self) -> str | None:
         """Why it is listed and not ranked, of a reference point too."""
-        reasons = [self.unranked, KINDS[self.kind].reference]
+        reasons = [self.unranked, self.reference]
         return "; ".join(reason for reason in reasons if reason) or None
 
     @property
@@ -302,7 +307,7 @@ def run_entry(stored: StoredResult, values: Standing | None = None) -> BoardEntr
     result = stored.result
     if values is None:
         values = standing(stored)
-    kind = kind_of(stored)
+    kind = _kind(stored)
     setting = _setting(stored, kind)
     return BoardEntry(
         key=stored.key,
@@ -339,8 +344,12 @@ def has_open_weights(model: ModelRecord) -> bool | None:
     return True if is_from_hub else None
 
 
-def kind_of(stored: StoredResult) -> Kind:
-    """Return the kind of a stored result's row."""
+def why_reference(stored: StoredResult) -> str | None:
+    """Return why a stored result's row is a reference point. None where it is none."""
+    return KINDS[_kind(stored)].reference
+
+
+def _kind(stored: StoredResult) -> Kind:
     model = stored.result.model
     # Floors and people, against which others are read, are the maintainers'.
     is_ours = stored.filed_row.account is None

@@ -53,10 +53,11 @@ def _stated_values(rows: Sequence[BoardEntry]) -> dict[str, list[Any]]:
 
 
 def _with_facts(row: BoardEntry, stated_values: Mapping[str, Sequence[Any]]) -> BoardEntry:
-    facts = _facts_of(row)
+    own_facts = _facts_of(row)
+    facts = dict(own_facts)
     taken_names: list[str] = []
     contradictions: list[str] = []
-    for name, own_value in _facts_of(row).items():
+    for name, own_value in own_facts.items():
         values = stated_values.get(name, ())
         if len(values) > 1:
             facts[name] = None

@@ -200,9 +200,8 @@ def _summary(board: Board) -> Summary:
         if entry.stored is None:
             continue
         runs += 1
-        reference = KINDS[entry.kind].reference
-        if reference is not None:
-            reference_runs[reference] += 1
+        if entry.reference is not None:
+            reference_runs[entry.reference] += 1
     published_rows = len(board.entries) - runs
     return Summary(runs, published_rows, dict(board.left_out), dict(reference_runs))
 

@@ -485,7 +485,7 @@ def list_(*, store: Store, as_json: Json = False) -> None:
 
 
 def _in_a_line(stored: "StoredResult") -> str:
-    from reelbench.leaderboard.entries import KINDS, kind_of
+    from reelbench.leaderboard.entries import why_reference
 
     result = stored.result
     row = stored.filed_row
@@ -496,7 +496,7 @@ def _in_a_line(stored: "StoredResult") -> str:
         facts.append(row.failed or row.partial or "")
     if row.stated:
         facts.append(f"as stated: {', '.join(row.stated)}")
-    reference = KINDS[kind_of(stored)].reference
+    reference = why_reference(stored)
     if reference is not None:
         facts.append(f"not ranked: {reference}")
     facts.append(result.provenance.date)

@@ -25,7 +25,7 @@ from reelbench.data import ownership
 from reelbench.data.redistribution import why_withheld
 from reelbench.judges.prompting import load_prompts
 from reelbench.leaderboard import hidden_totals
-from reelbench.leaderboard.entries import KINDS, kind_of
+from reelbench.leaderboard.entries import why_reference
 from reelbench.leaderboard.exports import Exported
 from reelbench.leaderboard.recompute import date_of
 from reelbench.leaderboard.standing import bound_in_words, standing
@@ -323,7 +323,7 @@ def _details(stored: StoredResult) -> dict[str, str]:
         details["ranked_by"] = f"{lower_bound:.{primary.in_unit.long_digits}f}, {bound}"
     filed_row = stored.filed_row
     details["coverage"] = filed_row.subset or filed_row.partial or "the whole split"
-    reference = KINDS[kind_of(stored)].reference
+    reference = why_reference(stored)
     if reference is not None:
         details["not_ranked"] = reference
     details["benchmark_version"] = str(stored.result.benchmark.version)

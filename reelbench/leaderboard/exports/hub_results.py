@@ -15,7 +15,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import write_text
 from reelbench.data import hub
 from reelbench.judges.identity import judge_as_answered
-from reelbench.leaderboard.entries import HUB_ID, KINDS, BoardEntry, metric_value, run_entry
+from reelbench.leaderboard.entries import HUB_ID, BoardEntry, metric_value, run_entry
 from reelbench.leaderboard.exports import Exported
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.records import Result
@@ -121,7 +121,7 @@ def _reason_to_skip(
     elif group.data is not None:
         reason = "it is on data of one's own"
     elif row.is_reference:
-        reason = f"the Hub would rank it, and it is {KINDS[row.kind].reference}"
+        reason = f"the Hub would rank it, and it is {row.reference}"
     elif covered_part is not None:
         reason = f"it covers a part of the split only ({covered_part})"
     elif task is None:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 from typing import Literal as OneOf
 
@@ -440,8 +440,10 @@ def _listed(ranges: Sequence[_Range]) -> list[list[float]]:
 
 def _matches_of_two_numbers(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
     """Return the matches of a pattern of two numbers, looked for only where two stand."""
-    stretches = _stretches_of_numbers(text)
-    return list(chain.from_iterable(pattern.finditer(text, *stretch) for stretch in stretches))
+    matches: list[re.Match[str]] = []
+    for start, end in _stretches_of_numbers(text):
+        matches += pattern.finditer(text, start, end)
+    return matches
 
 
 @lru_cache(maxsize=1)
