@@ -91,10 +91,10 @@ real: install $(LLAMA_CPP_SERVER)
 	REAL_MODEL_DIR='$(REAL_MODEL_DIR)' LITELLM='$(LITELLM)' $(BIN)/python -m pytest -m slow tests/real
 
 # What the last run left failed, by itself and one after the other: a fault of the product fails again, and what fails
-# beside others alone is a fault of the test.
+# beside others alone is a fault of the test. The third that fails again ends it.
 .PHONY: test-failed
 test-failed: checkers
-	$(BIN)/python -m pytest -m 'slow or not slow' --last-failed --last-failed-no-failures none
+	$(BIN)/python -m pytest -m 'slow or not slow' --last-failed --last-failed-no-failures none --maxfail 3
 
 # Without lmms-eval, whose own bounds (av below 16) hide what a core install gets.
 test-minima test-newest: RESOLUTION = $(if $(findstring minima,$@),lowest-direct,highest)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.alarms import LIMIT_S, SLOW_LIMIT_S, limited
 from tests.forks import NO_NETWORK, Forks
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -78,6 +79,13 @@ def pytest_collection_modifyitems(config, items):
         return
     config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("slow")])
     items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Let no test hang the suite: it fails by its name, and says where it stood."""
+    with limited(SLOW_LIMIT_S if item.get_closest_marker("slow") else LIMIT_S):
+        return (yield)
 
 
 @pytest.fixture(scope="session")

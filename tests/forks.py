@@ -109,9 +109,11 @@ class Forks:
             pid = _number(connection)
             try:
                 status = _number(connection)
-            except TimeoutError:
+            except BaseException as error:  # as `subprocess.run` does, also where its test is ended
                 os.kill(pid, signal.SIGKILL)
-                raise subprocess.TimeoutExpired(command, timeout) from None
+                if isinstance(error, TimeoutError):
+                    raise subprocess.TimeoutExpired(command, timeout) from None
+                raise
             texts = []
             for file in (out, err):
                 file.seek(0)
