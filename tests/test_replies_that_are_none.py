@@ -167,7 +167,7 @@ def test_nothing_comes_of_it_and_that_is_said(
         line for line in said.splitlines() if " written to " not in line and "open /" not in line
     ]
     assert len(lines) <= LINES, said
-    assert ("stands in reasoning_content alone" in said) == ("beside reasoning" in sent)
+    assert ("it is only in reasoning_content" in said) == ("beside reasoning" in sent)
     assert sent in NO_TEXT or f"127.0.0.1:{server.port}" in said
     with closing(sqlite3.connect(reelbench_home / "judge.sqlite")) as kept:
         replies = kept.execute("SELECT raw, finish FROM replies WHERE model = 'm'").fetchall()
