@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
     from reelbench.scoring.answers.spans import is_span, is_span_word, read_span, read_spans
 
-VERSION = 10
+VERSION = 11
 """The version of the readings. Every change that reads any answer otherwise raises it."""
 
 __all__ = [

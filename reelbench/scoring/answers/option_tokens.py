@@ -194,10 +194,8 @@ def _is_word(tokens: Tokens, at: int) -> bool:  # noqa: PLR0911 - a reason a lin
     # "A car" may open a sentence; elsewhere "car" is French for "because".
     if following == "car" and kind_before in ("", ".", "\n", "?"):
         return True
-    # "B o C", but "a o b" and "a ou b" begin with a letter.
-    joins_another = kind_behind == "J" or _is_small_letter(following)
     is_small_word = is_small and tokens.kinds[at] != "w"
-    if is_small_word and following[0].isalpha() and not joins_another:
+    if is_small_word and following[0].isalpha() and not _joins_letter(tokens, at + 1):
         return True
     return kind_behind in "wPNOVF" and patterns.LATIN_WORD.match(following) is not None
 
@@ -215,8 +213,12 @@ def _stands_apart(tokens: Tokens, at: int) -> bool:
     return behind in _BEHIND_OPTION_LETTER and not breaks_off
 
 
-def _is_small_letter(text: str) -> bool:
-    return len(text) == 1 and text.islower()
+def _joins_letter(tokens: Tokens, at: int) -> bool:
+    """Return True of the joint in "a o b", "a ou b", not in "e o homem"."""
+    joint = tokens.words[at]
+    is_joint = tokens.kinds[at] == "J" or (len(joint) == 1 and joint.islower())
+    further = tokens.words[at + 1 : at + 3]
+    return is_joint and any(len(word) == 1 and word.isalpha() for word in further)
 
 
 def _counts_something(tokens: Tokens, at: int) -> bool:

@@ -140,9 +140,11 @@ class Sentences:
         if self.kinds[last : last + 1] == "?":
             return True
         sentence = self.kinds[first : min(last, first + _LONGEST_CONDITION)]
-        is_condition = "c" in sentence and ("I" in sentence or "i" in sentence)
-        if "I" in self.kinds[max(first, at - _LONGEST_CONDITION) : at]:
-            is_condition = True
+        before = self.kinds[max(first, at - _LONGEST_CONDITION) : at]
+        if "I" in before or "i" in sentence or "I" in sentence:
+            sentence = patterns.CONDITION_OF_SUBJECT.sub("", sentence)
+            before = patterns.CONDITION_OF_SUBJECT.sub("", before)
+        is_condition = "I" in before or ("c" in sentence and ("I" in sentence or "i" in sentence))
         return is_condition and not self._options.are_conditional
 
     def names_several(self, at: int) -> bool:

@@ -21,6 +21,21 @@ VERBS = ("run", "jump", "wait", "stop")
         ("It was not filmed in 1961. The answer is (C).", FOUR, "C"),
         ("If I count the cups there are 3. The answer is B.", FOUR, "B"),
         ("可能在0:15. 答案是B", FOUR, "B"),
+        # The last words, or what says them again, name an option.
+        ("The cage we have looked for is **option B**, which is: (small + (red) + (old))'", FOUR, "B"),
+        ("The most suitable choice that correctly says it in words is **Option A**.", FOUR, "A"),
+        ("Response: D) it swims", FOUR, "D"),
+        ("Her response was B.", FOUR, None),
+        # A small "e" before "o" is "and the".
+        ("A resposta correta é D. A minha resposta e o gabarito diferem.", LETTERS + ("E",), "D"),
+        ("a o b", LETTERS, None),
+        # A condition within what is asked for.
+        ("What fits, if we use both for this, is (A).", FOUR, "A"),
+        ("If we use both for this, it is (A).", FOUR, None),
+        # A conclusion names an option by its letter and its words.
+        ("All of them bark. Based on this, (B) a cat shares the style of the first.", FOUR, "B"),
+        ("Therefore, (B) a cat is wrong here.", FOUR, None),
+        ("Based on this, (B) a cat may be in it.", FOUR, None),
         # What is made up after an answer.
         ("B.\n\nQuestion: Who leaves?\nAnswer: C.", FOUR, "B"),
         ("The answer is B.\nHuman: and next?\nAI: The answer is C.", FOUR, "B"),
