@@ -27,7 +27,7 @@ VERBS = ("run", "jump", "wait", "stop")
         ("Response: D) it swims", FOUR, "D"),
         ("Her response was B.", FOUR, None),
         # A small "e" before "o" is "and the".
-        ("A resposta correta é D. A minha resposta e o gabarito diferem.", LETTERS + ("E",), "D"),
+        ("A resposta correta é D. A minha resposta e o gabarito diferem.", (*LETTERS, "E"), "D"),
         ("a o b", LETTERS, None),
         # A condition within what is asked for.
         ("What fits, if we use both for this, is (A).", FOUR, "A"),
