@@ -33,7 +33,11 @@ FORMS = {
     "an option in the last words": ("option", "kites\n\nkites kites {is} {option} B.", "B"),
     "an option in its own words behind it": ("is", "kites kites {is} {option} B, {is}: kites", "B"),
     "a condition in the subject": ("if", "{answer}, {if} kites kites, {is} B.", "B"),
-    "an option, then what it does": ("so", "A. kites\n{so}, (B) blue kites kites kites kites.", "B"),
+    "an option, then what it does": (
+        "so",
+        "A. kites\n{so}, (B) blue kites kites kites kites.",
+        "B",
+    ),
     "options, then what they do": ("so", "{so}, (B) blue kites kites (C) green kites kites.", None),
     "a choice": ("choose", "{choose} B", "B"),
     "a conclusion": ("so", "{so} B.", "B"),
