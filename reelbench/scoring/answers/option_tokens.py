@@ -214,7 +214,7 @@ def _stands_apart(tokens: Tokens, at: int) -> bool:
 
 
 def _joins_letter(tokens: Tokens, at: int) -> bool:
-    """Return True of the joint in "a o b", "a ou b", not in "e o homem"."""
+    """Return True of a joint of two letters: a o b, not "e o homem"."""
     joint = tokens.words[at]
     is_joint = tokens.kinds[at] == "J" or (len(joint) == 1 and joint.islower())
     further = tokens.words[at + 1 : at + 3]
