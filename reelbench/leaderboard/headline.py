@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from reelbench.base.errors import number_of
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
+from reelbench.leaderboard.overall import Overall
 from reelbench.registry.metrics import UNITS
 
 _LedGroups = Mapping[tuple[str, ...], Sequence[RankingGroup]]
@@ -48,6 +49,19 @@ def of_board(board: Board, table: RankingGroup | None = None) -> Text:
         text = _of_leaders(board, leaders, groups, one_table=table is not None)
     text += _note_on_stated_replies(board, by_leaders)
     return text.split(_NAME_MARK)
+
+
+def better_below(board: Board, model: Overall) -> str:
+    """Return which models below are better where both ran, and on what. Empty of none."""
+    ranks = {placed.key: placed.rank for placed in board.overall}
+    texts: list[str] = []
+    for below in model.better_below[:_MOST_NAMED]:
+        titles = _titles(board, below.groups)
+        texts.append(f"{below.key[0]} (rank {ranks[below.key]}) is better on {titles}")
+    unnamed = len(model.better_below) - len(texts)
+    if unnamed:
+        texts.append(f"{unnamed} more are better where both ran")
+    return "; ".join(texts)
 
 
 def _ranked_table(board: Board, table: RankingGroup) -> list[RankingGroup]:
@@ -199,7 +213,12 @@ def _of_several_leaders(board: Board, by_leaders: _LedGroups) -> str:
             f"Numbers of {number} benchmarks as papers print them, with different frames and "
             f"settings: {why}, so nobody leads."
         )
-    return _first_overall(board) + _first_on_benchmarks(board, by_leaders, number)
+    texts = [
+        _first_overall(board),
+        _better_below_the_first(board),
+        _first_on_benchmarks(board, by_leaders, number),
+    ]
+    return "".join(texts)
 
 
 def _first_overall(board: Board) -> str:
@@ -228,6 +247,15 @@ def _first_overall(board: Board) -> str:
     if len(first_models) == 1:
         return f"{names} is {_TIED} overall: mean win rate {first_rates} %. "
     return f"{names} are {_TIED} overall: mean win rates {first_rates} %. "
+
+
+def _better_below_the_first(board: Board) -> str:
+    """Return the sentence on models below the first that are better where both ran."""
+    number = len(board.overall[0].better_below)
+    if not number:
+        return ""
+    verb = "is" if number == 1 else "are"
+    return f"{_number_word(number).capitalize()} below it {verb} better where both ran. "
 
 
 def _first_on_benchmarks(board: Board, by_leaders: _LedGroups, number: str) -> str:

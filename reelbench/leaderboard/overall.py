@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from reelbench.leaderboard import board_settings
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.leaderboard.ranking import Noise
 from reelbench.leaderboard.store import StoredResult
+from reelbench.leaderboard.table_pairs import Signs
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.stats.intervals import Array
 from reelbench.stats.multiple_comparisons import adjusted_by_holm
@@ -29,10 +31,24 @@ _SETTINGS_OF_ONE_TABLE = ("zero-shot", "reasoning")
 ModelKey = tuple[str, str | None, str]
 """A model overall: its one name, its revision (None where it is not told by one), its setting."""
 
+_TableSigns = Mapping[RankingGroup, Signs]
+"""Each group that counts -> the signs between its models, in the order of its table."""
 _BestRows = dict[ModelKey, dict[RankingGroup, BoardEntry]]
 _WinRates = dict[ModelKey, dict[RankingGroup, Fraction]]
 _Tables = Mapping[RankingGroup, Mapping[ModelKey, BoardEntry]]
 """Each group that counts -> the best ranked row of each of its models."""
+
+
+class BetterBelow(NamedTuple):
+    """A model below another one, though the benchmarks that both ran say otherwise.
+
+    Attributes:
+        key: The model below.
+        groups: Where it is the better one. Of the others that both ran it is worse on none.
+    """
+
+    key: ModelKey
+    groups: Sequence[RankingGroup]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +65,7 @@ class Overall:
         of: Benchmarks that count.
         cells: Group -> the model's best row.
         rates: Group -> its win rate, of the groups that count and have others to beat.
+        better_below: Models below it, though the benchmarks that both ran say otherwise.
     """
 
     key: ModelKey
@@ -59,6 +76,7 @@ class Overall:
     of: int
     cells: Mapping[RankingGroup, BoardEntry]
     rates: Mapping[RankingGroup, float]
+    better_below: Sequence[BetterBelow] = ()
 
 
 def set_apart(
@@ -210,7 +228,10 @@ def overall(
             if group in rows and rows[group].key in ranks:
                 tables[group][key] = rows[group]
                 covered[key] += 1
-    rates = _win_rates(tables, ranks, noise)
+    table_signs: dict[RankingGroup, Signs] = {}
+    for group, rows in tables.items():
+        table_signs[group] = _signs_between(rows, ranks, noise[group])
+    rates = _win_rates(tables, table_signs)
     scores: dict[ModelKey, Fraction] = {}
     for key, model_rates in rates.items():
         scores[key] = _mean(list(model_rates.values()))
@@ -220,9 +241,11 @@ def overall(
         [group] = counting
         places = {key: ranks[row.key] for key, row in table.items()}
         ranges = _ranges_of_table(table, noise[group])
+        better_below: dict[ModelKey, list[BetterBelow]] = {}
     else:
         places = _places(scores, covered, len(counting))
         ranges = _ranges(places, tables, noise)
+        better_below = _better_below(places, tables, table_signs)
     if not places:
         scores = {}
     models: list[Overall] = []
@@ -237,6 +260,7 @@ def overall(
             of=len(counting),
             cells=cells[key],
             rates={group: float(rate) for group, rate in rates[key].items()},
+            better_below=better_below.get(key, ()),
         )
         models.append(model)
     run_models = {model_of[entry.key] for entry in entries if entry.kind == "run"}
@@ -294,9 +318,21 @@ def _best_rows(
     return best_rows
 
 
-def _win_rates(
-    tables: _Tables, ranks: Mapping[str, int], noise: Mapping[RankingGroup, Noise]
-) -> _WinRates:
+def _signs_between(
+    rows: Mapping[ModelKey, BoardEntry], ranks: Mapping[str, int], noise: Noise
+) -> Signs:
+    """Return each model's sign against each other one of a table (models x models).
+
+    It is 1 where the first is better. Published numbers go by their ranks.
+    """
+    row_keys = [row.key for row in rows.values()]
+    if any(row.stored is not None for row in rows.values()):
+        return noise.signs(row_keys)
+    places = np.array([ranks[key] for key in row_keys])
+    return np.sign(places[np.newaxis, :] - places[:, np.newaxis]).astype(np.int8)
+
+
+def _win_rates(tables: _Tables, table_signs: _TableSigns) -> _WinRates:
     """Return each model's win rate by group.
 
     That is the share of a table's other models that it beats. Those from which it can't be told
@@ -306,18 +342,53 @@ def _win_rates(
     for group, rows in tables.items():
         if len(rows) <= 1:
             continue
-        row_keys = [row.key for row in rows.values()]
-        if any(row.stored is not None for row in rows.values()):
-            signs = noise[group].signs(row_keys)
-        else:
-            places = np.array([ranks[key] for key in row_keys])
-            signs = np.sign(places[np.newaxis, :] - places[:, np.newaxis])
         rivals = len(rows) - 1
         # Wins less losses.
-        balances = signs.sum(axis=1, dtype=np.int64).tolist()
+        balances = table_signs[group].sum(axis=1, dtype=np.int64).tolist()
         for key, balance in zip(rows, balances, strict=True):
             rates[key][group] = Fraction(rivals + balance, 2 * rivals)
     return rates
+
+
+def _better_below(
+    places: Mapping[ModelKey, int], tables: _Tables, table_signs: _TableSigns
+) -> dict[ModelKey, list[BetterBelow]]:
+    """Return each ranked model's better ones below.
+
+    Means over different benchmarks allow that: a common one decides nothing alone.
+    """
+    models = list(places)
+    number_of = {key: number for number, key in enumerate(models)}
+    wins = np.zeros((len(models), len(models)), dtype=np.int64)
+    losses = np.zeros_like(wins)
+    for group, rows in tables.items():
+        is_placed = [key in places for key in rows]
+        numbers = [number_of[key] for key in rows if key in places]
+        signs = table_signs[group][np.ix_(is_placed, is_placed)]
+        wins[np.ix_(numbers, numbers)] += signs > 0
+        losses[np.ix_(numbers, numbers)] += signs < 0
+    ranks = np.array(list(places.values()))
+    is_above = ranks[:, np.newaxis] < ranks[np.newaxis, :]
+    better_below: dict[ModelKey, list[BetterBelow]] = defaultdict(list)
+    for above, below in np.argwhere(is_above & (losses > 0) & (wins == 0)).tolist():
+        pair = models[above], models[below]
+        groups = _lost_groups(*pair, tables, table_signs)
+        better_below[models[above]].append(BetterBelow(models[below], groups))
+    return better_below
+
+
+def _lost_groups(
+    model: ModelKey, rival: ModelKey, tables: _Tables, table_signs: _TableSigns
+) -> list[RankingGroup]:
+    """Return the groups on which a model is worse than its rival."""
+    groups: list[RankingGroup] = []
+    for group, rows in tables.items():
+        keys = list(rows)
+        if model in rows and rival in rows:
+            sign = table_signs[group][keys.index(model), keys.index(rival)]
+            if sign < 0:
+                groups.append(group)
+    return groups
 
 
 def _ranges_of_table(

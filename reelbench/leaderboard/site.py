@@ -369,14 +369,19 @@ def _plain(board: Board, headline_html: str) -> str:
     heads += [_short_title(board.spec(group)) for group in groups]
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
     rows: list[str] = []
+    better_below: list[str] = []
     for model in board.overall:
         if len(rows) < _PLAIN_ROWS and not model.cells.keys().isdisjoint(groups):
             rows.append(_plain_row(board, groups, model))
+            if model.better_below:
+                text = f"Below {model.key[0]}: {headline.better_below(board, model)}."
+                better_below.append(f"<p>{escape(text)}</p>")
     table = ""
     if rows:
         body = "".join(rows)
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         table += "<p>In brackets: each score’s own 95 % interval over videos.</p>"
+        table += "".join(better_below)
     link = '<a href="downloads/leaderboard.json">downloads/leaderboard.json</a>'
     rest = f"<p>All numbers: {link}. The page itself needs JavaScript.</p>"
     return f"<h1>{_SUMMARY}</h1><p>{headline_html}</p>{table}{rest}"
@@ -446,7 +451,7 @@ def document(board: Board, plain_rows: PlainRows | None = None) -> dict[str, Any
         "benchmarks": [benchmark(spec) for spec in board.specs.values()],
         "groups": _groups(board),
         "rows": rows,
-        "overall": [_model(model, group_numbers, row_numbers) for model in board.overall],
+        "overall": [_model(board, model, group_numbers, row_numbers) for model in board.overall],
     }
 
 
@@ -482,7 +487,10 @@ def _row(
 
 
 def _model(
-    model: Overall, group_numbers: Mapping[RankingGroup, int], row_numbers: Mapping[str, int]
+    board: Board,
+    model: Overall,
+    group_numbers: Mapping[RankingGroup, int],
+    row_numbers: Mapping[str, int],
 ) -> dict[str, Any]:
     name, revision, setting = model.key
     win_rate: float | None = None
@@ -494,7 +502,7 @@ def _model(
     rates: dict[int, float] = {}
     for group, rate in model.rates.items():
         rates[group_numbers[group]] = round(rate, 6)
-    return {
+    document: dict[str, Any] = {
         "model": name,
         "revision": revision,
         "setting": setting,
@@ -506,6 +514,9 @@ def _model(
         "cells": cells,
         "rates": rates,
     }
+    if model.better_below:
+        document["below"] = headline.better_below(board, model)
+    return document
 
 
 def _groups(board: Board) -> list[dict[str, Any]]:

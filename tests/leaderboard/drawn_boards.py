@@ -77,6 +77,23 @@ def _write_run(folder, name, place, skill):
     )
 
 
+def crossed_board(runs):
+    """Return a board on which b stands below a and is better on ReXTime, the one benchmark of both."""
+    skills = {
+        "rextime": {"a": 3, "b": 1, "c": 2, "d": 5},
+        "minerva": {"a": 0, "c": 2, "d": 5},
+        "video_holmes": {"b": 5, "c": 2, "d": 1},
+    }
+    rows = []
+    for benchmark, places in skills.items():
+        for model, place in places.items():
+            stored = runs[benchmark][place]
+            result = stored.result.model_copy(update={"model": ModelRecord(id=model)})
+            key = f"{stored.key}-{model}"
+            rows.append(entries.run_entry(replace(stored, key=key, result=result)))
+    return board.ranked_board(discovery.specs(), rows)
+
+
 def drawn_board(runs, seed):
     """Return the board of this seed."""
     chance = random.Random(seed)

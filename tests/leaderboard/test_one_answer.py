@@ -5,6 +5,7 @@ import io
 import json
 import re
 from collections import Counter
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from reelbench.leaderboard import headline, overall, site
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.site_files import SiteFiles
-from tests.leaderboard.drawn_boards import TOKENS, drawn_board, pool_of_runs
+from tests.leaderboard.drawn_boards import TOKENS, crossed_board, drawn_board, pool_of_runs
 
 FEW = range(15)
 MANY = range(15, 300)
@@ -41,6 +42,15 @@ def test_a_drawn_board_contradicts_itself_nowhere(runs, seed):
     files_say_the_same(board, page)
     overall_follows_from_tables(board, page)
     headline_of_the_board(board, page)
+
+
+def test_a_model_above_one_that_beats_it_where_both_ran_is_marked(runs):
+    board = crossed_board(runs)
+    page = json.loads(json.dumps(site.document(board)))
+    overall_follows_from_tables(board, page)
+    below = {model["model"]: model.get("below") for model in page["overall"]}
+    assert below["a"] == "b (rank 3) is better on ReXTime"
+    assert [name for name, text in below.items() if text] == ["a"]
 
 
 def ranks_follow_from_values(ranked):
@@ -220,6 +230,7 @@ def overall_follows_from_tables(board, page):
             assert model["ranks"][0] <= model["rank"] <= model["ranks"][1]
     ranks = [model["rank"] for model in placed]
     assert ranks == sorted(ranks)
+    better_ones_below(board, page, placed)
     if len(counting) > 1:
         for model in placed:
             above = sum(other["rate"] > model["rate"] + 1e-9 for other in placed)
@@ -238,6 +249,50 @@ def overall_follows_from_tables(board, page):
                 low, high = model["ranks"]
                 of_overall = str(low) if low == high else f"{low}–{high}"
             assert (model["rank"], of_overall) == best[row["id"]]
+
+
+def better_ones_below(board, page, placed):
+    """Of two models, the one above is marked where the other is better on what both ran, and worse on none."""
+    several = len([group for group in page["groups"] if group["counts"]]) > 1
+    in_json = tables.as_document(board)["overall"]
+    for above in page["overall"]:
+        expected = {}
+        for below in placed if several and above["rank"] is not None else ():
+            signs = {
+                page["groups"][int(number)]["benchmark"]: sign_of(board, page, number, above, below)
+                for number in above["cells"].keys() & below["cells"].keys()
+            }
+            lost = sorted(name for name, sign in signs.items() if sign < 0)
+            if below["rank"] > above["rank"] and lost and 1 not in signs.values():
+                expected[below["model"], below["revision"], below["setting"]] = lost
+        key = (above["model"], above["revision"], above["setting"])
+        [told] = [m for m in in_json if (m["model"], m["revision"], m["setting"]) == key]
+        assert expected == {
+            (m["model"], m["revision"], m["setting"]): sorted(m["better_on"])
+            for m in told["better_below"]
+        }
+        words = above.get("below", "")
+        assert words.count(" better ") == min(len(expected), 4)
+        assert all(name in words for name, _, _ in [*expected][:3])
+
+
+def sign_of(board, page, number, model, other):
+    """Which of two models is better on a benchmark that counts: 1, -1, or 0."""
+    group = page["groups"][int(number)]
+    row, its = (page["rows"][one["cells"][number]] for one in (model, other))
+    if not group["counts"] or "rank" not in row or "rank" not in its:
+        return 0
+    if row["source"] == "published":
+        return (its["rank"] > row["rank"]) - (its["rank"] < row["rank"])
+    [key] = [key for key in board.rows if key.id == group["id"]]
+    shown = site.pairs(board, key)
+    names = [(a, b) for i, a in enumerate(shown["rows"]) for b in shown["rows"][i + 1 :]]
+    for pair, cell in zip(names, shown["cells"], strict=True):
+        if set(pair) == {row["id"], its["id"]} and cell is not None:
+            is_told = cell[1] is not None and cell[1] <= 0.05
+            sign = is_told * ((cell[0] > 0) - (cell[0] < 0))
+            return sign if pair[0] == row["id"] else -sign
+    return 0
 
 
 def ranges_over_all_pairs(board, page):
@@ -327,6 +382,32 @@ def test_a_drawn_board_s_pages_say_what_its_data_do(page_of, runs, tmp_path, see
                 table_page(page, board, group, rows)
 
 
+@pytest.mark.browser
+def test_a_page_marks_a_model_above_one_that_beats_it(page_of, runs, tmp_path):
+    from playwright.sync_api import expect
+
+    board = crossed_board(runs)
+    site.write(board, SiteFiles(tmp_path))
+    with page_of(tmp_path) as page:
+        overall_page(page, site.document(board))
+        expect(page.locator(".badge.warn")).to_have_text("better one below")
+        words = "b (rank 3) is better on ReXTime"
+        expect(page.locator(".badge.warn")).to_have_attribute("title", words)
+        expect(page.locator(".note", has_text="Better one below")).to_contain_text(
+            f"Below a: {words}."
+        )
+        with page.expect_download() as caught:
+            page.locator("summary", has_text="Download").click()
+            page.get_by_role("button", name="This view as CSV").click()
+        saved = Path(caught.value.path()).read_text(encoding="utf-8-sig")
+        told = {line["Model"]: line for line in csv.DictReader(io.StringIO(saved))}
+        assert told["a"]["Rank better ones below"] == words
+        # A reader's own order has the same rule: without ReXTime nobody is beaten where both ran.
+        page.evaluate("() => (location.hash = '#/overall?without=minerva')")
+        expect(page.locator(".headline")).to_contain_text("Your own choice")
+        expect(page.locator(".badge.warn")).to_have_count(0)
+
+
 def address(group):
     return f"#/{group['benchmark']}?group={quote(group['id'], safe='')}"
 
@@ -372,11 +453,14 @@ def standings_of_the_page(page, document):
             await Promise.all(over.map((g) => R.loadPairs(g)));
             await new Promise((done) => setTimeout(done));
             const found = find();
-            return R.data.overall.map((model) => [found.get(model).rank, found.get(model).ranks]);
+            return R.data.overall.map((model) => {
+                const { rank, ranks, below } = found.get(model);
+                return [rank, ranks, below];
+            });
         }"""
     )
     if document["overall"] and document["overall"][0]["of"] > 1:
-        wanted = [[model["rank"], model["ranks"]] for model in document["overall"]]
+        wanted = [[m["rank"], m["ranks"], m.get("below", "")] for m in document["overall"]]
         assert shown == json.loads(json.dumps(wanted))
 
 

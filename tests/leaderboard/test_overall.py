@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from reelbench.base.errors import InputError
-from reelbench.leaderboard import aliases, board, overall
+from reelbench.leaderboard import aliases, board, overall, site
 from reelbench.leaderboard.entries import RankingGroup
+from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.ranking import Noise, PairedDifference
 from reelbench.registry import discovery
 from reelbench.registry.records import About
@@ -132,6 +133,39 @@ def test_of_runs_a_win_is_a_pair_that_is_told_apart():
     # a beats c, and may be as good as b: 3/4; b beats nobody and is beaten by nobody: 1/2.
     found = {model.key[0]: (model.rank, model.win_rate) for model in models}
     assert found == {"a": (1, 0.75), "b": (2, 0.5), "c": (3, 0.25)}
+
+
+def test_a_model_above_one_that_beats_it_where_both_ran_is_marked():
+    scores = {
+        REXTIME: {"a": 30.0, "b": 40.0, "c": 50.0, "d": 60.0},
+        CURVE: {"a": 30.0, "c": 20.0, "d": 10.0},
+        MOVIECORE: {"b": 1.0, "c": 2.0, "d": 3.0},
+    }
+    rows = [
+        entry(name, value, group=group)
+        for group, values in scores.items()
+        for name, value in values.items()
+    ]
+    made = board.ranked_board(discovery.specs(), rows)
+    # d: 1, 0, 1; c: 2/3, 1/2, 1/2; a: 0, 1; b: 1/3, 0, though on ReXTime it beats a.
+    assert [(model.key[0], model.rank) for model in made.overall] == [
+        ("d", 1),
+        ("c", 2),
+        ("a", 3),
+        ("b", 4),
+    ]
+    marked = {model.key[0]: model.better_below for model in made.overall if model.better_below}
+    assert list(marked) == ["a"]
+    assert [(below.key[0], below.groups) for below in marked["a"]] == [("b", [REXTIME])]
+    words = "b (rank 4) is better on ReXTime"
+    assert {m["model"]: m.get("below") for m in site.document(made)["overall"]} == {
+        "a": words,
+        "b": None,
+        "c": None,
+        "d": None,
+    }
+    [told] = [m["better_below"] for m in tables.as_document(made)["overall"] if m["model"] == "a"]
+    assert [(m["model"], m["rank"], m["better_on"]) for m in told] == [("b", 4, ["rextime"])]
 
 
 def test_under_three_complete_models_there_is_no_ranking():

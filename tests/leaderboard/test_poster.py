@@ -102,7 +102,11 @@ def test_a_lower_bound_has_one_sign_and_no_line_of_its_own(page_of, twenty):
         last = page.locator("table.rows tbody tr").last
         expect(last.locator(".forest b")).to_have_text("≥ 33.0")
         expect(last).to_contain_text("3 unscored")  # for who hears it
-        expect(page.locator(".key")).to_contain_text("≥ or † lower bound")
+        key = page.locator(".key")
+        expect(key.get_by_text("≥ lower bound")).to_be_visible()
+        expect(key.get_by_text("≥ or † lower bound")).to_be_hidden()
+        last.locator(".pick").click()
+        expect(key.get_by_text("≥ or † lower bound")).to_be_visible()
 
 
 def test_a_reader_unticks_a_benchmark_and_sees_the_order_on_the_others(page_of, tmp_path):

@@ -28,6 +28,7 @@
       .filter((model) => mini || !full.has(model.model) || cells(model).some((group) => !group.mini))
       .map((model) => ({ ...model, ...standings.get(model) }))
       .sort((p, q) => (p.rank ?? 1e9) - (q.rank ?? 1e9) || (left.size ? (q.rate ?? -1) - (p.rate ?? -1) : 0));
+    const marked = models.filter((model) => model.below);
     const rowsOf = (model) => Object.values(model.cells).map((i) => data.rows[i]);
     const id = (model) => rowsOf(model)[0].id;
     const scored = (model) => shown.some((group) => data.rows[model.cells[group.i]]?.v[0]);
@@ -58,13 +59,16 @@
       });
     });
     const columns = [
-      R.rankColumn({
-        about: "From the mean win rate. The bracket: the best and the worst rank it may have, at 95 % confidence for all together.",
-        of: models.filter((model) => model.rank != null).length,
-        under: "overall",
-        id,
-        name: (m) => m.model,
-      }),
+      {
+        ...R.rankColumn({
+          about: "From the mean win rate. The bracket: the best and the worst rank it may have, at 95 % confidence for all together.",
+          of: models.filter((model) => model.rank != null).length,
+          under: "overall",
+          id,
+          name: (m) => m.model,
+        }),
+        beside: (m) => [["better ones below", m.below]],
+      },
       { ...R.MODEL, id: "model", title: "Model", node: modelCell },
       R.weights(rowsOf),
       ...lanes,
@@ -138,7 +142,7 @@
             picture: () => ({
               title: `Overall${left.size ? `, ranked on ${over.map((group) => group.b.title).join(", ")}` : ""}`,
               words: left.size ? "" : data.headline.map((part, i) => (i % 2 ? R.brief(part) : part)).join(""),
-              of: (m) => ({ rank: m.rank, range: m.ranks && [...new Set(m.ranks)].join("–"), model: m.model, setting: m.setting === "zero-shot" ? "" : m.setting, rate: m.rate == null ? "" : num(100 * m.rate, "percent") }),
+              of: (m) => ({ rank: m.rank, range: m.ranks && [...new Set(m.ranks)].join("–"), model: m.model, setting: [m.setting !== "zero-shot" && m.setting, m.below && "better one below"].filter(Boolean).join(", "), rate: m.rate == null ? "" : num(100 * m.rate, "percent") }),
             }),
             apply,
           }),
@@ -165,6 +169,7 @@
           `Ranks are by the mean win rate over benchmarks. ${RATE}. Units are never mixed. `,
           R.link("How ranks are made", "#/about"),
         ),
+        marked.length > 0 && h("p", { class: "note" }, "“Better one below”: means over different benchmarks may put a model above one that beats it where both ran. ", marked.slice(0, 5).map((m) => `Below ${R.brief(m.model)}: ${m.below}. `), marked.length > 5 && `${marked.length - 5} more are marked.`),
         R.cite(shown.map((group) => group.b)),
         (ran.length > 0 || !shown.length) && cards,
       ].filter(Boolean),
@@ -209,6 +214,7 @@
       fresh(m) && R.badge("new", "fresh", "New in each of its tables"),
       m.setting !== "zero-shot" && R.badge(m.setting),
       m.setting !== "zero-shot" && unstated(m),
+      m.below && R.badge("better one below", "warn", m.below),
     ]);
   }
   /** Whether a model is new wherever it has a rank. */

@@ -297,7 +297,7 @@
       sign("better than the pinned", ["ends", "dot"], "of-pin above"),
       sign("not told apart", ["ends", "dot hollow"], "of-pin level"),
       sign("worse", ["ends", "dot"], "of-pin under"),
-      lanes.some((lane) => lane.bounded) && h("span", {}, "≥ or † lower bound: questions without a score count at the scale’s lowest"),
+      lanes.some((lane) => lane.bounded) && ["scores", "pin"].map((of) => h("span", { class: `of-${of}` }, `${of === "pin" ? "≥ or †" : "≥"} lower bound: questions without a score count at the scale’s lowest`)),
       bracket && h("span", {}, h("span", { class: "bracket", "aria-hidden": "true" }, h("i")), "range of ranks, adjusted 95 % (Holm, over all pairs)"),
       bracket && h("span", {}, h("span", { class: "swatch", "aria-hidden": "true" }), "two shades: no range of ranks reaches from one to the other"),
     );

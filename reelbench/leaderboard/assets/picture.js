@@ -43,7 +43,7 @@
     return {
       title,
       about: words,
-      source: `${cut}Whiskers: ${how}.${bounded ? " ≥ or † lower bound: some questions have no score." : ""} ${R.sourceLine([], g)}`,
+      source: `${cut}Whiskers: ${how}.${bounded ? ` ${base ? "≥ or †" : "≥"} lower bound: some questions have no score.` : ""} ${R.sourceLine([], g)}`,
       lined: true, row: 30, rows: shown.length,
       across: [
         { ...texts("rank", { align: "end", strong: true }), texts: shown.map((row) => String(of(row).rank ?? "–")) },

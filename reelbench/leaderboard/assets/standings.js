@@ -3,6 +3,7 @@
 (() => {
   const R = globalThis.Reelbench;
   const LEAST = 3; // models from which on there is an order
+  const NAMED = 3; // models below that are named
   const EPS = 1e-9;
   const mean = (numbers) => numbers.reduce((a, b) => a + b, 0) / numbers.length;
   const known = new Map(); // group -> its pairs, once they are here
@@ -43,7 +44,30 @@
     return (model, rank) => [Math.min(best(model), rank), Math.max(worst(model), rank)];
   }
   /** A model's ranked row in a group. */
-  const rowIn = (model, group) => group.rows.find((row) => row === R.data.rows[model.cells[group.i]]);
+  const rowIn = (model, group) => {
+    const row = R.data.rows[model.cells[group.i]];
+    return row?.rank == null ? null : row;
+  };
+  /** Which of two models is better in a group: 1, -1, or 0 where that can't be told. Published numbers go by rank. */
+  function sign(group, model, other) {
+    const [row, its] = [rowIn(model, group), rowIn(other, group)];
+    if (!row || !its) return 0;
+    if (!group.pairs) return row.source === "published" ? Math.sign(its.rank - row.rank) : 0;
+    const [by, p] = known.get(group.i)(row, its) || [];
+    return p != null && p <= 0.05 ? Math.sign(by) : 0;
+  }
+  /** Which models below are better where both ran, in the words of `headline.better_below`. */
+  function betterBelow(model, placed, groups, found) {
+    const better = [];
+    for (const other of placed) {
+      if (found.get(other).rank <= found.get(model).rank) continue;
+      const signs = groups.map((group) => sign(group, model, other));
+      const lost = groups.filter((_, i) => signs[i] < 0).map((group) => R.benchmarks.get(group.benchmark).title.replace(/ \(.*/, ""));
+      if (lost.length && !signs.includes(1)) better.push(`${other.model} (rank ${found.get(other).rank}) is better on ${new Intl.ListFormat("en-GB").format(lost)}`);
+    }
+    const more = better.length - NAMED;
+    return [...better.slice(0, NAMED), ...(more > 0 ? [`${more} more are better where both ran`] : [])].join("; ");
+  }
 
   /**
    * How each model stands on these groups alone: model -> {rank, ranks, rate, covered, of}. Ranges come once the pairs
@@ -55,7 +79,7 @@
     for (const model of models) {
       const rates = groups.map((group) => model.rates[group.i]).filter((rate) => rate != null);
       const covered = groups.filter((group) => rowIn(model, group)).length;
-      found.set(model, { rank: null, ranks: null, rate: rates.length ? mean(rates) : null, covered, of: groups.length });
+      found.set(model, { rank: null, ranks: null, rate: rates.length ? mean(rates) : null, covered, of: groups.length, below: "" });
     }
     if (groups.length === 1) {
       // One question has one answer: the order is the table's own.
@@ -71,12 +95,13 @@
       const own = found.get(model);
       own.rank = 1 + placed.filter((other) => found.get(other).rate > own.rate + EPS).length;
     }
-    const wanted = groups.filter((group) => !known.has(group.i));
-    if (groups.some((group) => !group.pairs)) return found;
+    const wanted = groups.filter((group) => group.pairs && !known.has(group.i));
     if (wanted.length) {
       Promise.all(wanted.map(async (group) => known.set(group.i, await R.loadPairs(group)))).then(again, () => {});
       return found;
     }
+    for (const model of placed) found.get(model).below = betterBelow(model, placed, groups, found);
+    if (groups.some((group) => !group.pairs)) return found;
     const range = ranges(placed, groups);
     const ran = (model) => groups.every((group) => rowIn(model, group)?.source !== "published");
     for (const model of placed.filter(ran)) found.get(model).ranks = range(model, found.get(model).rank);

@@ -108,7 +108,7 @@
         { class: "prose rules" },
         h("h2", { text: "What a cell says" }),
         h("p", {
-          text: "A dash is no result, and never a zero. “recomputed”: every number was computed again from the answers; “ids checked”: questions and references were checked against the benchmark’s own data too.",
+          text: "A dash is no result, never a zero. “recomputed”: from every answer; “ids checked”: questions and references are the benchmark’s own too.",
         }),
         data.rules.split(/\n\s*\n/).flatMap(ruleText),
       ),

@@ -18,6 +18,7 @@ from reelbench.base.text_tables import (
 from reelbench.leaderboard import columns
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
+from reelbench.leaderboard.overall import BetterBelow, ModelKey
 from reelbench.pages.markdown import inert
 from reelbench.pages.shell_page import page_asset
 from reelbench.registry.records import About
@@ -95,6 +96,7 @@ def as_document(board: Board, plain_rows: columns.PlainRows | None = None) -> di
             row["metrics"][name] = metric.model_dump(mode="json")
         rows.append(row)
     overall: list[dict[str, Any]] = []
+    overall_ranks = {model.key: model.rank for model in board.overall}
     for model in board.overall:
         name, revision, setting = model.key
         overall.append(
@@ -106,6 +108,9 @@ def as_document(board: Board, plain_rows: columns.PlainRows | None = None) -> di
                 "win_rate": model.win_rate,
                 "benchmarks": model.covered,
                 "of": model.of,
+                "better_below": [
+                    _better_below(below, overall_ranks) for below in model.better_below
+                ],
             }
         )
     group_ids: dict[str, list[str]] = {}
@@ -118,6 +123,20 @@ def as_document(board: Board, plain_rows: columns.PlainRows | None = None) -> di
         "main_groups": {benchmark: group.id for benchmark, group in board.main.items()},
         "bridges": board.bridge_documents(),
         "smallest_differences": {group.id: noise.smallest for group, noise in board.noise.items()},
+    }
+
+
+def _better_below(
+    below: BetterBelow, overall_ranks: Mapping[ModelKey, int | None]
+) -> dict[str, Any]:
+    """Return a model that stands below another one, and where it is better."""
+    name, revision, setting = below.key
+    return {
+        "rank": overall_ranks[below.key],
+        "model": name,
+        "revision": revision,
+        "setting": setting,
+        "better_on": [group.benchmark for group in below.groups],
     }
 
 
