@@ -52,7 +52,7 @@ def of_board(board: Board, table: RankingGroup | None = None) -> Text:
 
 
 def better_below(board: Board, model: Overall) -> str:
-    """Return which models below are better where both ran, and on what. Empty of none."""
+    """Name a model's better ones below, and where they are better. Empty of none."""
     ranks = {placed.key: placed.rank for placed in board.overall}
     texts: list[str] = []
     for below in model.better_below[:_MOST_NAMED]:
