@@ -41,6 +41,7 @@ def _by_script(roots: dict[str, list[str]]) -> dict[str, dict[str, list[str]]]:
 
 
 _LONGEST_IS = 30
+_LONGEST_HEAD = 60  # signs before a question, which its head stands in
 _SHORTEST_REPEATED = 12
 _MOST_REPEATED = 200
 _EXAMPLE_WORDS = _by_script(_by_root((*phrases("example"), *phrases("format"))))
@@ -177,6 +178,17 @@ def answer_text(text: str, question: str = "", options: tuple[str, ...] = ()) ->
     return _answer_text(text, repeated)
 
 
+def behind_question(text: str, question: str) -> str:
+    """Return what stands behind the question in a text that says its prompt again, or ""."""
+    place = text.find(question.strip()) if question.strip() else -1
+    if place < 0:
+        return ""
+    before = text[:place].rstrip()
+    heads = list(patterns.patterns_of("NEXT_TURN")[-1].finditer("\n" + before[-_LONGEST_HEAD:]))
+    is_headed = bool(heads) and heads[-1].end() == len("\n" + before[-_LONGEST_HEAD:])
+    return text[place + len(question.strip()) :] if is_headed else ""
+
+
 def closing_text(text: str) -> str:
     """Return the closing lines of reasoning that never ends, in their plain form."""
     return plain_text(_with_bold_answers(closing_lines(closing_part(text)))).strip()
@@ -223,11 +235,14 @@ def _repeated_sentences(text: str, question: str, options: Sequence[str]) -> tup
 
 
 def _says_option(sentence: str, options: Sequence[str]) -> bool:
-    """Return True where a sentence is an option, or holds a long one."""
+    """Return True where a sentence is an option or a part of one, or holds a long one."""
     words = words_alone(sentence)
+    label, _, labelled_words = words.partition(" ")
+    if len(label) == 1 and labelled_words:
+        words = labelled_words
     for option in options:
         option_words = words_alone(option)
-        if words == option_words or (" " in option_words and option_words in words):
+        if words in option_words or (" " in option_words and option_words in words):
             return True
     return False
 

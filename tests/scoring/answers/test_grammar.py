@@ -240,6 +240,15 @@ def test_what_repeats_the_question_is_no_answer():
     assert read_span(f"{spoken}\n20 s to 31 s", question=spoken) == [20, 31]
 
 
+@pytest.mark.parametrize("form", ["A: {}", "Answer: B: {}", "B. {}"])
+def test_an_option_of_several_sentences_that_the_question_lists_is_said_again(form):
+    options = ("It barks at the door. Then it sleeps.", "It purrs by the fire. Then it eats.")
+    place = "B" in form
+    listed = f"What does it do? A: {options[0]} B: {options[1]}"
+    said = form.format(options[place])
+    assert read_option(said, options, question=listed) == "AB"[place]
+
+
 @pytest.mark.parametrize(
     "text",
     [

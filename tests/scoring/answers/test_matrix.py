@@ -30,6 +30,11 @@ FORMS = {
     "is, then a list": ("is", "… {is}:\n\nA. red kites\n…\n\nB. blue kites\n…", None),
     "what is right, then a line": ("right", "… {right} {is}:\n\nB. blue kites\n\n…", "B"),
     "an option": ("option", "{answer}: {option} B", "B"),
+    "a list of all options": (
+        "answer",
+        "{answer}:\nA. red kites\nB. blue kites\nC. green kites\nD. white kites",
+        None,
+    ),
     "an option in the last words": ("option", "kites\n\nkites kites {is} {option} B.", "B"),
     "an option in its own words behind it": ("is", "kites kites {is} {option} B, {is}: kites", "B"),
     "a condition in the subject": ("if", "{answer}, {if} kites kites, {is} B.", "B"),
@@ -70,6 +75,24 @@ FORMS = {
     "a verdict on the last line": ("wrong", "…\n\nB ({wrong})", None),
     "somebody's answer": ("person", "{person} {answer}: B", None),
 }
+
+
+@pytest.mark.parametrize(
+    ("template", "letter"),
+    [
+        (
+            "kites\n{question}: …?\n{answer}: A\n\n{question}: Which kites?\n{answer}: B\n\n{question}: C",
+            "B",
+        ),
+        ("{format}\n\n### {question}:\nWhich kites?\n{answer}: B", "B"),
+        # What was read before stays.
+        ("{answer}: B\n\n{question}: Which kites?\n{answer}: C", "B"),
+    ],
+)
+def test_a_prompt_that_is_said_again_ends_with_its_question(template, letter):
+    for language, row in LANGUAGES.items():
+        text = template.format(**{name: phrases[0] for name, phrases in row.items()})
+        assert read_option(text, OPTIONS, question="Which kites?") == letter, (language, text)
 
 
 def _read_otherwise(texts, letter, options=OPTIONS):
