@@ -179,14 +179,10 @@ def answer_text(text: str, question: str = "", options: tuple[str, ...] = ()) ->
 
 
 def behind_question(text: str, question: str) -> str:
-    """Return what stands behind the question in a text that says its prompt again, or ""."""
-    place = text.find(question.strip()) if question.strip() else -1
-    if place < 0:
-        return ""
-    before = text[:place].rstrip()
-    heads = list(patterns.patterns_of("NEXT_TURN")[-1].finditer("\n" + before[-_LONGEST_HEAD:]))
-    is_headed = bool(heads) and heads[-1].end() == len("\n" + before[-_LONGEST_HEAD:])
-    return text[place + len(question.strip()) :] if is_headed else ""
+    """Return the part of a repeated prompt behind its question."""
+    prompt, _, rest = text.partition(question.strip() or text)
+    is_prompt = patterns.ENDS_WITH_TURN_HEAD.search("\n" + prompt[-_LONGEST_HEAD:])
+    return rest if is_prompt else ""
 
 
 def closing_text(text: str) -> str:
@@ -235,7 +231,7 @@ def _repeated_sentences(text: str, question: str, options: Sequence[str]) -> tup
 
 
 def _says_option(sentence: str, options: Sequence[str]) -> bool:
-    """Return True where a sentence is an option or a part of one, or holds a long one."""
+    """Return True where a sentence is within an option, or holds a long one."""
     words = words_alone(sentence)
     label, _, labelled_words = words.partition(" ")
     if len(label) == 1 and labelled_words:

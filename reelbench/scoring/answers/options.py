@@ -30,10 +30,9 @@ def read_option(text: str, options: Sequence[str], *, question: str = "") -> str
     if answer is None:
         return _closing_letter(text, words)
     letter = stated_letter(_with_answer_marks(answer, words), words)
-    behind = "" if letter else cut.behind_question(text, question)
-    if behind:
-        # The prompt was said again, up to its question.
-        return read_option(behind, options)
+    reply = "" if letter else cut.behind_question(text, question)
+    if reply:
+        return read_option(reply, options)
     if letter or words.circled or len(text) > _LONGEST_COUNT:
         return letter
     # `정답은 ②`: the one circled number in a short text, where no option has any.
