@@ -277,10 +277,13 @@ def test_scoring_reads_an_answer_with_its_question():
     question = "What happens next? Say for example: I choose B."
     text = "Say for example: I choose B.\nThe dog and a cat: [3, 9]"
     options = ["a man", "a woman", "a cat", "a child"]
-    assert parse(spec, text, options)["answer"] == "B"
+    unaided = parse(spec, text, options)
+    assert unaided
+    assert unaided["answer"] == "B"
     assert parse(spec, text, options, question=question) == {"answer": "C", "span": [3, 9]}
     assert reread(spec, text, options, question=question)["answer"] == "C"
     [parsed] = parse_all(spec, [Given(text, options, question=question)])
+    assert parsed
     assert parsed["answer"] == "C"
 
 
