@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 _UNIQUE_IDS = "(id BLOB PRIMARY KEY, number INTEGER, place TEXT, text TEXT) WITHOUT ROWID"
 _CACHE_KB = 16_000  # of a table in memory; the rest is on disk
-AT_ONCE = 500  # ids that one statement asks for: older SQLite takes 999 values
-IDS_AT_ONCE = 1_000
+IDS_PER_QUERY = 500  # ids that one statement asks for: older SQLite takes 999 values
+IDS_PER_BATCH = 1_000
 """Ids of rows that are noted together: their rows are in memory."""
 _SETTINGS = ("journal_mode=OFF", "synchronous=OFF", f"cache_size=-{_CACHE_KB}")
 
@@ -34,7 +34,7 @@ def temporary_table(columns: str) -> sqlite3.Connection:
     return database
 
 
-def no_room(error: sqlite3.Error) -> ReelbenchError:
+def disk_full_error(error: sqlite3.Error) -> ReelbenchError:
     """Return the error for a table that can't be written."""
     return ReelbenchError(
         f"a temporary table can't be written ({error}); the environment's TMPDIR names the folder "
@@ -49,7 +49,7 @@ class KnownId(NamedTuple):
     text: str | None
 
 
-class PlacedId(NamedTuple):
+class IdWithLocation(NamedTuple):
     """An id, its place in a file, and a text."""
 
     name: str
@@ -72,39 +72,39 @@ class UniqueIds:
 
     def add(self, name: str, where: str) -> None:
         """Note an id's place. InputError where it is there already."""
-        self.add_each([PlacedId(name, where, None)])
+        self.add_each([IdWithLocation(name, where, None)])
 
-    def add_each(self, ids: Iterable[PlacedId]) -> None:
+    def add_each(self, ids: Iterable[IdWithLocation]) -> None:
         """Note places and texts of ids. InputError where an id occurs twice."""
-        known_id = self._add_until_known(iter(ids))
+        known_id = self._add_until_repeated(iter(ids))
         if known_id is not None:
             name, where, _ = known_id
             raise InputError(
-                f"{where}: the id {name!r} occurs twice, first at {self._place_of(name)}; "
+                f"{where}: the id {name!r} occurs twice, first at {self._location_of(name)}; "
                 "keep one of them"
             )
 
-    def first_places(self, ids: Sequence[PlacedId]) -> dict[int, str]:
+    def first_locations(self, ids: Sequence[IdWithLocation]) -> dict[int, str]:
         """Note the places of ids. Return those of ids that were there already.
 
         Returns:
             Index in `ids` -> the place that the id had before.
         """
         number_before = self._number
-        first_places: dict[int, str] = {}
+        first_locations: dict[int, str] = {}
         remaining_ids = iter(ids)
         while True:
-            known_id = self._add_until_known(remaining_ids)
+            known_id = self._add_until_repeated(remaining_ids)
             if known_id is None:
-                return first_places
+                return first_locations
             name, _, _ = known_id
             new_ids = self._number - number_before
-            index = new_ids + len(first_places)
-            first_places[index] = self._place_of(name)
+            index = new_ids + len(first_locations)
+            first_locations[index] = self._location_of(name)
 
-    def _add_until_known(self, ids: Iterator[PlacedId]) -> PlacedId | None:
+    def _add_until_repeated(self, ids: Iterator[IdWithLocation]) -> IdWithLocation | None:
         """Note ids until one is there already. Return that one, None where all are new."""
-        last_id: PlacedId | None = None
+        last_id: IdWithLocation | None = None
 
         def entries() -> Iterator[tuple[bytes, int, str, str | None]]:
             nonlocal last_id
@@ -119,10 +119,10 @@ class UniqueIds:
         except sqlite3.IntegrityError:
             return last_id
         except sqlite3.OperationalError as error:
-            raise no_room(error) from None
+            raise disk_full_error(error) from None
         return None
 
-    def _place_of(self, name: str) -> str:
+    def _location_of(self, name: str) -> str:
         """Return the place of an id that is there."""
         query = "SELECT place FROM entries WHERE id = ?"
         return self._database.execute(query, (_key(name),)).fetchone()[0]
@@ -131,7 +131,7 @@ class UniqueIds:
         """Return the numbers and texts of ids, as far as they are there.
 
         Args:
-            names: The ids, at most `AT_ONCE`.
+            names: The ids, at most `IDS_PER_QUERY`.
         """
         marks = ", ".join("?" * len(names))
         query = f"SELECT id, number, text FROM entries WHERE id IN ({marks})"  # noqa: S608 - marks alone
@@ -169,17 +169,17 @@ class SortedKeys:
         try:
             self._database.executemany("INSERT INTO entries VALUES (?)", [(key,) for key in keys])
         except sqlite3.OperationalError as error:
-            raise no_room(error) from None
+            raise disk_full_error(error) from None
         self._number += len(keys)
 
     def __iter__(self) -> Iterator[bytes]:
         for (key,) in self._database.execute("SELECT key FROM entries ORDER BY key"):
             yield key
 
-    def places(self) -> "NDArray[np.intc]":
+    def insertion_order(self) -> "NDArray[np.intc]":
         """Return the places at which the keys were added, in the keys' order."""
         import numpy as np
 
         rows = self._database.execute("SELECT rowid - 1 FROM entries ORDER BY key, rowid")
-        places = (place for (place,) in rows)
-        return np.fromiter(places, dtype=np.intc, count=self._number)
+        insertion_order = (place for (place,) in rows)
+        return np.fromiter(insertion_order, dtype=np.intc, count=self._number)

@@ -159,13 +159,13 @@ def _open_store(place: str | None, *, new: bool = False) -> "Generator[SqlStore]
     Raises:
         InputError: It is a file that is not there, and may not be `new`.
     """
-    from reelbench.llm.ask_options import cache_place
+    from reelbench.llm.ask_options import cache_location
     from reelbench.llm.cache import open_store
     from reelbench.llm.store import is_address
 
     if place and not new and not is_address(place) and not Path(place).is_file():
         raise InputError(f"{place}: no such file")
-    store = open_store(place or cache_place(), console.note)
+    store = open_store(place or cache_location(), console.note)
     try:
         yield store
     finally:

@@ -215,7 +215,7 @@ def _asked_rows(
 ) -> list[_AskedRow]:
     """Return the first, the middle and the last row of a split with rows."""
     from reelbench.tasks.round_trip import right_answer
-    from reelbench.tasks.submissions import hides, reference_of
+    from reelbench.tasks.submissions import has_hidden_answers, reference_of
 
     for split in splits:
         if not split.rows:
@@ -224,7 +224,7 @@ def _asked_rows(
         asked_rows: list[_AskedRow] = []
         for row in [split.rows[place] for place in places]:
             right = None
-            if show and not hides(spec, split.name):
+            if show and not has_hidden_answers(spec, split.name):
                 right = right_answer(spec, reference_of(spec, row))
             options = list(row.get("options", ()))
             videos = _videos_with_lengths(split, row)

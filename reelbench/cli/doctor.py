@@ -271,13 +271,13 @@ def _decoder_versions() -> str:
 
 def _folder_facts() -> dict[str, object]:
     from reelbench.base.settings import home
-    from reelbench.llm.ask_options import cache_place
+    from reelbench.llm.ask_options import cache_location
     from reelbench.llm.store import is_address
     from reelbench.video.frame_store import FrameStore
 
     frames = FrameStore().info()
     existing = next(parent for parent in (home(), *home().parents) if parent.exists())
-    place = cache_place()
+    place = cache_location()
     if is_address(place):
         replies = without_credentials(str(place))
     else:

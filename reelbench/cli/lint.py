@@ -15,10 +15,10 @@ from reelbench.terminal.option_groups import Json, Split, reports_status
 if TYPE_CHECKING:
     from reelbench.stats.option_guesses import GuessTest
     from reelbench.tasks.lint.benchmark_lint import BenchmarkLint
-    from reelbench.tasks.lint.findings import Fault
-    from reelbench.tasks.lint.linter import Measure, RuleResult
+    from reelbench.tasks.lint.findings import RowIssue
+    from reelbench.tasks.lint.linter import RuleResult, ShortcutTest
 
-_SHOWN_FAULTS = 5  # of a rule
+_SHOWN_ISSUES = 5  # of a rule
 
 
 @reports_status
@@ -68,9 +68,9 @@ def lint(
         _show(report)
     for reason in report.absent.values():
         console.note(f"not linted: {reason}")
-    if report.words_untried is not None:
-        console.note(report.words_untried)
-    for entry in report.idle_acceptances():
+    if report.text_only_untried is not None:
+        console.note(report.text_only_untried)
+    for entry in report.unused_acceptances():
         console.note(f"{entry.where}: {entry.rule} no longer finds anything there; remove it")
     if report.findings > report.accepted:
         raise typer.Exit(1)
@@ -101,32 +101,32 @@ def _show(report: "BenchmarkLint") -> None:
             line += f"; {rows} can't be read (`reelbench check` says why)"
         console.write(line)
     for result in report.results:
-        _show_faults(report, result)
-    _show_measures(report)
-    _show_words(report)
+        _show_issues(report, result)
+    _show_shortcuts(report)
+    _show_text_only(report)
     console.write(_summary(report))
 
 
-def _show_faults(report: "BenchmarkLint", result: "RuleResult") -> None:
+def _show_issues(report: "BenchmarkLint", result: "RuleResult") -> None:
     """Print the first faults that nobody has accepted."""
-    faults = [fault for fault in result.faults if report.acceptance(result, fault) is None]
-    for fault in faults[:_SHOWN_FAULTS]:
-        console.write(_fault_line(report, result, fault))
-    if len(faults) > _SHOWN_FAULTS:
-        more = len(faults) - _SHOWN_FAULTS
+    issues = [issue for issue in result.issues if report.acceptance(result, issue) is None]
+    for issue in issues[:_SHOWN_ISSUES]:
+        console.write(_issue_line(report, result, issue))
+    if len(issues) > _SHOWN_ISSUES:
+        more = len(issues) - _SHOWN_ISSUES
         console.write(f"{result.rule.name}: and {more:,} more; --json has all")
 
 
-def _fault_line(report: "BenchmarkLint", result: "RuleResult", fault: "Fault") -> str:
+def _issue_line(report: "BenchmarkLint", result: "RuleResult", issue: "RowIssue") -> str:
     """Return a fault in a line: rule, rows by split, and what is wrong."""
     ids_of_split: dict[str, dict[str, None]] = {}
-    for question in fault.rows:
+    for question in issue.rows:
         ids_of_split.setdefault(question.split, {})[question.id] = None
-    places = [f"{split} {first_of(list(ids), 3)}" for split, ids in ids_of_split.items()]
-    return visible(f"{result.rule.name}: {'; '.join(places)}: {report.words_of(fault)}")
+    rows_of_splits = [f"{split} {first_of(list(ids), 3)}" for split, ids in ids_of_split.items()]
+    return visible(f"{result.rule.name}: {'; '.join(rows_of_splits)}: {report.describe(issue)}")
 
 
-def _show_measures(report: "BenchmarkLint") -> None:
+def _show_shortcuts(report: "BenchmarkLint") -> None:
     """Print the ways to choose an option, and how far chance explains each."""
     table = console.table(
         "Ways to choose an option without understanding it",
@@ -142,27 +142,27 @@ def _show_measures(report: "BenchmarkLint") -> None:
         "",
     )
     for result in report.results:
-        for measure in result.measures:
+        for shortcut_test in result.shortcut_tests:
             mark = ""
-            if measure.is_finding:
+            if shortcut_test.is_finding:
                 mark = "finding"
-                if report.acceptance_of_measure(result, measure) is not None:
+                if report.acceptance_of_shortcut(result, shortcut_test) is not None:
                     mark = "accepted"
-            table.add_row(result.rule.name, *_cells(measure), mark)
+            table.add_row(result.rule.name, *_cells(shortcut_test), mark)
     if table.row_count:
         console.show(table)
 
 
-def _show_words(report: "BenchmarkLint") -> None:
+def _show_text_only(report: "BenchmarkLint") -> None:
     """Print what words alone can do, by split and label."""
     for score in report.words:
-        _write_words_score(f"{report.spec.id} {score.split}", score.test)
+        _write_text_only_score(f"{report.spec.id} {score.split}", score.test)
         for label, part in score.by_label.items():
-            _write_words_score(f"  {label}", part.test)
+            _write_text_only_score(f"  {label}", part.test)
         console.write(f"  always the training folds' best letter: {100 * score.constant:.1f} %")
 
 
-def _write_words_score(name: str, test: "GuessTest") -> None:
+def _write_text_only_score(name: str, test: "GuessTest") -> None:
     """Print how often words alone are right in a split, or under a label."""
     line = f"{name}: words alone, trained: {100 * test.value:.1f} % "
     line += f"(chance {100 * test.chance:.1f}; interval {_interval(test)})"
@@ -176,16 +176,16 @@ def _interval(test: "GuessTest") -> str:
     return interval(ends, 1)
 
 
-def _cells(measure: "Measure") -> list[str]:
+def _cells(shortcut_test: "ShortcutTest") -> list[str]:
     return [
-        measure.split,
-        measure.way.what,
-        f"{measure.rows:,}",
-        f"{measure.videos:,}",
-        number(100 * measure.test.value, 1),
-        number(100 * measure.test.chance, 1),
-        _interval(measure.test),
-        p_value(measure.p_adjusted),
+        shortcut_test.split,
+        shortcut_test.shortcut.description,
+        f"{shortcut_test.rows:,}",
+        f"{shortcut_test.videos:,}",
+        number(100 * shortcut_test.test.value, 1),
+        number(100 * shortcut_test.test.chance, 1),
+        _interval(shortcut_test.test),
+        p_value(shortcut_test.p_adjusted),
     ]
 
 

@@ -206,7 +206,7 @@ def _first_rows(spec: "BenchmarkSpec") -> _Trial:
     faults: list[str] = []
     split = spec.default_split
     try:
-        entries = mapped_rows.read_each(spec, locate(spec.id).paths, split)
+        entries = mapped_rows.read_rows_or_errors(spec, locate(spec.id).paths, split)
         with console.progress("reading its rows", None) as show:
             for entry in counted(entries, show):
                 if isinstance(entry.row, InputError):

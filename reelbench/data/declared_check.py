@@ -190,14 +190,14 @@ class _SplitCheck:
         errata = read_errata(self.spec, self.split)
         rows_with_erratum: list[Row] = []
         upstream = upstream_split(self.spec, self.split)
-        for entry in mapped_rows.read_each(self.spec, self.files, upstream):
+        for entry in mapped_rows.read_rows_or_errors(self.spec, self.files, upstream):
             if isinstance(entry.row, InputError):
                 faults.append(str(entry.row))
                 continue
             self._add_row(entry.row, entry.where)
             if errata is not None and entry.row["id"] in errata.by_id:
                 rows_with_erratum.append(entry.row)
-            if entry.is_moved_to_zero:
+            if entry.is_clamped_to_zero:
                 places_before_zero.append(entry.where)
             if entry.padded_time:
                 padded_times.append(f"{entry.where}: {entry.padded_time!r}")
@@ -250,7 +250,7 @@ class _SplitCheck:
         self._note_media(row, where)
         self._note_span(row, where)
         self._count_labels(row)
-        if not self.spec.asks_choice and option_texts.options_within(row["question"]):
+        if not self.spec.asks_choice and option_texts.split_off_options(row["question"]):
             self.with_options += 1
 
     def _note_media(self, row: Row, where: str) -> None:

@@ -64,7 +64,7 @@ class SplitData:
         unreadable = 0
         all_rows = 0
         split = upstream_split(self.spec, self.split)
-        for entry in mapped_rows.read_each(self.spec, self.paths, split):
+        for entry in mapped_rows.read_rows_or_errors(self.spec, self.paths, split):
             all_rows += 1
             if isinstance(entry.row, InputError):
                 unreadable += 1
@@ -78,7 +78,7 @@ class SplitData:
         by_id = {row["id"]: row for row in self.rows}
         numbered: list[Row | None] = []
         split = upstream_split(self.spec, self.split)
-        for entry in mapped_rows.read_each(self.spec, self.paths, split):
+        for entry in mapped_rows.read_rows_or_errors(self.spec, self.paths, split):
             if isinstance(entry.row, InputError):
                 numbered.append(None)
             elif entry.row["id"] in by_id:

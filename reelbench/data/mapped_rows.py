@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError, first_of
 from reelbench.base.tables import as_text
-from reelbench.base.temporary_tables import IDS_AT_ONCE, PlacedId, UniqueIds
+from reelbench.base.temporary_tables import IDS_PER_BATCH, IdWithLocation, UniqueIds
 from reelbench.base.values import batches, is_array
 from reelbench.data import row_pictures
 from reelbench.data.option_texts import (
     SEVERAL_LETTERS,
     Options,
-    answer_forms,
-    place_of,
-    plain_text,
+    matching_answer_formats,
+    normalised_text,
+    option_index,
     read_options,
     split_options,
 )
@@ -33,10 +33,10 @@ from reelbench.data.row_cells import (
     as_list,
     cell,
     cell_texts,
-    filled,
+    fill_template,
     is_filled,
     parse_literal,
-    parts_of,
+    parse_template,
 )
 from reelbench.data.row_tables import table
 from reelbench.data.video_windows import (
@@ -46,12 +46,12 @@ from reelbench.data.video_windows import (
     seconds,
 )
 from reelbench.registry import rows
-from reelbench.registry.mapping_words import ANSWERS, is_number_text, plain_word
+from reelbench.registry.mapping_words import ANSWERS, is_number_text, normalised_word
 from reelbench.registry.row_columns import ALSO, ASKED, DURATION, GROUP, PICTURES
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.scoring_kinds import KINDS_OF_NUMBERS
 from reelbench.registry.spec import (
-    AnswerForm,
+    AnswerFormat,
     BenchmarkSpec,
     DrawnOptions,
     RowMapping,
@@ -60,44 +60,46 @@ from reelbench.registry.spec import (
 
 _PAIR = 2
 _SECONDS_PER_UNIT: Mapping[SpanUnit, float] = {"milliseconds": 0.001, "minutes": 60.0}
-_UNANSWERED = ("id", "video", "videos", "question", "language", "options")
+_COLUMNS_WITHOUT_ANSWER = ("id", "video", "videos", "question", "language", "options")
 _RULES_WITH_LEVELS = ("chain", "gate")
 
 
-class ReadRow(NamedTuple):
+class RowOrError(NamedTuple):
     """A row or its fault, and its place in the file."""
 
     where: str
     row: "rows.Row | InputError"
-    is_moved_to_zero: bool = False
+    is_clamped_to_zero: bool = False
     """True where the row's span began a little before 0, and was moved there."""
 
     padded_time: str = ""
     """A time of the row's span with a leading zero, such as `01.30`, counted in seconds."""
 
-    unanswered: "rows.Row | None" = None
+    row_without_answer: "rows.Row | None" = None
     """Of a row that can't be read: its question and options, where these can be."""
 
 
 def read(spec: BenchmarkSpec, paths: Sequence[Path], split: str) -> Iterator[rows.Row]:
     """Yield the rows of a benchmark that a file declares."""
-    skips = spec.mapping is not None and spec.mapping.skip is not None
-    first_fault: InputError | None = None
+    skips_unreadable = spec.mapping is not None and spec.mapping.skip is not None
+    first_error: InputError | None = None
     has_rows = False
-    for entry in read_each(spec, paths, split):
+    for entry in read_rows_or_errors(spec, paths, split):
         if not isinstance(entry.row, InputError):
             has_rows = True
             yield entry.row
             continue
-        first_fault = first_fault or entry.row
-        if not skips:
-            raise first_fault
+        first_error = first_error or entry.row
+        if not skips_unreadable:
+            raise first_error
     # Where no row can be read at all, something else is wrong than a row.
-    if first_fault is not None and not has_rows:
-        raise first_fault
+    if first_error is not None and not has_rows:
+        raise first_error
 
 
-def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> Iterator[ReadRow]:
+def read_rows_or_errors(
+    spec: BenchmarkSpec, paths: Sequence[Path], split: str = ""
+) -> Iterator[RowOrError]:
     """Yield each row or its fault, with its place.
 
     Raises:
@@ -106,48 +108,51 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> It
     mapping = spec.mapping
     if mapping is None:
         raise InputError(f"{spec.id}: its own reader reads its rows")
-    form = mapping.answer_is
-    if form is None and (spec.asks_choice or spec.row_kind == "mixed"):
-        form = _form_of_answers(_question_entries(spec, mapping, paths, split))
+    answer_format = mapping.answer_is
+    if answer_format is None and (spec.asks_choice or spec.row_kind == "mixed"):
+        answer_format = _infer_answer_format(_question_entries(spec, mapping, paths, split))
     ids = UniqueIds()
-    for entries in batches(_read_questions(spec, mapping, paths, split, form), IDS_AT_ONCE):
-        yield from _with_repeats_at_fault(entries, ids)
+    for entries in batches(
+        _read_questions(spec, mapping, paths, split, answer_format), IDS_PER_BATCH
+    ):
+        yield from _mark_repeated_ids(entries, ids)
 
 
-def _with_repeats_at_fault(entries: list[ReadRow], ids: UniqueIds) -> list[ReadRow]:
-    """Return rows in which one whose id occurred before is at fault.
+def _mark_repeated_ids(entries: list[RowOrError], ids: UniqueIds) -> list[RowOrError]:
+    """Return rows, with an error in place of each whose id occurred before.
 
     Args:
         entries: The next rows.
         ids: The ids so far, to which these rows' are added.
     """
-    sound_rows: list[_SoundRow] = []
-    for number, entry in enumerate(entries):
+    valid_rows: list[_ValidRow] = []
+    for position, entry in enumerate(entries):
         if not isinstance(entry.row, InputError):
-            sound_rows.append(_SoundRow(number, entry.where, entry.row))
-    placed_ids = [PlacedId(row["id"], where, None) for _, where, row in sound_rows]
-    told_apart = list(entries)
-    for place, first_place in ids.first_places(placed_ids).items():
-        number, where, row = sound_rows[place]
-        told_apart[number] = _row_with_repeated_id(where, row, first_place)
-    return told_apart
+            valid_rows.append(_ValidRow(position, entry.where, entry.row))
+    ids_with_location = [IdWithLocation(row["id"], where, None) for _, where, row in valid_rows]
+    checked_entries = list(entries)
+    for repeat, first_location in ids.first_locations(ids_with_location).items():
+        valid_row = valid_rows[repeat]
+        checked_entries[valid_row.position] = _repeated_id_error(valid_row, first_location)
+    return checked_entries
 
 
-class _SoundRow(NamedTuple):
-    """A row that could be read, its number among the next ones, and its place."""
+class _ValidRow(NamedTuple):
+    """A readable row, its index in the batch, and its location in the file."""
 
-    number: int
+    position: int
     where: str
     row: rows.Row
 
 
-def _row_with_repeated_id(where: str, row: rows.Row, first_place: str) -> ReadRow:
-    """Return a row whose id occurred before as one at fault."""
-    fault = InputError(f"{where}: the id {row['id']!r} occurs twice, first at {first_place}")
+def _repeated_id_error(valid_row: _ValidRow, first_location: str) -> RowOrError:
+    """Return the error in place of a row whose id occurred before."""
+    _, where, row = valid_row
+    error = InputError(f"{where}: the id {row['id']!r} occurs twice, first at {first_location}")
     if not row.get("options"):
-        return ReadRow(where, fault)
-    unanswered = {name: row[name] for name in _UNANSWERED if name in row}
-    return ReadRow(where, fault, unanswered={**unanswered, "answer": ""})
+        return RowOrError(where, error)
+    row_without_answer = {name: row[name] for name in _COLUMNS_WITHOUT_ANSWER if name in row}
+    return RowOrError(where, error, row_without_answer={**row_without_answer, "answer": ""})
 
 
 def _read_questions(
@@ -155,8 +160,8 @@ def _read_questions(
     mapping: RowMapping,
     paths: Sequence[Path],
     split: str,
-    form: AnswerForm | None,
-) -> Iterator[ReadRow]:
+    answer_format: AnswerFormat | None,
+) -> Iterator[RowOrError]:
     """Yield each row or its fault, whether or not its id occurred before."""
     absent_columns: list[str] = []
     if not isinstance(mapping.columns.get("answer", ""), str):
@@ -164,16 +169,16 @@ def _read_questions(
     has_rows = False
     for where, question in _question_entries(spec, mapping, paths, split):
         if isinstance(question, InputError):
-            yield ReadRow(where, question)
+            yield RowOrError(where, question)
             continue
         has_rows = True
         absent_columns = list(filterfalse(question.has, absent_columns))
         try:
-            row = question.row(form)
+            row = question.row(answer_format)
         except InputError as error:
-            yield ReadRow(where, error, unanswered=question.unanswered())
+            yield RowOrError(where, error, row_without_answer=question.row_without_answer())
         else:
-            yield ReadRow(where, row, question.is_moved_to_zero, question.padded_time)
+            yield RowOrError(where, row, question.is_clamped_to_zero, question.padded_time)
     if has_rows and absent_columns:
         raise InputError(
             f"{first_of(list(map(str, paths)))}: no row has the column {absent_columns[0]!r}, "
@@ -193,31 +198,33 @@ def _question_entries(
 ) -> Iterator[_QuestionEntry]:
     """Yield the questions of files, one after the other: a table may have millions."""
     group_sizes: dict[str, int] = {}
-    upstream = table(paths, mapping.each, mapping.line, mapping.join, names_files=True)
-    passed_over = 0
+    table_rows = table(paths, mapping.each, mapping.line, mapping.join, names_files=True)
+    filtered_out = 0
     number = 0
-    for number, (where, row_cells) in enumerate(upstream, start=1):
+    for number, (where, row_cells) in enumerate(table_rows, start=1):
         if isinstance(row_cells, InputError):
             yield _QuestionEntry(where, row_cells)
             continue
         try:
             cells = _with_parts(row_cells, mapping.parts, where)
-            if not _is_asked(cells, mapping.where, where):
-                passed_over += 1
+            if not _passes_filter(cells, mapping.where, where):
+                filtered_out += 1
                 continue
             question = _Question(spec, mapping, where, {ROW: number, **cells}, split=split)
-            question.count_in_group(group_sizes)
+            question.assign_group(group_sizes)
         except InputError as error:
             yield _QuestionEntry(where, error)
         else:
             yield _QuestionEntry(where, question)
-    if passed_over and passed_over == number:
-        raise InputError(_no_row_is_asked(paths, mapping.where))
+    if filtered_out and filtered_out == number:
+        raise InputError(_no_row_passes_message(paths, mapping.where))
 
 
-def _no_row_is_asked(paths: Sequence[Path], words_by_column: Mapping[str, Sequence[str]]) -> str:
+def _no_row_passes_message(
+    paths: Sequence[Path], allowed_by_column: Mapping[str, Sequence[str]]
+) -> str:
     conditions: list[str] = []
-    for column, words in words_by_column.items():
+    for column, words in allowed_by_column.items():
         conditions.append(f"{column}: {' or '.join(words)}")
     return f"{first_of(list(map(str, paths)))}: `where` asks no row ({'; '.join(conditions)})"
 
@@ -228,23 +235,25 @@ def _with_parts(cells: Cells, templates: Mapping[str, str], where: str) -> Cells
     for column, template in templates.items():
         title = f"{where}: {column}"
         text = as_text(cell(cells, column, where), title) or ""
-        parts = parts_of(text, template)
+        parts = parse_template(text, template)
         if parts is None:
             raise InputError(f"{title} is {text[:80]!r}, expected {template}")
         all_cells.update(parts)
     return all_cells
 
 
-def _is_asked(cells: Cells, words_by_column: Mapping[str, Sequence[str]], where: str) -> bool:
+def _passes_filter(
+    cells: Cells, allowed_by_column: Mapping[str, Sequence[str]], where: str
+) -> bool:
     """Return True for a row that has one of the words in each column."""
-    for column, words in words_by_column.items():
+    for column, words in allowed_by_column.items():
         text = as_text(cell(cells, column, where), f"{where}: {column}")
-        if plain_word(text or "") not in words:
+        if normalised_word(text or "") not in words:
             return False
     return True
 
 
-def _form_of_answers(entries: Iterable[_QuestionEntry]) -> AnswerForm | None:
+def _infer_answer_format(entries: Iterable[_QuestionEntry]) -> AnswerFormat | None:
     """Return the form in which all answers can be read, or most of them."""
     first_place = ""
     has_choices = False
@@ -259,7 +268,7 @@ def _form_of_answers(entries: Iterable[_QuestionEntry]) -> AnswerForm | None:
             answered_options += [(choice.options, answer) for answer in choice.answers]
     if not has_choices:
         return None
-    forms = answer_forms(answered_options)
+    forms = matching_answer_formats(answered_options)
     if len(forms) > 1:
         ways = " or as ".join(forms)
         raise InputError(
@@ -267,7 +276,7 @@ def _form_of_answers(entries: Iterable[_QuestionEntry]) -> AnswerForm | None:
             "answer_is"
         )
     if not forms:
-        forms = answer_forms(answered_options, share=0)
+        forms = matching_answer_formats(answered_options, share=0)
     return forms[0] if forms else "letter"
 
 
@@ -286,7 +295,7 @@ class _Question:
     ) -> None:
         """Read the row's kind. InputError where it can't be read."""
         self.where = where
-        self.is_moved_to_zero = False
+        self.is_clamped_to_zero = False
         self.padded_time = ""
         self._spec = spec
         self._mapping = mapping
@@ -294,13 +303,13 @@ class _Question:
         self._has_answers = bool(ANSWERS & mapping.columns.keys())
         self._kind = spec.row_kind
         if spec.row_kind == "mixed":
-            self._kind = self._word_for(mapping.kinds, mapping.kind_column, "kind", split)
+            self._kind = self._translated_value(mapping.kinds, mapping.kind_column, "kind", split)
         self.asks_choice = self._kind in {"choice", "grounded_choice"}
         self._group: list[str] = []
 
     # --- groups
 
-    def count_in_group(self, sizes: dict[str, int]) -> None:
+    def assign_group(self, sizes: dict[str, int]) -> None:
         """Find the row's group, its rule and its level.
 
         Args:
@@ -314,7 +323,7 @@ class _Question:
             return
         names = [as_text(self._cell(column), column) or "" for column in group.by]
         name = "|".join(names)
-        rule = self._word_for(group.rules, group.column, "group.rule")
+        rule = self._translated_value(group.rules, group.column, "group.rule")
         place = sizes.get(name, 0) + 1
         sizes[name] = place
         level = place
@@ -325,13 +334,15 @@ class _Question:
                 raise InputError(f"{where} is 0, and the levels of a chain begin at 1")
         self._group = [name, rule, str(level)]
 
-    def _word_for(self, words: Mapping[str, str], column: str, key: str, default: str = "") -> str:
+    def _translated_value(
+        self, words: Mapping[str, str], column: str, key: str, default: str = ""
+    ) -> str:
         """Return the word that a column's value, or the default, stands for."""
         value = default
         if column:
-            value = plain_word(as_text(self._cell(column), column) or "")
+            value = normalised_word(as_text(self._cell(column), column) or "")
         for word, meaning in words.items():
-            if plain_word(word) == value:
+            if normalised_word(word) == value:
                 return meaning
         raise InputError(
             f"{self.where}: {column} is {value!r}, expected {', '.join(words)} ({key})"
@@ -396,38 +407,38 @@ class _Question:
                 cells += as_list(parse_literal(self._cell(column)))
         return cells
 
-    def _letter_of_answer(self, form: AnswerForm, options: Options, answer: str) -> str:
+    def _letter_of_answer(self, answer_format: AnswerFormat, options: Options, answer: str) -> str:
         """Return the letter of the option that an answer names. InputError where it names none."""
-        place = place_of(answer, options, form)
+        place = option_index(answer, options, answer_format)
         if place is not None:
             return LETTERS[place]
-        alike = [text for text in options.texts if plain_text(text) == plain_text(answer)]
+        alike = [text for text in options.texts if normalised_text(text) == normalised_text(answer)]
         letters: set[str] = set()
         if SEVERAL_LETTERS.fullmatch(answer):
             letters.update(re.findall(r"\w", answer.upper()))
         if len(alike) > 1:
             fault = f"is {len(alike)} of its options, which are alike"
-        elif form == "letter" and letters and letters <= set(options.keys):
+        elif answer_format == "letter" and letters and letters <= set(options.keys):
             fault = (
                 "names several options: `answers: any`, or `all`, says that several may be right"
             )
         else:
             named = zip(options.keys, options.texts, strict=True)
             listed = "; ".join(f"{key}: {text}" for key, text in named)
-            fault = f"is not one of its options ({listed}), read as {form}"
+            fault = f"is not one of its options ({listed}), read as {answer_format}"
         raise InputError(f"{self.where}: the answer {answer!r} {fault}")
 
     # --- the row
 
-    def row(self, form: AnswerForm | None) -> rows.Row:
+    def row(self, answer_format: AnswerFormat | None) -> rows.Row:
         """Return the normalised row. InputError where a cell can't be read.
 
         Args:
-            form: How the right option is named.
+            answer_format: How the right option is named.
         """
         row: rows.Row = {}
         self._add_question(row)
-        self._add_answers(row, form)
+        self._add_answers(row, answer_format)
         if self._group:
             row[GROUP.name] = self._group
         if self._spec.asks_span:
@@ -438,7 +449,7 @@ class _Question:
                 row[column.name] = self._extra_value(column.name, column.dtype)
         return row
 
-    def unanswered(self) -> rows.Row | None:
+    def row_without_answer(self) -> rows.Row | None:
         """Return the question and its options without the answer. None where they can't be read."""
         if not self.asks_choice:
             return None
@@ -487,7 +498,7 @@ class _Question:
             return self._spec.languages[0]
         return as_text(language, self.where)
 
-    def _add_answers(self, row: rows.Row, form: AnswerForm | None) -> None:
+    def _add_answers(self, row: rows.Row, answer_format: AnswerFormat | None) -> None:
         """Add the columns of options and right answers that the row's kind has."""
         is_mixed = self._spec.row_kind == "mixed"
         has_texts = is_mixed or self._spec.row_kind == "open"
@@ -495,9 +506,10 @@ class _Question:
             row[ASKED.name] = [self._kind]
             row["options"] = []
         answers: list[str] = []
-        if self.asks_choice and form is not None:
+        if self.asks_choice and answer_format is not None:
             letters = {
-                self._letter_of_answer(form, self.choice.options, a) for a in self.choice.answers
+                self._letter_of_answer(answer_format, self.choice.options, a)
+                for a in self.choice.answers
             }
             row["options"] = list(self.choice.options.texts)
             row["answer"] = "".join(sorted(letters))
@@ -539,7 +551,7 @@ class _Question:
         ends = read_windows(value, where, unit)
         if unit == "seconds":
             self.padded_time = padded_time(value)
-        self.is_moved_to_zero = min(ends) < 0
+        self.is_clamped_to_zero = min(ends) < 0
         first_second = 0.0
         if self._mapping.span_from == "clip":
             first_second = next(iter(self._clip_in_seconds()), 0.0)
@@ -636,10 +648,10 @@ class _Question:
     def _title(self, name: str) -> str:
         """Return the row's place and a column's name, ours and upstream's."""
         source = self._mapping.columns.get(name, name)
-        upstream = source if isinstance(source, str) else ", ".join(source)
-        if upstream == name:
+        table_rows = source if isinstance(source, str) else ", ".join(source)
+        if table_rows == name:
             return f"{self.where}: {name}"
-        return f"{self.where}: {name} ({upstream})"
+        return f"{self.where}: {name} ({table_rows})"
 
     def _cell_value(self, name: str) -> Any:  # noqa: ANN401 - a cell, or a list of cells
         """Return the value of a column of ours: a cell, several, or a filled template."""
@@ -648,11 +660,11 @@ class _Question:
         source = self._mapping.columns.get(name, name)
         if not isinstance(source, str):
             return [self._cell(column) for column in source]
-        value = filled(self._cells, source, self.where)
+        value = fill_template(self._cells, source, self.where)
         words = self._mapping.words.get(name)
         if words is None:
             return value
-        word = plain_word(as_text(value, self._title(name)) or "")
+        word = normalised_word(as_text(value, self._title(name)) or "")
         if word not in words:
             listed = first_of(list(words), 12)
             raise InputError(f"{self._title(name)} is {word!r}, expected {listed}")

@@ -11,7 +11,7 @@ from reelbench.base.tables import as_text
 from reelbench.base.values import is_array, is_object
 from reelbench.data.row_cells import parse_literal
 from reelbench.registry.rows import LETTERS
-from reelbench.registry.spec import AnswerForm
+from reelbench.registry.spec import AnswerFormat
 
 SEVERAL_LETTERS = re.compile(r"\s*[A-Za-z](?:\s*+[,;/&+]?\s*+[A-Z])+\s*")
 
@@ -32,7 +32,7 @@ _INLINE_LABEL = re.compile(r"(?:^|(?<=[\s;,]))\(?([A-Ja-j])[).:、][ \t]*(?=\S)"
 """A letter in front of an option, of several that stand in one line."""
 _OPTION_NAMED = re.compile(rf"{_OPTION_WORD}(?=([A-Za-z]|\d{{1,2}})\s*$)", re.IGNORECASE)
 
-_DRESSED = re.compile(
+_TAGGED_OR_BOXED = re.compile(
     r"\s*(?:<answer>(.*)</answer>|\$?\\boxed\{(.*)\}\$?)\s*", re.IGNORECASE | re.DOTALL
 )
 """An answer as models are trained to give it."""
@@ -109,9 +109,9 @@ def _named_options(value: Any, where: str) -> list[_NamedOption]:  # noqa: ANN40
         return named_options
     if is_array(parts):
         named_options: list[_NamedOption] = []
-        for place, text in enumerate(parts):
+        for index, text in enumerate(parts):
             # There may be more options than letters, which is told later.
-            letter = LETTERS[place : place + 1]
+            letter = LETTERS[index : index + 1]
             named_options.append(_NamedOption(letter, text))
         return named_options
     raise InputError(f"{where} is a {type(value).__name__}, expected a list of options")
@@ -141,7 +141,7 @@ class _LabelledTexts(NamedTuple):
 
 def _labelled_texts(line: str) -> _LabelledTexts | None:
     """Return the lettered texts that a line ends in. None where there are none."""
-    starts = _starts_of_labels(line)
+    starts = _label_positions(line)
     if not starts:
         return None
     texts: list[str] = []
@@ -154,7 +154,7 @@ def _labelled_texts(line: str) -> _LabelledTexts | None:
     return _LabelledTexts(before=line[: starts[0]], texts=tuple(texts))
 
 
-def _starts_of_labels(line: str) -> list[int]:
+def _label_positions(line: str) -> list[int]:
     """Return the places in a line of the letters A, B and so on.
 
     They begin with its last A.
@@ -202,7 +202,7 @@ class QuestionOptions(NamedTuple):
     options: Options
 
 
-def options_within(question: str) -> QuestionOptions | None:
+def split_off_options(question: str) -> QuestionOptions | None:
     """Return a question parted from the options that it ends in, or None.
 
     The options stand on a line each, with letters or numbers in order in front, or behind one
@@ -249,12 +249,12 @@ def _options_in_last_line(question: str) -> QuestionOptions | None:
 
 
 def split_options(question: str, where: str) -> QuestionOptions:
-    """Return a question parted from its options, as `options_within` does.
+    """Return a question parted from its options, as `split_off_options` does.
 
     Raises:
         InputError: The question ends in none.
     """
-    parts = options_within(question)
+    parts = split_off_options(question)
     if parts is None:
         raise InputError(
             f"{where} ends in no options: expected `A. …`, a line each or in the last line "
@@ -267,59 +267,59 @@ def split_options(question: str, where: str) -> QuestionOptions:
 # ----------------------------------------------------------------------------------------------
 
 
-def plain_text(text: str) -> str:
+def normalised_text(text: str) -> str:
     """Return a text in small letters, with single spaces between its words."""
     return " ".join(text.split()).casefold()
 
 
-_FORMS: tuple[AnswerForm, ...] = ("letter", "text", "index0", "index1")
+_ANSWER_FORMATS: tuple[AnswerFormat, ...] = ("letter", "text", "index0", "index1")
 """The ways to name an option, the preferred ones first."""
 
 
-_Places = tuple[int | None, ...]
+_OptionIndices = tuple[int | None, ...]
 """The place of the option that each answer names."""
 
 
-def place_of(answer: str, options: Options, form: AnswerForm) -> int | None:
+def option_index(answer: str, options: Options, answer_format: AnswerFormat) -> int | None:
     r"""Return the place of the option that an answer in this form names, or None.
 
     It may stand in a tag or a box (`<answer>B</answer>`, `\\boxed{B}`), as answers to train on do.
     """
-    dressed = _DRESSED.fullmatch(answer)
-    if dressed is not None:
-        answer = (dressed[1] or dressed[2] or "").strip()
-    if form == "index0":
-        return _place_by_number(answer, options, first=0)
-    if form == "index1":
-        return _place_by_number(answer, options, first=1)
-    if form == "text":
-        return _place_by_text(answer, options)
-    return _place_by_letter(answer, options)
+    tagged_answer = _TAGGED_OR_BOXED.fullmatch(answer)
+    if tagged_answer is not None:
+        answer = (tagged_answer[1] or tagged_answer[2] or "").strip()
+    if answer_format == "index0":
+        return _index_by_number(answer, options, first=0)
+    if answer_format == "index1":
+        return _index_by_number(answer, options, first=1)
+    if answer_format == "text":
+        return _index_by_text(answer, options)
+    return _index_by_letter(answer, options)
 
 
-def _place_by_number(answer: str, options: Options, *, first: int) -> int | None:
+def _index_by_number(answer: str, options: Options, *, first: int) -> int | None:
     if not re.fullmatch(r"\d{1,3}", answer.strip()):
         return None
-    place = int(answer) - first
-    if 0 <= place < len(options.texts):
-        return place
+    index = int(answer) - first
+    if 0 <= index < len(options.texts):
+        return index
     return None
 
 
-def _place_by_text(answer: str, options: Options) -> int | None:
+def _index_by_text(answer: str, options: Options) -> int | None:
     for texts in (options.texts, options.raw):
         if texts.count(answer.strip()) == 1:
             return texts.index(answer.strip())
-    plain_texts = [plain_text(text) for text in options.texts]
-    plain_answer = plain_text(answer)
-    without_full_stop = plain_answer.removesuffix(_FULL_STOP)
-    for text in (plain_answer, without_full_stop):
-        if plain_texts.count(text) == 1:
-            return plain_texts.index(text)
+    normalised_texts = [normalised_text(text) for text in options.texts]
+    normalised_answer = normalised_text(answer)
+    without_full_stop = normalised_answer.removesuffix(_FULL_STOP)
+    for text in (normalised_answer, without_full_stop):
+        if normalised_texts.count(text) == 1:
+            return normalised_texts.index(text)
     return None
 
 
-def _place_by_letter(answer: str, options: Options) -> int | None:
+def _index_by_letter(answer: str, options: Options) -> int | None:
     """Return the place of the option whose key or letter an answer names."""
     answer = _OPTION_NAMED.sub("", answer)
     if answer in options.keys:
@@ -334,17 +334,21 @@ def _place_by_letter(answer: str, options: Options) -> int | None:
             return None
         text_behind_letter = match[3]
     letter = match[1] or match[2]
-    place = LETTERS.index(letter.upper())
-    if place >= len(options.texts):
+    index = LETTERS.index(letter.upper())
+    if index >= len(options.texts):
         return None
-    is_whole_option = plain_text(answer) == plain_text(options.raw[place])
-    is_option_text = plain_text(text_behind_letter or "") == plain_text(options.texts[place])
+    is_whole_option = normalised_text(answer) == normalised_text(options.raw[index])
+    is_option_text = normalised_text(text_behind_letter or "") == normalised_text(
+        options.texts[index]
+    )
     if text_behind_letter is None or is_whole_option or is_option_text:
-        return place
+        return index
     return None
 
 
-def answer_forms(questions: Sequence[tuple[Options, str]], share: float = 1.0) -> list[AnswerForm]:
+def matching_answer_formats(
+    questions: Sequence[tuple[Options, str]], share: float = 1.0
+) -> list[AnswerFormat]:
     """Return the forms in which most answers name one of their options.
 
     Forms that read all answers alike count once, by the preferred one.
@@ -353,20 +357,22 @@ def answer_forms(questions: Sequence[tuple[Options, str]], share: float = 1.0) -
         questions: The options and the answer of each question.
         share: The part of the answers that must name an option, at least.
     """
-    form_of_places: dict[_Places, AnswerForm] = {}
-    for form in _FORMS:
-        places = tuple(place_of(answer, options, form) for options, answer in questions)
-        form_of_places.setdefault(places, form)
-    most = max(map(_count_named, form_of_places))
-    if not most or most < share * len(questions):
+    format_by_indices: dict[_OptionIndices, AnswerFormat] = {}
+    for answer_format in _ANSWER_FORMATS:
+        indices = tuple(
+            option_index(answer, options, answer_format) for options, answer in questions
+        )
+        format_by_indices.setdefault(indices, answer_format)
+    most_named = max(map(_count_named, format_by_indices))
+    if not most_named or most_named < share * len(questions):
         return []
-    forms: list[AnswerForm] = []
-    for places, form in form_of_places.items():
-        if _count_named(places) == most:
-            forms.append(form)
-    return forms
+    answer_formats: list[AnswerFormat] = []
+    for indices, answer_format in format_by_indices.items():
+        if _count_named(indices) == most_named:
+            answer_formats.append(answer_format)
+    return answer_formats
 
 
-def _count_named(places: _Places) -> int:
+def _count_named(indices: _OptionIndices) -> int:
     """Return the number of answers that name an option."""
-    return len(places) - places.count(None)
+    return len(indices) - indices.count(None)

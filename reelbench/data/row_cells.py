@@ -11,7 +11,7 @@ from reelbench.base import bounds
 from reelbench.base.errors import InputError, first_of
 from reelbench.base.tables import as_text
 from reelbench.base.values import is_array, is_object
-from reelbench.registry.mapping_words import PLACE, ROW_NUMBER
+from reelbench.registry.mapping_words import PLACEHOLDER, ROW_NUMBER
 
 ROW = ROW_NUMBER
 FILE = "file"
@@ -28,20 +28,20 @@ def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever
     """
     if name in cells:
         return cells[name]
-    plain_name = _plain_column(name)
+    plain_name = _normalised_column(name)
     for column in cells:
-        if _plain_column(column) == plain_name:
+        if _normalised_column(column) == plain_name:
             return cells[column]
     value: Any = cells
     for part in name.split("."):
-        value = _value_within(value, part)
+        value = _nested_value(value, part)
         if value is _ABSENT:
             names = [column for column in cells if column not in (ROW, FILE)]
             raise InputError(f"{where}: has no column {name!r}; it has {first_of(names, 12)}")
     return value
 
 
-def filled(cells: Cells, source: str, where: str) -> Any:  # noqa: ANN401 - whatever the file holds
+def fill_template(cells: Cells, source: str, where: str) -> Any:  # noqa: ANN401 - whatever the file holds
     """Return a row's value in a column, or the text of a template of columns.
 
     Raises:
@@ -57,16 +57,16 @@ def filled(cells: Cells, source: str, where: str) -> Any:  # noqa: ANN401 - what
             raise InputError(f"{where}: {column} is empty")
         return text
 
-    return PLACE.sub(text_of, source)
+    return PLACEHOLDER.sub(text_of, source)
 
 
-def parts_of(text: str, template: str) -> dict[str, str] | None:
+def parse_template(text: str, template: str) -> dict[str, str] | None:
     """Return the named parts of a text. None where it has another form.
 
     A part begins behind the last place of the text before it: of `{film}_{place}` and `a_b_3` the
     place is 3.
     """
-    first_text, *names_and_texts = PLACE.split(template)
+    first_text, *names_and_texts = PLACEHOLDER.split(template)
     names = names_and_texts[::2]
     texts_between = names_and_texts[1:-1:2]
     last_text = names_and_texts[-1]
@@ -86,11 +86,11 @@ def parts_of(text: str, template: str) -> dict[str, str] | None:
 _ABSENT = object()
 
 
-def _plain_column(name: str) -> str:
+def _normalised_column(name: str) -> str:
     return name.replace(" ", "_").casefold()
 
 
-def _value_within(value: Any, key: str) -> Any:  # noqa: ANN401 - any JSON value
+def _nested_value(value: Any, key: str) -> Any:  # noqa: ANN401 - any JSON value
     """Return an object's value of a key, or the list of several objects' values."""
     if not is_array(value) or not value:
         return _value_of_key(value, key)

@@ -11,7 +11,7 @@ from reelbench.base.files import read_text
 from reelbench.base.tables import as_text
 from reelbench.base.values import is_array, is_object
 from reelbench.data.row_cells import FILE, Cells, as_list, cell, parse_literal
-from reelbench.registry.mapping_words import PLACE
+from reelbench.registry.mapping_words import PLACEHOLDER
 from reelbench.registry.spec import Join
 
 OUTER = "outer"
@@ -89,7 +89,7 @@ def _rows_of_file(path: Path, each: Sequence[str], line: str = "") -> Iterator[E
 
 def _rows_of_lines(path: Path, line: str) -> Iterator[Entry]:
     """Yield a row for each line of a text, parted as a template says."""
-    before, *parts = PLACE.split(line)
+    before, *parts = PLACEHOLDER.split(line)
     names = parts[::2]
     pattern_text = re.escape(before)
     for after in parts[1::2]:
@@ -162,7 +162,7 @@ def _nested_rows(
         yield from _rows_of_value(value, beside, where)
         return
     step = steps[0]
-    key_column = PLACE.fullmatch(step)
+    key_column = PLACEHOLDER.fullmatch(step)
     try:
         branches = (
             _all_branches(value, step, where) if key_column else _branch_of_key(value, step, where)
@@ -276,8 +276,8 @@ def _join_columns(entries: Iterable[Entry], path: Path, join: Join) -> Iterator[
 
 def _joined_cells(joined_cells: Cells, cells: Cells) -> Cells:
     """Return a row's cells and those of the other file, which fill empty ones."""
-    filled = {name: value for name, value in cells.items() if value not in _EMPTY}
-    return {**cells, **joined_cells, **filled}
+    fill_template = {name: value for name, value in cells.items() if value not in _EMPTY}
+    return {**cells, **joined_cells, **fill_template}
 
 
 def _join_key(cells: Cells, where: str, join: Join) -> tuple[str | None, ...]:

@@ -151,7 +151,7 @@ class Member:
         self._again = self._maker_of_reasks()
         if self._structured == "always" and FIELD not in options.extra:
             sampling = with_schema(sampling, self._schema)
-        self.asker = Asker(options, sampling, on_note=on_note, budget=budget, notes_end=True)
+        self.asker = Asker(options, sampling, on_note=on_note, budget=budget, notes_shutdown=True)
 
     def places(self, item: Item) -> Cursors:
         """Return the questions about an item, each vote at its place among the kept replies."""
@@ -196,7 +196,7 @@ class Member:
             for (_, vote), messages in self.messages(item):
                 keys.append(reply_key(self.asker.shape(messages), vote, 0))
             await cache.read_ahead(*keys)
-        return await cache.outside_loop(self.places, item)
+        return await cache.run_off_loop(self.places, item)
 
     async def finish(self, item: Item, cursors: Cursors) -> Verdict:
         """Ask what is not kept, and return the verdict."""

@@ -175,7 +175,7 @@ class Rejudge:
 
         It stands beside the replies, where these are on this machine.
         """
-        from reelbench.llm.ask_options import cache_place
+        from reelbench.llm.ask_options import cache_location
         from reelbench.llm.cache import open_store
 
         keys: list[bytes] = []
@@ -183,7 +183,7 @@ class Rejudge:
             for reply in sample.judge_replies:
                 if reply.judge in {None, judge.requested}:
                     keys.append(bytes.fromhex(reply.key))
-        with closing(open_store(cache_place(), self.note)) as store:
+        with closing(open_store(cache_location(), self.note)) as store:
             for stored in store.get(keys).values():
                 return stored.model
         self.note(

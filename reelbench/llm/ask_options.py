@@ -270,7 +270,7 @@ class AskOptions:
             )
 
     @property
-    def is_ones_own(self) -> bool:
+    def is_self_hosted(self) -> bool:
         """True for a server of the user's, which is no provider's."""
         if self.url is None or self.local:
             return False
@@ -309,7 +309,7 @@ class AskOptions:
         return TIMEOUT
 
     @property
-    def alone_limit(self) -> float:
+    def probe_limit(self) -> float:
         """The same for one call that goes alone, after the server has finished nothing."""
         if self.timeout is not None:
             return self.timeout
@@ -487,6 +487,6 @@ class ServedModelOptions(NamedModelOptions):
         return "--base-url"
 
 
-def cache_place() -> Path | str:
+def cache_location() -> Path | str:
     """Return the default place of replies: a file, or a database's address."""
     return settings.CACHE.get() or home() / CACHE_FILE

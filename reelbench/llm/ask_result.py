@@ -100,10 +100,10 @@ class AskResult(Generic[T]):
         """True where a limit cut the last reply off, and nothing was read."""
         if self.value is not None or not self.replies:
             return False
-        return mishap_of_reply(self.replies[-1].reply) == "cut_off"
+        return reply_failure_kind(self.replies[-1].reply) == "cut_off"
 
 
-def mishap_of_reply(reply: Reply) -> Literal["cut_off", "refused"] | None:
+def reply_failure_kind(reply: Reply) -> Literal["cut_off", "refused"] | None:
     """Return the mishap of a reply.
 
     The limit on tokens cut it off, or the server's content filter refused it. None where the model

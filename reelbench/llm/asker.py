@@ -42,7 +42,7 @@ from reelbench.llm.ask_result import (
     Read,
     Request,
     T,
-    mishap_of_reply,
+    reply_failure_kind,
     text_of,
 )
 from reelbench.llm.batches import Batches
@@ -51,7 +51,7 @@ from reelbench.llm.cache import ReplyCache
 from reelbench.llm.client import ChatClient, last_days
 from reelbench.llm.defaults import ATTEMPTS, REJECTIONS
 from reelbench.llm.endings import NO_TOKENS, advice_on, ending_of
-from reelbench.llm.hopeless import Outlook
+from reelbench.llm.hopeless import ReplyOutcomes
 from reelbench.llm.messages import (
     Message,
     body_of,
@@ -61,10 +61,10 @@ from reelbench.llm.messages import (
     request_shape,
 )
 from reelbench.llm.open_client import open_client
-from reelbench.llm.pacing import CallWatch, Cause, Places, StoppedError, Turn
+from reelbench.llm.pacing import CallSlot, CallTimeout, Cause, ModelSlots, StoppedError
 from reelbench.llm.parameters import Parameters
 from reelbench.llm.reading import UnreadableError
-from reelbench.llm.refusals import way_out
+from reelbench.llm.refusals import advice_on_refusal
 from reelbench.llm.reply import Reply
 from reelbench.llm.reply_bound import giver_of_cut, may_refuse_bound
 from reelbench.llm.retry_rules import (
@@ -145,11 +145,11 @@ class RetryCursor(Generic[T]):
         self._most_attempts = attempts
         self._may_extend = asker.options.retry_unread
         self._attempt = 0
-        self._has_passed_over = False
+        self._has_skipped_outdated = False
         self._is_from_cache = True
         self._cut_off_replies = 0
         self._first_request = asker.request(messages)
-        self._possible_requests = [self._first_request]
+        self._candidate_requests = [self._first_request]
         self._value: T | None = None
         self._error: str | None = None
         self.request = self._first_request
@@ -166,22 +166,22 @@ class RetryCursor(Generic[T]):
         while self._value is None:
             stored = self._next_cached_reply()
             if stored is None:
-                self._end_of_cache()
+                self._decide_next_call()
                 return
             self._attempt += 1
             if self._outdated is not None and self._outdated(stored):
-                self._has_passed_over = True
+                self._has_skipped_outdated = True
                 continue
             self._read_reply(stored)
 
     def _next_cached_reply(self) -> StoredReply | None:
         """Return the kept reply to the first of the requests that has one."""
-        for request in self._possible_requests:
+        for request in self._candidate_requests:
             self.request = request
             stored = self._asker.cache.get(self._key)
             if stored is not None:
                 return stored
-        self.request = self._possible_requests[0]
+        self.request = self._candidate_requests[0]
         return None
 
     @property
@@ -189,49 +189,52 @@ class RetryCursor(Generic[T]):
         """The key of the reply to the request."""
         return reply_key(self.request.shape, self._vote_number, self._attempt)
 
-    def _end_of_cache(self) -> None:
+    def _decide_next_call(self) -> None:
         """Decide whether a reply that the cache does not have is to be asked for."""
         if self._attempt >= self._most_attempts and self._may_extend:
             self._may_extend = False
             self._most_attempts = self._attempt + ATTEMPTS
-        if self._has_passed_over or self._attempt < self._most_attempts:
+        if self._has_skipped_outdated or self._attempt < self._most_attempts:
             self.key = self._key
         # A reply that is asked for now counts.
         self._outdated = None
-        self._has_passed_over = False
+        self._has_skipped_outdated = False
 
     def _read_reply(self, stored: StoredReply) -> None:
         """Read the last attempt's reply, and prepare the next where it fails."""
         reply = stored.reply
         self._asker.note_reasoning(reply)
-        text = text_of(reply)
-        if mishap_of_reply(reply):
-            text = (text or "") if self._asker.as_it_stands else None
-        if text is None:
-            self._error = EMPTY_OR_CUT
-            if self._is_from_cache and self._asker.as_it_stands and reply.raw is not None:
-                # It was kept as an answer, and a kept answer is never paid for again.
-                self._most_attempts = self._attempt
-        else:
-            self._error = NOT_READ
-            try:
-                self._value = self.read(text)
-            except UnreadableError as error:
-                self._error = str(error)
+        self._error = self._parse(reply)
         by_schema = self.request.has_schema and self._asker.takes_schema
         attempt = self._attempt - 1
         self.replies.append(
             CachedReply(stored.key, attempt, reply, self._value, stored.at, by_schema)
         )
-        if self._value is not None:
-            self._error = None
+        if self._error is None:
             return
-        self._possible_requests = self._next_requests(reply, self._error)
+        self._candidate_requests = self._next_requests(reply, self._error)
         if self._asker.has_outgrown(stored, self.request.messages):
+            # A lower limit cut it off: the same request is worth one more attempt.
             self._most_attempts += 1
-            self._possible_requests.insert(0, self._first_request)
+            self._candidate_requests.insert(0, self._first_request)
         else:
-            self._count_cut(reply)
+            self._limit_cut_off_attempts(reply)
+
+    def _parse(self, reply: Reply) -> str | None:
+        """Read the value from a reply's text. Return the error where it can't be read."""
+        text = text_of(reply)
+        if reply_failure_kind(reply):
+            text = (text or "") if self._asker.accepts_cut_off else None
+        if text is None:
+            if self._is_from_cache and self._asker.accepts_cut_off and reply.raw is not None:
+                # It was kept as an answer, and a kept answer is never paid for again.
+                self._most_attempts = self._attempt
+            return EMPTY_OR_CUT
+        try:
+            self._value = self.read(text)
+        except UnreadableError as error:
+            return str(error)
+        return NOT_READ if self._value is None else None
 
     def _next_requests(self, reply: Reply, error: str) -> list[Request]:
         """Return the requests of the next attempt.
@@ -249,9 +252,9 @@ class RetryCursor(Generic[T]):
         requests.append(self._first_request)
         return requests
 
-    def _count_cut(self, reply: Reply) -> None:
-        """Ask for no more once the bound on replies has cut two off."""
-        if self._asker.bound is None or mishap_of_reply(reply) != "cut_off":
+    def _limit_cut_off_attempts(self, reply: Reply) -> None:
+        """Make this the last attempt once the limit on replies has cut two off."""
+        if self._asker.bound is None or reply_failure_kind(reply) != "cut_off":
             return
         self._cut_off_replies += 1
         if self._cut_off_replies > 1:
@@ -299,9 +302,9 @@ class Asker:
         *,
         on_note: Callable[[str], None] | None = None,
         budget: Budget | None = None,
-        as_it_stands: bool = False,
-        notes_end: bool = False,
-        tells: bool = False,
+        accepts_cut_off: bool = False,
+        notes_shutdown: bool = False,
+        reports_totals: bool = False,
         ends_run: bool = True,
     ) -> None:
         """Set up, without sending anything.
@@ -313,12 +316,12 @@ class Asker:
             on_note: Called with each line that the user should know, perhaps from another thread;
                 by default logged.
             budget: Shared with other askers; by default the options' own.
-            as_it_stands: Read a reply that was cut short too (see `ask_result`). A reply without
+            accepts_cut_off: Read a reply that was cut short too (see `ask_result`). A reply without
                 text is a failed one all the same.
-            notes_end: After the first reply that is paid for, note the day on which the server says
-                that it ends the model, if any, and keep it in the cache.
-            tells: At the end tell the user the number of new replies, and of kept ones and their
-                dates.
+            notes_shutdown: After the first reply that is paid for, note the day on which the server
+                says that it ends the model, if any, and keep it in the cache.
+            reports_totals: At the end tell the user the number of new replies, and of kept ones and
+                their dates.
             ends_run: Where a server serves us not, stop all askers of it. Without this, the
                 question alone is given up (`cause_of_giving_up`).
         """
@@ -327,7 +330,7 @@ class Asker:
         self._parameters = Parameters(options.host, options.model, options.extra)
         self.bound = options.reply_bound(self.sampling)
         """The bound on replies, which is no part of their keys. None for none."""
-        self.as_it_stands = as_it_stands
+        self.accepts_cut_off = accepts_cut_off
         self.notes: list[str] = []
         self.takes_text_alone = False
         """True where the server says so of this model (see `served_model`)."""
@@ -339,7 +342,7 @@ class Asker:
         self._unknown_endings: Counter[str] = Counter()
         self._textless: Counter[str] = Counter()
         self.lock = threading.Lock()
-        self._say: Callable[[str], object] = on_note or partial(_log.warning, "%s")
+        self._emit: Callable[[str], object] = on_note or partial(_log.warning, "%s")
         self.cache = ReplyCache.shared(options, self.note)
         self.ahead = _SHARED if self.cache.is_shared else 1
         """How many times more questions are begun where several machines share them.
@@ -348,13 +351,13 @@ class Asker:
         """
         self.budget = budget or Budget(options.budget_calls, options.budget_usd)
         # All that follows lives in the event loop alone.
-        self.pacer = self.cache.pacer_of(options)
+        self.pacer = self.cache.acquire_pacer(options)
         """Lets calls to the server pass, of all askers of this process."""
-        self._places = Places(options.most_in_flight)
-        self._outlook = Outlook()
+        self._places = ModelSlots(options.most_in_flight)
+        self._outcomes = ReplyOutcomes()
         self._ended: StoppedError | None = None
         self._has_answered_before = False
-        self._answers_place = json.dumps(["answers", options.host, options.model])
+        self._answers_key = json.dumps(["answers", options.host, options.model])
         self._questions_at_once = asyncio.Semaphore(
             max(_FOLLOWED, 2 * self.ahead) * options.most_in_flight
         )
@@ -364,16 +367,16 @@ class Asker:
         self._ends_run = ends_run
         self.cause_of_giving_up: Cause | None = None
         """Why a question was given up, of an asker that doesn't end a run."""
-        self._asking_for_end: asyncio.Task[None] | None = None
-        self._asking_for_statement: asyncio.Task[None] | None = None
-        self._notes_end = notes_end
-        self._tells_totals = tells and on_note is not None
-        self._entered = 0
-        self._left = False
+        self._shutdown_task: asyncio.Task[None] | None = None
+        self._statement_task: asyncio.Task[None] | None = None
+        self._notes_shutdown = notes_shutdown
+        self._reports_totals = reports_totals and on_note is not None
+        self._entry_count = 0
+        self._has_left_server = False
         self._closed = False
         # Within `async with`; callers that ask otherwise have batches of their own.
         self._batches: Batches | None = None
-        self._for_batch: dict[bytes, Request] = {}
+        self._requests_for_batch: dict[bytes, Request] = {}
         self._collecting = asyncio.Lock()
         self._collected = False
         self._rejections = 0
@@ -455,7 +458,7 @@ class Asker:
             ReelbenchError: The cache can't be written. The replies in it are kept.
         """
         async with self._questions_at_once:
-            cursor = await self.cache.outside_loop(
+            cursor = await self.cache.run_off_loop(
                 RetryCursor[T],
                 self,
                 messages,
@@ -477,7 +480,7 @@ class Asker:
             key = cursor.key
             if self.options.batch and self._batches is not None:
                 # Handed over when the work ends here, all in one.
-                self._for_batch[key] = cursor.request
+                self._requests_for_batch[key] = cursor.request
                 reason = PENDING
                 break
             task = self._reply_task(key, cursor)
@@ -489,7 +492,7 @@ class Asker:
                 reason = UNAVAILABLE  # the asker that asked for it first has ended
             if reason is None:
                 await self.cache.read_ahead(key)
-                await self.cache.outside_loop(cursor.advance)
+                await self.cache.run_off_loop(cursor.advance)
         return self.count_result(cursor, reason)
 
     def _reply_task(self, key: bytes, cursor: RetryCursor[T]) -> "asyncio.Task[str | None]":
@@ -514,10 +517,10 @@ class Asker:
         Whether one that is read as it stands is an answer, its caller knows.
         """
         text = text_of(reply)
-        failure: str | None = mishap_of_reply(reply)
+        failure: str | None = reply_failure_kind(reply)
         if failure is None and text is None:
             failure = "without text"
-        if self.as_it_stands:
+        if self.accepts_cut_off:
             if text is None:
                 self.note_outcome(failure)
             return
@@ -540,16 +543,16 @@ class Asker:
             text: The reply.
         """
         if failure is None:
-            if not self._outlook.has_answer:
-                self._outlook.has_answer = True
+            if not self._outcomes.has_answer:
+                self._outcomes.has_answer = True
                 self._let_more_calls_go()
             return
-        self._outlook.note_failure(failure, text)
+        self._outcomes.note_failure(failure, text)
         options = self.options
-        if self._ended is not None or options.keep_going or not self._outlook.is_hopeless:
+        if self._ended is not None or options.keep_going or not self._outcomes.is_hopeless:
             return
         who = f"{options.who} {options.model} at {options.host}"
-        self.end(self._outlook.line(who, options.advice))
+        self.end(self._outcomes.line(who, options.advice))
 
     def end(self, line: str) -> None:
         """End asking, which is of no use, for the reason that a line gives.
@@ -559,8 +562,8 @@ class Asker:
         line = self.options.redact(line)
         self._ended = StoppedError(UNAVAILABLE, line)
         self.notes.append(line)
-        if not self.as_it_stands:
-            self._say(line)
+        if not self.accepts_cut_off:
+            self._emit(line)
 
     def _let_more_calls_go(self) -> None:
         """Let in more calls than the first few: the model gives answers."""
@@ -602,17 +605,17 @@ class Asker:
         """Tell the user one line, without the key."""
         line = self.options.redact(line)
         self.notes.append(line)
-        self._say(line)
+        self._emit(line)
 
     async def shut(self) -> None:
         """Stop asking, in the event loop.
 
         Requests in flight are given up, connections are closed.
         """
-        if self._asking_for_end is not None:
-            await self._asking_for_end
-        if self._asking_for_statement is not None:
-            await self._asking_for_statement
+        if self._shutdown_task is not None:
+            await self._shutdown_task
+        if self._statement_task is not None:
+            await self._statement_task
         self._leave_server()
         tasks = list(self._tasks.values())
         for task in tasks:
@@ -621,7 +624,7 @@ class Asker:
         if self._client is not None:
             with suppress(ReelbenchError):  # nothing depends on it
                 await self._store_whether_answered()
-            await self.cache.end_asking()
+            await self.cache.finish_asking()
             await self._client.close()
             self._client = None
 
@@ -635,10 +638,10 @@ class Asker:
         self._leave_server()
         self._closed = True
         self.cache.close(self.note)
-        if self._tells_totals and self.tally.replies:
+        if self._reports_totals and self.tally.replies:
             counts = self.tally.record_fields()
             dates = shown_dates(counts["kept_from"], counts["kept_to"])
-            self._say(
+            self._emit(
                 f"{self.options.model}: {counts['calls']} asked, {counts['cached']} kept{dates}"
             )
         self._note_endings()
@@ -658,27 +661,27 @@ class Asker:
                 f"{replies} of {self.options.model} ended by {visible(name)!r}, which is unknown "
                 "here: readable ones count, the rest are unscored"
             )
-        for instead, number in self._textless.items():
+        for advice_key, number in self._textless.items():
             replies = number_of(number, "reply has", "replies have")
-            self.note(f"{self.options.model}: {replies} no text; {advice_on(instead)}")
+            self.note(f"{self.options.model}: {replies} no text; {advice_on(advice_key)}")
 
     def _leave_server(self) -> None:
-        if not self._left:
-            self._left = True
-            if self.cache.give_pacer_up(self.options):
+        if not self._has_left_server:
+            self._has_left_server = True
+            if self.cache.release_pacer(self.options):
                 self.pacer.stop(StoppedError(UNAVAILABLE, ""))
 
     async def __aenter__(self) -> Self:
-        self._entered += 1
-        if self._entered > 1:
+        self._entry_count += 1
+        if self._entry_count > 1:
             return self
-        self._batches = Batches(self.options, self.cache.store, self.note, self._tell_server)
+        self._batches = Batches(self.options, self.cache.store, self.note, self._announce_server)
         try:
-            await self._load_earlier_findings()
+            await self._load_known_facts()
             if self.options.batch:
                 await self._collect_batches()
         except BaseException:
-            self._entered -= 1
+            self._entry_count -= 1
             self._batches.close()
             raise
         return self
@@ -689,18 +692,18 @@ class Asker:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._entered -= 1
-        if self._entered:
+        self._entry_count -= 1
+        if self._entry_count:
             return
         await self.shut()
         may_submit = kind is None or issubclass(kind, ReelbenchError)
         try:
-            if self._batches is not None and self._for_batch and may_submit:
+            if self._batches is not None and self._requests_for_batch and may_submit:
                 bound = None
                 if self.bound is not None and not self.bound.is_refused:
                     bound = self.bound.tokens
                 await asyncio.to_thread(
-                    self._batches.submit, self._for_batch, self._settings_now, bound
+                    self._batches.submit, self._requests_for_batch, self._settings_now, bound
                 )
         finally:
             if self._batches is not None:
@@ -775,7 +778,7 @@ class Asker:
         client = self._client or open_client(self.options)
         try:
             models = await client.models()
-            if self.options.is_ones_own:
+            if self.options.is_self_hosted:
                 await self._note_statement(client, models)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             return None
@@ -796,13 +799,13 @@ class Asker:
                 facts[name] = value
         return facts
 
-    async def _learn_statement(self) -> None:
+    async def _load_server_statement(self) -> None:
         """Ask one's own server for its window once, where replies have a bound."""
-        if self.bound is None or not self.options.is_ones_own:
+        if self.bound is None or not self.options.is_self_hosted:
             return
-        if self._asking_for_statement is None:
-            self._asking_for_statement = asyncio.ensure_future(self._ask_for_statement())
-        await asyncio.shield(self._asking_for_statement)
+        if self._statement_task is None:
+            self._statement_task = asyncio.ensure_future(self._ask_for_statement())
+        await asyncio.shield(self._statement_task)
 
     async def _ask_for_statement(self) -> None:
         """Ask the server for its statement. Nothing depends on it."""
@@ -825,7 +828,7 @@ class Asker:
         None where there is no new reply.
         """
         try:
-            async with Turn(self.pacer, self._places):
+            async with CallSlot(self.pacer, self._places):
                 return await self._ask_unkept(messages)
         except StoppedError:
             return None
@@ -841,20 +844,22 @@ class Asker:
                 return None
             call.cost = estimate
             call.counts = True
-            self._tell_server()
-            return await self._opened_client().ask(messages, self.sent_sampling, self._next_watch())
+            self._announce_server()
+            return await self._opened_client().ask(
+                messages, self.sent_sampling, self._next_timeout()
+            )
 
     # --- in the event loop
 
     async def _fetch_reply(self, key: bytes, request: Request, read: Read[Any]) -> str | None:
         """Get a reply into the cache. Return the reason where there is none."""
         claimed = False
-        await self._load_earlier_findings()
-        await self._learn_statement()
+        await self._load_known_facts()
+        await self._load_server_statement()
         sampling = self._settings_now(request)
         try:
-            body_maker = self._body_maker(request.messages, sampling)
-            async with Turn(self.pacer, self._places, body_maker) as turn:
+            build_body = self._body_builder(request.messages, sampling)
+            async with CallSlot(self.pacer, self._places, build_body) as turn:
                 if self._ended is not None:
                     raise self._ended
                 self._opened_client()
@@ -864,7 +869,7 @@ class Asker:
                     return PENDING
                 if not claimed:
                     return None
-                await turn.come_back()
+                await turn.reacquire()
                 keyed_request = _KeyedRequest(key, request, read, sampling)
                 reason = await self._call_until_answered(keyed_request, turn)
                 if reason is None:
@@ -884,9 +889,9 @@ class Asker:
             raise
         finally:
             if claimed:
-                await self.cache.outside_loop(self.cache.store.release, key)
+                await self.cache.run_off_loop(self.cache.store.release, key)
 
-    def _body_maker(
+    def _body_builder(
         self, messages: Sequence[Message], sampling: Mapping[str, Any]
     ) -> Callable[[], bytes] | None:
         """Return a function that makes a request's body ahead, if of use.
@@ -902,15 +907,17 @@ class Asker:
                 return partial(body_of, self.options.model, messages, sampling)
         return None
 
-    async def _call_until_answered(self, keyed: "_KeyedRequest", turn: Turn) -> str | None:
+    async def _call_until_answered(
+        self, keyed_request: "_KeyedRequest", turn: CallSlot
+    ) -> str | None:
         """Call until a reply is kept. Return the reason where tries are over."""
         loop = asyncio.get_running_loop()
         failed_calls = FailedCalls(self.options, began=loop.time())
         while True:
             try:
-                await self._call_in_some_form(keyed, turn)
+                await self._call_with_accepted_parameters(keyed_request, turn)
             except TransientError as error:
-                self._causes[keyed.key] = error.cause
+                self._causes[keyed_request.key] = error.cause
                 failed_calls.add(error)
                 end_line = failed_calls.end_line(error, self.pacer.last_reply_at, loop.time())
                 if end_line is not None:
@@ -922,29 +929,31 @@ class Asker:
                 if error.rule.lets_others_first:
                     turn.leave()
                 seconds = failed_calls.seconds_to_wait(error)
-                await self.pacer.unless_stopped(asyncio.sleep(seconds))
-                await turn.come_back()
+                await self.pacer.run_unless_stopped(asyncio.sleep(seconds))
+                await turn.reacquire()
             else:
-                self._causes.pop(keyed.key, None)
+                self._causes.pop(keyed_request.key, None)
                 return None
 
-    async def _call_in_some_form(self, keyed: "_KeyedRequest", turn: Turn) -> None:
+    async def _call_with_accepted_parameters(
+        self, keyed_request: "_KeyedRequest", turn: CallSlot
+    ) -> None:
         """Make one call, and again in other forms while the server refuses the form."""
-        request = keyed.request
+        request = keyed_request.request
         bound = self._bound_of(request.messages)
         is_bound_refused = False
         while True:
             sampling = self._settings_of(request, bound)
             body = await turn.result()
-            if sampling != keyed.made_sampling:
+            if sampling != keyed_request.made_sampling:
                 body = None
             try:
-                await self._call_once(keyed, sampling, bound, body)
+                await self._call_once(keyed_request, sampling, bound, body)
             except RejectedError as error:
                 # Where another call has learnt it meanwhile, the new form goes out at once.
                 if sampling != self._settings_of(request, bound):
                     continue
-                if self._has_other_form(error, request, bound):
+                if self._can_adapt_to(error, request, bound):
                     continue
                 if bound is None or not may_refuse_bound(error.words):
                     raise self._refusal_with_advice(error, request) from None
@@ -952,15 +961,15 @@ class Asker:
                 bound = None
             else:
                 if is_bound_refused:
-                    self._stop_sending_bound()
+                    self._drop_reply_bound()
                 return
 
-    async def _load_earlier_findings(self) -> None:
+    async def _load_known_facts(self) -> None:
         """Read what was learnt of server and model in earlier runs, once."""
         if self._parameters.is_loaded:
             return
-        await self.cache.outside_loop(self._parameters.load, self.cache.store)
-        if await self.cache.outside_loop(self.cache.store.valid_from, self._answers_place):
+        await self.cache.run_off_loop(self._parameters.load, self.cache.store)
+        if await self.cache.run_off_loop(self.cache.store.valid_from, self._answers_key):
             self._has_answered_before = True
             self._let_more_calls_go()
 
@@ -968,11 +977,11 @@ class Asker:
         """Keep whether the model gives answers, for later runs."""
         store = self.cache.store
         if self._ended is not None:
-            await self.cache.outside_loop(store.set_valid_from, self._answers_place, 0.0)
-        elif self._outlook.has_answer and not self._has_answered_before:
-            await self.cache.outside_loop(store.set_valid_from, self._answers_place, time.time())
+            await self.cache.run_off_loop(store.set_valid_from, self._answers_key, 0.0)
+        elif self._outcomes.has_answer and not self._has_answered_before:
+            await self.cache.run_off_loop(store.set_valid_from, self._answers_key, time.time())
 
-    def _has_other_form(self, error: RejectedError, request: Request, bound: int | None) -> bool:
+    def _can_adapt_to(self, error: RejectedError, request: Request, bound: int | None) -> bool:
         """Send a request otherwise from now on, as its refusal says.
 
         Return False where there is no other form of it.
@@ -989,7 +998,7 @@ class Asker:
         """Return a refusal with the user's way out of it, if any is known."""
         if error.refusal is not None:
             has_pictures = number_of_pictures(request.messages) > 0
-            advice = way_out(error.refusal, has_pictures=has_pictures)
+            advice = advice_on_refusal(error.refusal, has_pictures=has_pictures)
             return RejectedError(f"{error}; {advice}", error.words, error.refusal)
         names: list[str] = []
         if isinstance(error, RefusedParameterError):
@@ -999,7 +1008,7 @@ class Asker:
         leave_out = json.dumps(dict.fromkeys(names))
         return RejectedError(f"{error}; {self.options.option}-extra '{leave_out}' leaves it out")
 
-    def _stop_sending_bound(self) -> None:
+    def _drop_reply_bound(self) -> None:
         """Send no bound from now on: the server took a request without it alone."""
         if self.bound is not None and not self.bound.is_refused:
             self.bound.is_refused = True
@@ -1025,7 +1034,7 @@ class Asker:
             REFUSED, f"{error}; {self._rejections} requests were rejected the same way; stopped"
         ).reason
 
-    async def _claim_key(self, key: bytes, turn: Turn) -> Claimed:
+    async def _claim_key(self, key: bytes, turn: CallSlot) -> Claimed:
         """Claim a key, once no other process asks for it."""
         while True:
             state = await self.cache.claims.do(key)
@@ -1033,7 +1042,7 @@ class Asker:
                 await self._collect_batches()
             elif state == "theirs":
                 turn.leave()  # and claim without a turn: most replies are here by then
-                await self.pacer.unless_stopped(self.cache.wait_for_release(key))
+                await self.pacer.run_unless_stopped(self.cache.wait_for_release(key))
             else:
                 return state
 
@@ -1048,7 +1057,7 @@ class Asker:
                 self._client = open_client(self.options)
             except NotServedError as error:
                 raise self._stop_asking(REFUSED, str(error), Cause(str(error))) from None
-            self.cache.begin_asking()
+            self.cache.start_claim_renewal()
             self._note_budget()
         return self._client
 
@@ -1064,7 +1073,7 @@ class Asker:
                 "set to one name for several, counts theirs together"
             )
 
-    def _tell_server(self) -> None:
+    def _announce_server(self) -> None:
         """Say once which server is asked with whose key, before the first request.
 
         This is no trouble, so not one of the notes.
@@ -1085,11 +1094,11 @@ class Asker:
         )
         if line not in self.cache.server_lines:
             self.cache.server_lines.add(line)
-            self._say(line)
+            self._emit(line)
 
     async def _call_once(
         self,
-        keyed: "_KeyedRequest",
+        keyed_request: "_KeyedRequest",
         sampling: Mapping[str, Any],
         bound: int | None,
         body: bytes | None,
@@ -1097,13 +1106,13 @@ class Asker:
         """Make one call and keep its reply.
 
         Args:
-            keyed: What is asked.
+            keyed_request: What is asked.
             sampling: The settings that go out.
             bound: The bound on the reply among them, if any.
             body: The body, where it was made ahead.
         """
         options = self.options
-        messages = keyed.request.messages
+        messages = keyed_request.request.messages
         client = self._opened_client()
         prompt_estimate = estimated_tokens(messages)
         estimate = options.cost_usd(prompt_estimate, _SHORT_REPLY) or 0.0
@@ -1115,36 +1124,36 @@ class Asker:
                     "run again to go on",
                 )
             self.tally.requests += 1
-            watch = self._next_watch()
+            timeout = self._next_timeout()
             began = asyncio.get_running_loop().time()
             try:
-                self._tell_server()
+                self._announce_server()
                 if body is None:
-                    reply = await client.ask(messages, sampling, watch)
+                    reply = await client.ask(messages, sampling, timeout)
                 else:
-                    reply = await client.send(lambda: body, watch)
+                    reply = await client.send(lambda: body, timeout)
             except NotServedError as error:
-                names = await self._names_of_models(client, error)
+                names = await self._list_of_served_models(client, error)
                 line = f"{error}{names}; asking stopped; answers so far are kept"
                 raise self._stop_asking(REFUSED, line, Cause(str(error))) from None
             except TransientError as error:
                 call.counts = error.rule.may_be_paid  # to be on the safe side
                 if error.failure == "timeout":
-                    error.cause = self._cause_of_timeout(watch)
-                    if watch.was_quiet:
-                        self._note_silence(watch, error.cause)
+                    error.cause = self._cause_of_timeout(timeout)
+                    if timeout.server_was_silent:
+                        self._note_silence(timeout, error.cause)
                 raise
             self.pacer.note_reply(asyncio.get_running_loop().time() - began)
             giver = self.giver or giver_of_cut(reply, bound)
-            await self.cache.put(keyed.key, options.model, reply, giver)
+            await self.cache.put(keyed_request.key, options.model, reply, giver)
             call.counts = True
             call.cost = self._cost_of(reply, prompt_estimate)
-        if not self._outlook.has_answer:
-            self._note_first_replies(reply, keyed.read)
+        if not self._outcomes.has_answer:
+            self._note_first_replies(reply, keyed_request.read)
         if self._parameters.is_unkept:
-            await self.cache.outside_loop(self._parameters.keep, self.cache.store)
-        if self._notes_end and self._asking_for_end is None:
-            self._asking_for_end = asyncio.ensure_future(self._note_end(client, reply.returned))
+            await self.cache.run_off_loop(self._parameters.keep, self.cache.store)
+        if self._notes_shutdown and self._shutdown_task is None:
+            self._shutdown_task = asyncio.ensure_future(self._note_shutdown(client, reply.returned))
         with self.lock:
             self.tally.calls += 1
             if call.cost is not None:
@@ -1164,36 +1173,36 @@ class Asker:
             prompt_tokens, completion_tokens, reply.cached_tokens or 0, reply.reasoning_tokens or 0
         )
 
-    def _next_watch(self) -> CallWatch:
+    def _next_timeout(self) -> CallTimeout:
         """Return the limit on the next call's time."""
-        return self.pacer.watch(self.options.time_limit, self.options.alone_limit)
+        return self.pacer.watch(self.options.time_limit, self.options.probe_limit)
 
-    def _cause_of_timeout(self, watch: CallWatch) -> Cause:
+    def _cause_of_timeout(self, timeout: CallTimeout) -> Cause:
         """Return why a call was ended."""
         line = "no reply in time, while others were finished"
-        if watch.was_quiet:
+        if timeout.server_was_silent:
             line = f"nothing finished for {self.options.time_limit:g} s"
         return Cause(line, is_timeout=True)
 
-    def _note_silence(self, watch: CallWatch, cause: Cause) -> None:
+    def _note_silence(self, timeout: CallTimeout, cause: Cause) -> None:
         """Let the next call go alone, as the server finishes nothing.
 
         Raises:
             StoppedError: This one went alone, and asking is over.
         """
-        if not watch.is_alone:
-            self.pacer.note_silence()
+        if not timeout.is_probe:
+            self.pacer.note_server_silence()
             return
         options = self.options
         raise self._stop_asking(
             UNAVAILABLE,
-            f"{options.who} at {options.host} did not answer within {watch.time_limit:g} s, asked "
-            f"one question alone: asking stopped; answers so far are kept; run again later, or "
-            f"with {options.option}-timeout S, which waits longer",
+            f"{options.who} at {options.host} did not answer within {timeout.time_limit:g} s, "
+            f"asked one question alone: asking stopped; answers so far are kept; run again later, "
+            f"or with {options.option}-timeout S, which waits longer",
             cause,
         )
 
-    async def _names_of_models(self, client: ChatClient, error: NotServedError) -> str:
+    async def _list_of_served_models(self, client: ChatClient, error: NotServedError) -> str:
         """Return the names of the models that a server has, where ours isn't there."""
         if not error.is_unknown_model:
             return ""
@@ -1228,13 +1237,13 @@ class Asker:
                 self.note(line)
         return stopped
 
-    async def _note_end(self, client: ChatClient, returned: str | None) -> None:
+    async def _note_shutdown(self, client: ChatClient, returned: str | None) -> None:
         """Note the day on which the server ends the model, and keep it."""
         options = self.options
         try:
             days = last_days(await client.models())
             day = days.get(options.model) or days.get(returned or "")
-            await self.cache.outside_loop(
+            await self.cache.run_off_loop(
                 self.cache.store.put_last_day, options.model, options.host, day
             )
         except Exception as error:  # noqa: BLE001 - nothing depends on it

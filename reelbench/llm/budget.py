@@ -192,7 +192,7 @@ class Budget:
             estimate = 0.0
         job = f"{self.job} {option}"
         if self.job is not None:
-            reserved = await cache.outside_loop(cache.store.reserve, job, self.limit, estimate)
+            reserved = await cache.run_off_loop(cache.store.reserve, job, self.limit, estimate)
         else:
             reserved = self._reserve_dollars(estimate)
         if reserved is None:
@@ -204,7 +204,7 @@ class Budget:
         finally:
             cost = call.cost or 0.0
             if self.job is not None:
-                await cache.outside_loop(
+                await cache.run_off_loop(
                     cache.store.settle, job, reserved, cost, counts=call.counts
                 )
             else:

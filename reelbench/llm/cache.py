@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.llm.ask_options import AskOptions, cache_place
+from reelbench.llm.ask_options import AskOptions, cache_location
 from reelbench.llm.away_store import opened_patiently
 from reelbench.llm.defaults import CACHE_PATIENCE
 from reelbench.llm.pace import Pace
@@ -45,8 +45,8 @@ ResultT = TypeVar("ResultT")
 # Threads: replies that arrive don't wait behind questions that wait for the server.
 _READERS = 4
 _WRITERS = 2
-_LOOK = 0.2  # seconds between looks at what other processes ask for
-_MOST = 500  # rows or keys in one request
+_POLL_SECONDS = 0.2  # seconds between looks at what other processes ask for
+_BATCH_SIZE = 500  # rows or keys in one request
 
 _sharing = threading.Lock()
 _open: dict[tuple[int, str], "ReplyCache"] = {}  # of this process, by place
@@ -63,7 +63,7 @@ class _SharedPacer:
 
 
 @dataclass(eq=False)
-class Gathered(Generic[ItemT, ResultT]):
+class Batcher(Generic[ItemT, ResultT]):
     """Does `work` on several items at once, for the coroutines of one event loop.
 
     Items that come in one round of the loop go together: replies come in bursts, and a write to a
@@ -99,8 +99,8 @@ class Gathered(Generic[ItemT, ResultT]):
 
     async def _run(self) -> None:
         while self._waiting:
-            batch = self._waiting[:_MOST]
-            del self._waiting[:_MOST]
+            batch = self._waiting[:_BATCH_SIZE]
+            del self._waiting[:_BATCH_SIZE]
             try:
                 results = await self._results([item for item, _ in batch])
             except Exception as error:  # noqa: BLE001 - whoever waits gets it
@@ -134,7 +134,7 @@ class ReplyCache:
         """
         place = options.cache
         if place is None:
-            place = cache_place()
+            place = cache_location()
         with _sharing:
             cache = _open.get((os.getpid(), str(place)))
             if cache is None:
@@ -170,19 +170,19 @@ class ReplyCache:
         if self.store.is_remote:
             self._readers = ThreadPoolExecutor(_READERS, "reelbench-cache")
             self._writers = ThreadPoolExecutor(_WRITERS, "reelbench-cache")
-        self._reads_together = Gathered[bytes, StoredReply | None](self._get_all, self._readers)
-        self.claims = Gathered[bytes, Claimed](self._claim_all, self._readers)
+        self._batched_reads = Batcher[bytes, StoredReply | None](self._get_all, self._readers)
+        self.claims = Batcher[bytes, Claimed](self._claim_all, self._readers)
         """Claims the right to ask for a key.
 
         A claim fails where the reply is here by now, or is being asked for elsewhere.
         """
-        self._writes_together = Gathered[StoredReply, bool](self._put_all, self._writers)
+        self._batched_writes = Batcher[StoredReply, bool](self._put_all, self._writers)
         self._pacers: dict[tuple[str | None, str | None], _SharedPacer] = {}
-        self._keys_asked_elsewhere: dict[bytes, asyncio.Future[None]] = {}
-        self._tasks: list[asyncio.Task[None]] = []
-        self._asking = 0
+        self._keys_claimed_elsewhere: dict[bytes, asyncio.Future[None]] = {}
+        self._background_tasks: list[asyncio.Task[None]] = []
+        self._asker_count = 0
 
-    async def outside_loop(self, work: Callable[..., _T], *args: Any, **named: Any) -> _T:  # noqa: ANN401 - the work's
+    async def run_off_loop(self, work: Callable[..., _T], *args: Any, **named: Any) -> _T:  # noqa: ANN401 - the work's
         """Do work that may wait for the store.
 
         Where a server keeps the replies it is done in a thread, off the event loop.
@@ -197,7 +197,7 @@ class ReplyCache:
     async def read_ahead(self, *keys: bytes) -> None:
         """Read the replies under keys ahead. The next `get` of each key takes its reply."""
         missing = [key for key in keys if self._replies_read_ahead.get(key) is None]
-        replies = await asyncio.gather(*map(self._reads_together.do, missing))
+        replies = await asyncio.gather(*map(self._batched_reads.do, missing))
         self._replies_read_ahead |= dict(zip(missing, replies, strict=True))
 
     def get(self, key: bytes) -> StoredReply | None:
@@ -221,7 +221,7 @@ class ReplyCache:
     async def put(self, key: bytes, model: str, reply: Reply, giver: str | None = None) -> None:
         """Keep a reply and its giver, and give up the claim on it."""
         stored = stored_now(key, model, reply, giver)
-        if await self._writes_together.do(stored):
+        if await self._batched_writes.do(stored):
             self._replies_read_ahead[key] = stored  # its asker reads it next
 
     async def wait_for_release(self, key: bytes) -> None:
@@ -232,71 +232,75 @@ class ReplyCache:
         Raises:
             ReelbenchError: The store can't be read.
         """
-        if not self._keys_asked_elsewhere:
-            watch = asyncio.ensure_future(self._watch())
-            self._tasks.append(watch)
-        if key not in self._keys_asked_elsewhere:
+        if not self._keys_claimed_elsewhere:
+            polling = asyncio.ensure_future(self._poll_claims())
+            self._background_tasks.append(polling)
+        if key not in self._keys_claimed_elsewhere:
             loop = asyncio.get_running_loop()
-            self._keys_asked_elsewhere[key] = loop.create_future()
-        await asyncio.shield(self._keys_asked_elsewhere[key])
+            self._keys_claimed_elsewhere[key] = loop.create_future()
+        await asyncio.shield(self._keys_claimed_elsewhere[key])
 
     # --- askers
 
-    def pacer_of(self, options: AskOptions) -> Pacer:
+    def acquire_pacer(self, options: AskOptions) -> Pacer:
         """Return the pacer of a server.
 
         All askers of this process that ask the server with one key share it.
         """
         server = (options.url, options.api_key)
         with _sharing:
-            shared = self._pacers.get(server)
-            if shared is None:
+            shared_pacer = self._pacers.get(server)
+            if shared_pacer is None:
                 pace = _paces.setdefault((self._key, *server), Pace())
-                shared = _SharedPacer(Pacer(pace))
-                self._pacers[server] = shared
-            pacer = shared.pacer
+                shared_pacer = _SharedPacer(Pacer(pace))
+                self._pacers[server] = shared_pacer
+            pacer = shared_pacer.pacer
             pacer.pace.allow(
                 options.most_in_flight,
                 options.time_limit,
-                first=shared.askers == 0,
+                first=shared_pacer.askers == 0,
                 is_stated=options.concurrency is not None,
             )
             pacer.shared = self.is_shared
             pacer.elsewhere = partial(self._seconds_since_reply, options.host)
-            shared.askers += 1
+            shared_pacer.askers += 1
         return pacer
 
-    def give_pacer_up(self, options: AskOptions) -> bool:
+    def release_pacer(self, options: AskOptions) -> bool:
         """Give a server's pacer up, and return True where nobody else has it."""
         server = (options.url, options.api_key)
         with _sharing:
-            shared = self._pacers[server]
-            shared.askers -= 1
-            if shared.askers:
+            shared_pacer = self._pacers[server]
+            shared_pacer.askers -= 1
+            if shared_pacer.askers:
                 return False
             del self._pacers[server]
-            if shared.pacer.stopped is not None:
+            if shared_pacer.pacer.stopped is not None:
                 _paces.pop((self._key, *server), None)
         return True
 
-    def begin_asking(self) -> None:
+    def start_claim_renewal(self) -> None:
         """Keep this process's claims alive from now on, in the running event loop."""
-        self._asking += 1
-        if self._asking == 1:
-            beat = asyncio.ensure_future(self._beat())
-            self._tasks.append(beat)
+        self._asker_count += 1
+        if self._asker_count == 1:
+            renewal = asyncio.ensure_future(self._renew_claims())
+            self._background_tasks.append(renewal)
 
-    async def end_asking(self) -> None:
-        """Wait until all replies that came are kept. The last asker ends the cache's tasks."""
-        self._asking -= 1
-        if not self._asking:
-            tasks = self._tasks
-            self._tasks = []
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            self._keys_asked_elsewhere.clear()
-        await self._writes_together.wait_until_done()
+    async def finish_asking(self) -> None:
+        """Wait until all received replies are written. The last asker ends background tasks."""
+        self._asker_count -= 1
+        if self._asker_count == 0:
+            await self._cancel_background_tasks()
+        await self._batched_writes.wait_until_done()
+
+    async def _cancel_background_tasks(self) -> None:
+        """End the tasks that renew claims and poll for those of other processes."""
+        tasks = self._background_tasks
+        self._background_tasks = []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._keys_claimed_elsewhere.clear()
 
     def close(self, on_note: Callable[[str], None] | None = None) -> None:
         """Give up all claims and close the store, where nobody else uses it.
@@ -324,7 +328,7 @@ class ReplyCache:
     async def _seconds_since_reply(self, host: str) -> float | None:
         """Return the seconds since a server's latest reply to any process of the store."""
         try:
-            at = await self.outside_loop(self.store.latest_reply, host)
+            at = await self.run_off_loop(self.store.latest_reply, host)
         except ReelbenchError:  # the next to write meets the same error, and tells
             return None
         if at is None:
@@ -347,26 +351,26 @@ class ReplyCache:
     def _note(self, line: str) -> None:
         self._listeners[0](line)
 
-    async def _watch(self) -> None:
-        while self._keys_asked_elsewhere:
-            await asyncio.sleep(_LOOK)
+    async def _poll_claims(self) -> None:
+        while self._keys_claimed_elsewhere:
+            await asyncio.sleep(_POLL_SECONDS)
             try:
-                claimed_keys = await self.outside_loop(
-                    self.store.claimed_elsewhere, list(self._keys_asked_elsewhere)
+                claimed_keys = await self.run_off_loop(
+                    self.store.claimed_elsewhere, list(self._keys_claimed_elsewhere)
                 )
             except ReelbenchError as error:
-                for future in self._keys_asked_elsewhere.values():
+                for future in self._keys_claimed_elsewhere.values():
                     future.set_exception(error)
                     _retrieve_error(future)  # its waiter may be gone
-                self._keys_asked_elsewhere.clear()
+                self._keys_claimed_elsewhere.clear()
                 return
-            for key in self._keys_asked_elsewhere.keys() - claimed_keys:
-                self._keys_asked_elsewhere.pop(key).set_result(None)
+            for key in self._keys_claimed_elsewhere.keys() - claimed_keys:
+                self._keys_claimed_elsewhere.pop(key).set_result(None)
 
-    async def _beat(self) -> None:
+    async def _renew_claims(self) -> None:
         with suppress(ReelbenchError):  # the next to write meets the same error, and tells
             while True:
-                await self.outside_loop(self.store.renew)
+                await self.run_off_loop(self.store.renew)
                 await asyncio.sleep(self.store.lease / 6)
 
 

@@ -17,7 +17,7 @@ _ADVICE = {
 }
 
 
-class Outlook:
+class ReplyOutcomes:
     """The outcomes of a model's new replies so far.
 
     Attributes:

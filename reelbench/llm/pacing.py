@@ -64,7 +64,7 @@ class Pacer:
         self.last_reply_at = 0.0
         """The loop's time of the latest reply; 0 before the first."""
         self._round = 0
-        self._held_until = 0.0
+        self._paused_until = 0.0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self.shared = False
         """True where other machines ask the same.
@@ -76,56 +76,60 @@ class Pacer:
         self.making = asyncio.Semaphore(2)
         self._stop = asyncio.Event()
         self.stopped: StoppedError | None = None
-        self._watched: set[CallWatch] = set()
+        self._watched: set[CallTimeout] = set()
         self._watch_timer: asyncio.TimerHandle | None = None
         self._is_server_silent = False
         self.elsewhere: Callable[[], Coroutine[Any, Any, float | None]] | None = None
         """Returns the seconds since the server's latest reply to any process, or None."""
-        self._looking: asyncio.Task[None] | None = None
+        self._elsewhere_task: asyncio.Task[None] | None = None
 
     @property
     def has_room(self) -> bool:
         """True where another call could be in flight."""
         return self.in_flight < self.pace.limit
 
-    async def enter(self, *, again: bool = False) -> int:
-        """Wait to be let in, and return the number of the round.
+    async def enter(self, *, is_retry: bool = False) -> int:
+        """Wait until a call may be sent, and return the number of the back-off round.
 
         Args:
-            again: True for a call that was let in before. It goes ahead of the others, so that few
-                requests are in trouble at once.
+            is_retry: True for a call that was let in before. It goes ahead of the others, so that
+                few requests are in trouble at once.
 
         Raises:
             StoppedError: Asking is over.
         """
         if self.stopped is not None:
             raise self.stopped
-        if not self._waiting and self._may_let_in():
-            self._count_in()
+        if not self._waiting and self._can_start_call():
+            self._count_started_call()
             return self._round
-        gate = asyncio.get_running_loop().create_future()
-        if again:
-            self._waiting.appendleft(gate)
-        else:
-            self._waiting.append(gate)
-        self._let_waiting_in()
-        try:
-            await gate
-        except asyncio.CancelledError:
-            if gate.done() and not gate.cancelled() and gate.exception() is None:
-                self.leave()  # let in and cancelled in the same moment
-            raise
+        await self._wait_in_line(at_front=is_retry)
         if self.stopped is not None:  # let in, and stopped in the same moment
             self.leave()
             raise self.stopped
         return self._round
+
+    async def _wait_in_line(self, *, at_front: bool) -> None:
+        """Wait until `_start_waiting_calls` starts this call."""
+        started = asyncio.get_running_loop().create_future()
+        if at_front:
+            self._waiting.appendleft(started)
+        else:
+            self._waiting.append(started)
+        self._start_waiting_calls()
+        try:
+            await started
+        except asyncio.CancelledError:
+            if started.done() and not started.cancelled() and started.exception() is None:
+                self.leave()  # started and cancelled in the same moment
+            raise
 
     def leave(self) -> None:
         """Make room for the next."""
         self.in_flight -= 1
         if not self.in_flight:
             self.pace.end_work(_now())
-        self._let_waiting_in()
+        self._start_waiting_calls()
 
     def note_reply(self, seconds: float) -> None:
         """Note a reply that took so many seconds."""
@@ -135,12 +139,12 @@ class Pacer:
         if self._is_server_silent:
             self._is_server_silent = False
             self.pace.start_over()
-        self._let_waiting_in()
+        self._start_waiting_calls()
 
     def prove(self) -> None:
         """Note that a reply can be read, or could be in an earlier run."""
         self.pace.prove()
-        self._let_waiting_in()
+        self._start_waiting_calls()
 
     def slow_down(self, round_: int, wait: float | None) -> None:
         """Let fewer calls pass, as the server asked a call of a round to.
@@ -149,15 +153,15 @@ class Pacer:
         """
         if wait:
             # Some spread, or several processes would come back in one burst.
-            held_until = _now() + wait * random.uniform(1.0, 1.1)  # noqa: S311
-            self._held_until = max(self._held_until, held_until)
+            paused_until = _now() + wait * random.uniform(1.0, 1.1)  # noqa: S311
+            self._paused_until = max(self._paused_until, paused_until)
         if round_ == self._round:
             self._round += 1
             self.pace.refuse()
 
     # --- calls that nothing comes back of
 
-    def watch(self, time_limit: float, alone_limit: float) -> "CallWatch":
+    def watch(self, time_limit: float, probe_limit: float) -> "CallTimeout":
         """Return the limit on a call's time, to be entered while it is in flight.
 
         It ends the call where the server has finished nothing for the time limit, or, while other
@@ -166,13 +170,13 @@ class Pacer:
 
         Args:
             time_limit: Seconds.
-            alone_limit: Seconds for a call that goes alone.
+            probe_limit: Seconds for a call that goes alone.
         """
         if self._is_server_silent:
-            return CallWatch(self, alone_limit, is_alone=True)
-        return CallWatch(self, time_limit)
+            return CallTimeout(self, probe_limit, is_probe=True)
+        return CallTimeout(self, time_limit)
 
-    def begin_watch(self, call: "CallWatch") -> None:
+    def begin_watch(self, call: "CallTimeout") -> None:
         """Watch a call from now on."""
         self._watched.add(call)
         deadline = call.began + call.time_limit
@@ -180,38 +184,42 @@ class Pacer:
             if self._watch_timer.when() <= deadline:
                 return
             self._watch_timer.cancel()
-        self._look_again_at(deadline)
+        self._schedule_check(deadline)
 
-    def end_watch(self, call: "CallWatch") -> None:
+    def end_watch(self, call: "CallTimeout") -> None:
         """Watch a call no more."""
         self._watched.discard(call)
         if not self._watched and self._watch_timer is not None:
             self._watch_timer.cancel()
             self._watch_timer = None
 
-    def note_silence(self) -> None:
+    def note_server_silence(self) -> None:
         """Note that a call ended because the server finished nothing: the next goes alone."""
         self._is_server_silent = True
 
-    def _look_again_at(self, at: float) -> None:
-        self._watch_timer = asyncio.get_running_loop().call_at(at, self._look)
+    def _schedule_check(self, at: float) -> None:
+        self._watch_timer = asyncio.get_running_loop().call_at(at, self._check_deadlines)
 
-    def _look(self) -> None:
+    def _check_deadlines(self) -> None:
         """End the calls whose time is over.
 
         First it is seen whether another process has had a reply.
         """
         self._watch_timer = None
         now = _now()
-        is_quiet = any(self._end_of_silence(call) <= now for call in self._watched)
+        is_quiet = any(self._silence_deadline(call) <= now for call in self._watched)
         if is_quiet and self.elsewhere is not None:
-            self._looking = asyncio.ensure_future(self._look_elsewhere(self.elsewhere()))
+            self._elsewhere_task = asyncio.ensure_future(
+                self._check_other_processes(self.elsewhere())
+            )
         else:
             self._end_overdue_calls()
 
-    async def _look_elsewhere(self, finding: Coroutine[Any, Any, float | None]) -> None:
+    async def _check_other_processes(
+        self, last_reply_age: Coroutine[Any, Any, float | None]
+    ) -> None:
         """Take a reply to another process for a sign of life, then end overdue calls."""
-        seconds = await finding
+        seconds = await last_reply_age
         if seconds is not None:
             self.last_reply_at = max(self.last_reply_at, _now() - seconds)
         self._end_overdue_calls()
@@ -222,22 +230,22 @@ class Pacer:
         for call in self._watched:
             deadline = self._deadline(call)
             if deadline <= now:
-                call.was_quiet = self._end_of_silence(call) <= now
+                call.server_was_silent = self._silence_deadline(call) <= now
                 call.end()
             else:
                 deadlines.append(deadline)
         if deadlines and self._watch_timer is None:
-            self._look_again_at(min(deadlines))
+            self._schedule_check(min(deadlines))
 
-    def _deadline(self, call: "CallWatch") -> float:
+    def _deadline(self, call: "CallTimeout") -> float:
         """Return the moment at which a call is given up, as things are now."""
         median = self.pace.median_seconds
         if median is None:  # all replies so far are other processes'
             median = call.time_limit
         longest = max(call.time_limit, _HANGS * median)
-        return min(self._end_of_silence(call), call.began + longest)
+        return min(self._silence_deadline(call), call.began + longest)
 
-    def _end_of_silence(self, call: "CallWatch") -> float:
+    def _silence_deadline(self, call: "CallTimeout") -> float:
         """Return the moment until which the server has time to finish something."""
         return max(call.began, self.last_reply_at) + call.time_limit
 
@@ -250,11 +258,11 @@ class Pacer:
         self.stopped = stopped
         self._stop.set()
         while self._waiting:
-            gate = self._waiting.popleft()
-            if not gate.done():
-                gate.set_exception(stopped)
+            started = self._waiting.popleft()
+            if not started.done():
+                started.set_exception(stopped)
 
-    async def unless_stopped(self, work: Coroutine[Any, Any, None]) -> None:
+    async def run_unless_stopped(self, work: Coroutine[Any, Any, None]) -> None:
         """Wait for work, or until asking stops: StoppedError then."""
         work_task = asyncio.ensure_future(work)
         stop_task = asyncio.ensure_future(self._stop.wait())
@@ -267,36 +275,36 @@ class Pacer:
             work_task.cancel()
             stop_task.cancel()
 
-    def _may_let_in(self) -> bool:
+    def _can_start_call(self) -> bool:
         """Return True where a call may be let in now."""
-        if _now() < self._held_until:
+        if _now() < self._paused_until:
             return False
         if self._is_server_silent:
             return not self.in_flight
         return self.has_room
 
-    def _count_in(self) -> None:
+    def _count_started_call(self) -> None:
         if not self.in_flight:
             self.pace.begin_work(_now())
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
 
-    def _let_waiting_in(self, *, held_over: bool = False) -> None:
-        """Let in calls that wait. `held_over` says that a server's hold has ended."""
-        if held_over:
+    def _start_waiting_calls(self, *, pause_is_over: bool = False) -> None:
+        """Let in calls that wait. `pause_is_over` says that a server's hold has ended."""
+        if pause_is_over:
             self._timer = None
-        while self._waiting and self._may_let_in():
+        while self._waiting and self._can_start_call():
             if self.shared:
                 self._waiting.rotate(random.randrange(len(self._waiting)))  # noqa: S311
-            gate = self._waiting.popleft()
-            if not gate.done():
-                self._count_in()
-                gate.set_result(None)
+            started = self._waiting.popleft()
+            if not started.done():
+                self._count_started_call()
+                started.set_result(None)
         if self._waiting and self._timer is None:
             loop = asyncio.get_running_loop()
-            if self._held_until > loop.time():
+            if self._paused_until > loop.time():
                 self._timer = loop.call_at(
-                    self._held_until, partial(self._let_waiting_in, held_over=True)
+                    self._paused_until, partial(self._start_waiting_calls, pause_is_over=True)
                 )
 
 
@@ -304,21 +312,21 @@ def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-class CallWatch:
+class CallTimeout:
     """The limit on the time of one call, by what its server finishes (`Pacer.watch`).
 
     Attributes:
         time_limit: Seconds in which the server has to finish something.
-        is_alone: True for the one call after a time in which it finished nothing.
+        is_probe: True for the one call after a time in which it finished nothing.
         began: The loop's time at which the call went out.
     """
 
-    def __init__(self, pacer: Pacer, time_limit: float, *, is_alone: bool = False) -> None:
+    def __init__(self, pacer: Pacer, time_limit: float, *, is_probe: bool = False) -> None:
         self._pacer = pacer
         self.time_limit = time_limit
-        self.is_alone = is_alone
+        self.is_probe = is_probe
         self.began = 0.0
-        self.was_quiet = False
+        self.server_was_silent = False
         """True where the call was ended because the server had finished nothing."""
         self._timeout = asyncio.timeout(None)
 
@@ -347,7 +355,7 @@ class CallWatch:
         return _now() - self.began
 
 
-class Places:
+class ModelSlots:
     """The places of one model's calls among those in flight.
 
     They are `FIRST` until its first reply that can be read, and then as many as the user allows.
@@ -355,51 +363,51 @@ class Places:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._is_open = False
+        self._is_full_limit = False
         self._semaphore = asyncio.Semaphore(min(FIRST, most))
 
     def open(self) -> None:
         """Let in as many calls as the user allows, from now on."""
-        if self._is_open:
+        if self._is_full_limit:
             return
-        self._is_open = True
+        self._is_full_limit = True
         for _ in range(self._most - FIRST):
             self._semaphore.release()
 
-    async def take(self) -> None:
+    async def acquire(self) -> None:
         """Wait for a place, and take it."""
         await self._semaphore.acquire()
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         """Give a place back."""
         self._semaphore.release()
 
 
 @dataclass(eq=False)
-class Turn:
+class CallSlot:
     """A call's place among those in flight, from `async with` on.
 
     Attributes:
         pacer: Lets the call in.
-        places: The model's places.
+        slots: The model's places.
         make: Makes the body to send, in a thread, for two calls of those that wait.
         round: The pacer's round when the call was let in last.
     """
 
     pacer: Pacer
-    places: Places
+    slots: ModelSlots
     make: Callable[[], bytes] | None = None
     round: int = field(default=0, init=False)
     _making: asyncio.Future[bytes] | None = field(default=None, init=False)
-    _inside: bool = field(default=False, init=False)
+    _holds_slot: bool = field(default=False, init=False)
 
     async def __aenter__(self) -> Self:
         if self.make is None:
-            await self._enter(again=False)
+            await self._enter(is_retry=False)
         else:
             async with self.pacer.making:
                 self._making = asyncio.ensure_future(asyncio.to_thread(self.make))
-                await self._enter(again=False)
+                await self._enter(is_retry=False)
         return self
 
     async def result(self) -> bytes | None:
@@ -413,24 +421,24 @@ class Turn:
     async def __aexit__(self, *error: object) -> None:
         self.leave()
 
-    async def come_back(self) -> None:
+    async def reacquire(self) -> None:
         """Wait to be let in again where the turn was left, ahead of new calls."""
-        if not self._inside:
-            await self._enter(again=True)
+        if not self._holds_slot:
+            await self._enter(is_retry=True)
 
-    async def _enter(self, *, again: bool) -> None:
-        await self.places.take()
+    async def _enter(self, *, is_retry: bool) -> None:
+        await self.slots.acquire()
         try:
-            self.round = await self.pacer.enter(again=again)
+            self.round = await self.pacer.enter(is_retry=is_retry)
         except BaseException:
-            self.places.give_back()
+            self.slots.release()
             raise
-        self._inside = True
+        self._holds_slot = True
 
     def leave(self) -> None:
         """Give the place to the next call."""
-        if self._inside:
-            self._inside = False
+        if self._holds_slot:
+            self._holds_slot = False
             self._making = None
-            self.places.give_back()
+            self.slots.release()
             self.pacer.leave()

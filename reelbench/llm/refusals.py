@@ -56,7 +56,7 @@ def _table() -> list[_Words]:
     return table
 
 
-def way_out(kind: Kind, *, has_pictures: bool) -> str:
+def advice_on_refusal(kind: Kind, *, has_pictures: bool) -> str:
     """Return the user's way out of a refusal.
 
     Args:

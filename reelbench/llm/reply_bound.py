@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from reelbench.llm.ask_result import mishap_of_reply
+from reelbench.llm.ask_result import reply_failure_kind
 from reelbench.llm.messages import Message, estimated_tokens
 from reelbench.llm.reply import Reply
 from reelbench.llm.store import StoredReply
@@ -69,14 +69,14 @@ class ReplyBound:
 
     def is_outgrown_by(self, stored: StoredReply, bound: int | None) -> bool:
         """Return True for a kept reply that a lower bound than today's cut off."""
-        if bound is None or stored.giver is None or mishap_of_reply(stored.reply) != "cut_off":
+        if bound is None or stored.giver is None or reply_failure_kind(stored.reply) != "cut_off":
             return False
         return json.loads(stored.giver).get(_BOUND, bound) < bound
 
 
 def giver_of_cut(reply: Reply, bound: int | None) -> str | None:
     """Return the note of the bound that cut a reply off. None where none did."""
-    if bound is None or mishap_of_reply(reply) != "cut_off":
+    if bound is None or reply_failure_kind(reply) != "cut_off":
         return None
     return json.dumps({_BOUND: bound})
 

@@ -22,7 +22,7 @@ from reelbench.llm.ask_result import (
     AskResult,
     Outdated,
     has_seen_pictures,
-    mishap_of_reply,
+    reply_failure_kind,
     text_of,
 )
 from reelbench.llm.asker import Asker
@@ -50,7 +50,7 @@ from reelbench.registry.strata import Strata
 from reelbench.tasks import about as abouts
 from reelbench.tasks.earlier import EarlierResult, most_returned
 from reelbench.tasks.score import Evaluation, Options
-from reelbench.tasks.submissions import Prediction, answered
+from reelbench.tasks.submissions import Prediction, parse_answer
 from reelbench.video.decode_ahead import PAUSE_S, Ahead, Waits, by_video
 from reelbench.video.shown_media import Shown
 
@@ -153,7 +153,7 @@ def ask(
     part = _part_to_ask(question_set, record, settings, options)
     _check_media(question_set, model, part.rows, options)
     asker = Asker(
-        model, generation_settings, on_note=options.note, budget=budget, as_it_stands=True
+        model, generation_settings, on_note=options.note, budget=budget, accepts_cut_off=True
     )
     kept_answers = KeptAnswers(asker, keeping, part.revision, _name_of(question_set))
     sends_pictures = question_set.sampling.decodes and question_set.sampling.form == "images"
@@ -620,7 +620,7 @@ class _Run:
         """
         for result, text in zip(results, texts, strict=True):
             reply = result.replies[-1].reply
-            reason = mishap_of_reply(reply)
+            reason = reply_failure_kind(reply)
             if reason is not None and in_words(self.questions.spec, row):
                 return Prediction(text, reason=Reason(reason))
             if reason is None and ending_of(reply.finish).group == "unknown":
@@ -633,7 +633,7 @@ class _Run:
         self, row: Row, question: Sequence[Message], vote: int
     ) -> AskResult[str]:
         earlier = self.options.earlier
-        outdated = await self.asker.cache.outside_loop(
+        outdated = await self.asker.cache.run_off_loop(
             passed_over, self.asker, earlier, row["id"], question, vote
         )
         cursor = await self.kept_answers.cursor(question, vote, outdated)
@@ -648,7 +648,7 @@ class _Run:
 
     def _read_prediction(self, row: Row, text: str) -> Prediction:
         options = row.get("options", ())
-        return answered(self.questions.spec, text, options, timing(row), row["question"])
+        return parse_answer(self.questions.spec, text, options, timing(row), row["question"])
 
 
 def _sample_fields(results: "Sequence[AskResult[str]]", texts: Sequence[str]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from reelbench.scoring.candidates import best, majority, pass_at
 from reelbench.stats.intervals import mean_over_clusters
 from reelbench.tasks import predictions
 from reelbench.tasks.score import Answers, Options, RunMetadata
-from reelbench.tasks.submissions import Inputs, PredictionSet, Questions, Words, answered
+from reelbench.tasks.submissions import Inputs, PredictionSet, Questions, Words, parse_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +334,7 @@ def with_texts(answers: Answers, texts: Mapping[str, str]) -> list[Item]:
             items.append(item)
             continue
         timing = questions.timings.get(item.id, UNTIMED)
-        reading = answered(questions.spec, text, item.options, timing, item.question)
+        reading = parse_answer(questions.spec, text, item.options, timing, item.question)
         reason = reading.reason
         if reason is None and item.reason == Reason.ANSWERS_HIDDEN:
             reason = item.reason

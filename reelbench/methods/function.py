@@ -17,7 +17,7 @@ from reelbench.registry.reasons import Reason
 from reelbench.registry.rows import Row, timing
 from reelbench.registry.sampling import FrameSampling
 from reelbench.tasks.score import Evaluation, Options, record_of_model
-from reelbench.tasks.submissions import Prediction, answered
+from reelbench.tasks.submissions import Prediction, parse_answer
 from reelbench.video.shown_media import Shown
 
 ADAPTER = "reelbench-function"
@@ -103,4 +103,4 @@ def _call_function(fn: Function, questions: QuestionSet, row: Row, media: Shown)
             f"the function returned a {type(text).__name__} for {row['id']!r}, expected text"
         )
     options = row.get("options", ())
-    return answered(questions.spec, valid_text(text), options, timing(row), row["question"])
+    return parse_answer(questions.spec, valid_text(text), options, timing(row), row["question"])

@@ -108,8 +108,8 @@ class KeptAnswers:
         place = hashlib.sha256(asked_of_whom.encode()).hexdigest()
         store = asker.cache.store
         if self._keeping.fresh and self._why_away is None:
-            await asker.cache.outside_loop(store.set_valid_from, place, time.time())
-        self._since = await asker.cache.outside_loop(store.valid_from, place)
+            await asker.cache.run_off_loop(store.set_valid_from, place, time.time())
+        self._since = await asker.cache.run_off_loop(store.valid_from, place)
 
     async def cursor(
         self, messages: Sequence[Message], vote: int, outdated: Outdated | None
@@ -134,7 +134,7 @@ class KeptAnswers:
                 return True
             return stored.at < self._since or is_outdated
 
-        cursor = await self._asker.cache.outside_loop(
+        cursor = await self._asker.cache.run_off_loop(
             RetryCursor[str], self._asker, messages, str, vote=vote, outdated=is_passed_over
         )
         if cursor.key is not None and foreign_replies and not self._keeping.fresh:

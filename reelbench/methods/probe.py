@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from reelbench.base.attachment import Attachment
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.ask_result import AskResult, Outdated, has_seen_pictures, mishap_of_reply
+from reelbench.llm.ask_result import AskResult, Outdated, has_seen_pictures, reply_failure_kind
 from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.retry_rules import NotServedError, TransientError
 
@@ -215,7 +215,7 @@ def _asker_of_probe(asker: Asker) -> Asker:
         _SETTINGS,
         on_note=asker.note,
         budget=asker.budget,
-        as_it_stands=True,
+        accepts_cut_off=True,
         ends_run=False,
     )
     probing.giver = asker.giver
@@ -236,7 +236,7 @@ def probe(options: AskOptions) -> dict[str, object]:
 
 
 async def _probe_facts(options: AskOptions) -> dict[str, object]:
-    asker = Asker(options, _SETTINGS, on_note=lambda _: None, as_it_stands=True)
+    asker = Asker(options, _SETTINGS, on_note=lambda _: None, accepts_cut_off=True)
     facts: dict[str, object] = {"server": options.host, "model": options.model}
     async with asker:
         try:
@@ -277,7 +277,7 @@ async def _ask_about_colours(
     """
     pictures = [Attachment("image_url", "image/png", _one_colour_png(colour)) for colour in colours]
     messages: list[Message] = [{"role": "user", "content": [*pictures, _QUESTION]}]
-    cursor = await asker.cache.outside_loop(
+    cursor = await asker.cache.run_off_loop(
         RetryCursor[str], asker, messages, str, outdated=outdated, attempts=1
     )
     if cursor.key is not None and not may_ask:
@@ -286,7 +286,7 @@ async def _ask_about_colours(
     if result.value is None:
         return None
     reply = result.replies[-1].reply
-    if mishap_of_reply(reply) is not None:
+    if reply_failure_kind(reply) is not None:
         return None
     return _Answer(result.value, reply.prompt_tokens)
 

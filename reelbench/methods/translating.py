@@ -81,7 +81,7 @@ def translate(
     Raises:
         ReelbenchError: Some can't be had.
     """
-    asker = Asker(model, on_note=note, tells=True)
+    asker = Asker(model, on_note=note, reports_totals=True)
     folder = resources.files("reelbench.methods").joinpath("prompts")
     prompt = folder.joinpath("translate.txt").read_text(encoding="utf-8").strip()
 

@@ -9,10 +9,10 @@ from reelbench.registry.benchmark_block import Block
 from reelbench.registry.benchmark_kinds import RowKinds
 from reelbench.registry.mapping_words import (
     ANSWERS,
-    PLACE,
+    PLACEHOLDER,
     ROW_NUMBER,
     is_number_text,
-    plain_word,
+    normalised_word,
 )
 from reelbench.registry.row_columns import (
     ALSO,
@@ -148,7 +148,9 @@ def read_column_words(columns: Block) -> ColumnWords:
             forms = "`{always: TEXT}` or `{column: NAME, WORD: OURS}`"
             raise columns.error(f"columns.{name}: expected {forms}", name)
         column_words.sources[name] = value.required_text(_COLUMN)
-        column_words.words[name] = {plain_word(word): value.required_text(word) for word in words}
+        column_words.words[name] = {
+            normalised_word(word): value.required_text(word) for word in words
+        }
     return column_words
 
 
@@ -190,8 +192,8 @@ def _read_parts(top: Block) -> dict[str, str]:
     templates: dict[str, str] = {}
     for name in parts.values:
         template = parts.required_text(name)
-        places = PLACE.findall(template)
-        between_places = PLACE.split(template)[2:-1:2]
+        places = PLACEHOLDER.findall(template)
+        between_places = PLACEHOLDER.split(template)[2:-1:2]
         if not places or "" in between_places:
             raise parts.error(
                 f"parts.{name} is {template!r}, expected names in {{…}} with something between "
@@ -210,7 +212,7 @@ def _read_where(top: Block) -> dict[str, tuple[str, ...]]:
         words = where.texts(name)
         if not words:
             raise where.error(f"where.{name} has no word; say which rows are asked", name)
-        words_by_column[name] = tuple(map(plain_word, words))
+        words_by_column[name] = tuple(map(normalised_word, words))
     return words_by_column
 
 
@@ -345,11 +347,11 @@ def _read_answer_spans(top: Block, row_kinds: RowKinds) -> AnswerSpans:
 def _read_line(top: Block) -> str:
     """Return the template of `line`, whose places have something between them."""
     line = top.text("line") or ""
-    places = PLACE.findall(line)
+    places = PLACEHOLDER.findall(line)
     bounds.hold(f"{top.path}: places of line", len(places), bounds.PARTS)
     if not line:
         return ""
-    between_places = PLACE.split(line)[2:-1:2]
+    between_places = PLACEHOLDER.split(line)[2:-1:2]
     if not places or "" in between_places:
         raise top.error(
             f"line is {line!r}, expected names in {{…}} with something between them", "line"
@@ -384,4 +386,4 @@ def _read_group(top: Block) -> Group | None:
 def prompt_places(text: str) -> list[str]:
     """Return the names of a prompt's places, in order. Doubled braces are none."""
     bare_text = text.replace("{{", "").replace("}}", "")
-    return PLACE.findall(bare_text)
+    return PLACEHOLDER.findall(bare_text)

@@ -2,7 +2,7 @@
 
 import re
 
-PLACE = re.compile(r"\{([^{}]+)\}")
+PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 """A column's name in a template."""
 
 ROW_NUMBER = "row"
@@ -24,7 +24,7 @@ def columns_named(text: str) -> list[str]:
     """Return the columns that a value of `columns` is about."""
     mapping = _WORDS_OF_COLUMN.fullmatch(text)
     if mapping is None:
-        return PLACE.findall(text) or [text]
+        return PLACEHOLDER.findall(text) or [text]
     return [mapping[2].strip()] if mapping[1] == "column" else []
 
 
@@ -33,7 +33,7 @@ def is_number_text(text: str) -> bool:
     return re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text) is not None
 
 
-def plain_word(text: str) -> str:
+def normalised_word(text: str) -> str:
     """Return a word as words of keys are compared: `True` is `true`."""
     text = text.strip()
     lower_text = text.lower()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from reelbench.base import tables
 from reelbench.base.errors import InputError
 from reelbench.base.files import read_json_or_jsonl
-from reelbench.base.temporary_tables import IDS_AT_ONCE, PlacedId, UniqueIds
+from reelbench.base.temporary_tables import IDS_PER_BATCH, IdWithLocation, UniqueIds
 from reelbench.base.values import batches, describe, is_array, is_id, is_number, is_object
 from reelbench.registry.row_columns import (
     ALSO,
@@ -143,9 +143,9 @@ def _checked_rows(spec: BenchmarkSpec, rows: Iterable[Row], where: str) -> Itera
 def _with_unique_ids(labelled_rows: Iterable[_LabelledRow]) -> Iterator[_LabelledRow]:
     """Yield rows. InputError where an id occurs twice."""
     seen_ids = UniqueIds()
-    for batch in batches(labelled_rows, IDS_AT_ONCE):
-        placed_ids = [PlacedId(row["id"], "", None) for _, row in batch]
-        for place in seen_ids.first_places(placed_ids):
+    for batch in batches(labelled_rows, IDS_PER_BATCH):
+        placed_ids = [IdWithLocation(row["id"], "", None) for _, row in batch]
+        for place in seen_ids.first_locations(placed_ids):
             label, _ = batch[place]
             raise InputError(f"{label}: the id occurs twice; the file must have each question once")
         yield from batch

@@ -27,7 +27,7 @@ Split = str
 SpanUnit = Literal["seconds", "milliseconds", "minutes", "frames", "ratio", "percent", "clock"]
 LengthUnit = Literal["seconds", "milliseconds", "minutes", "frames"]
 AnswerSpans = Literal["first", "stated", "union"]
-AnswerForm = Literal["letter", "index0", "index1", "text"]
+AnswerFormat = Literal["letter", "index0", "index1", "text"]
 """A row's name of the right option: its letter or key, its number (from 0 or 1), or its words."""
 
 
@@ -225,7 +225,7 @@ class RowMapping(Declared):
     columns: dict[str, str | tuple[str, ...]]
     """Ours -> theirs: a column, several, or a template over columns (`{film}/{clip}.mp4`)."""
 
-    answer_is: AnswerForm | None = None
+    answer_is: AnswerFormat | None = None
     """The name of the right option. None: as all rows allow it to be read."""
 
     span_unit: SpanUnit = "seconds"

@@ -69,7 +69,7 @@ class SampleTally:
     @cached_property
     def columns(self) -> ItemColumns:
         """The columns of the samples in the order of their ids, once all are there."""
-        return self._collector.columns(self._ids.places())
+        return self._collector.columns(self._ids.insertion_order())
 
     def media(self) -> MediaRecord:
         """Return the record of the videos that were there."""

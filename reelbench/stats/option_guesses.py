@@ -30,7 +30,7 @@ _LONGEST_STEP = 3.0  # of the exponent, by its own size
 
 @dataclass(frozen=True, slots=True)
 class GuessTest:
-    """A way to choose an option, held to chance.
+    """The share of right choices of a way to choose an option, beside chance.
 
     Attributes:
         estimate: The share of right choices, 0 to 1, with its interval over videos.
@@ -51,47 +51,47 @@ class GuessTest:
 
 
 @dataclass(frozen=True)
-class RightPlaces:
-    """The place of the right option of each question.
+class RightOptions:
+    """The right option of each question.
 
     Attributes:
-        places: From 0, a number a question.
+        indices: Its index among the question's options.
         options: The number of options of each question.
         videos: The video of each question.
     """
 
-    places: Places
+    indices: Places
     options: Places
     videos: Sequence[str]
 
-    def part(self, chosen: NDArray[np.bool_]) -> "RightPlaces":
+    def subset(self, mask: NDArray[np.bool_]) -> "RightOptions":
         """Return the questions that a mask chooses."""
-        videos = list(itertools.compress(self.videos, chosen.tolist()))
-        return RightPlaces(self.places[chosen], self.options[chosen], videos)
+        videos = list(itertools.compress(self.videos, mask.tolist()))
+        return RightOptions(self.indices[mask], self.options[mask], videos)
 
-    def test(self, worth: Array) -> GuessTest:
-        """Hold a way to choose to chance.
+    def test(self, credit: Array) -> GuessTest:
+        """Test how often a way to choose is right, beside chance.
 
         Args:
-            worth: Questions x places: what the choice is worth if the right option stands there.
+            credit: Questions x options: what the choice is worth if that option is right.
 
         Raises:
             ValueError: There is no question.
         """
-        if not len(self.places):
+        if not len(self.indices):
             raise ValueError("a test needs at least one question")
-        questions = len(self.places)
-        sums = self._sums_by_step(worth)
+        questions = len(self.indices)
+        sums = self._credit_by_video_and_step(credit)
         means = sums.mean(axis=1, keepdims=True)
         deviations = sums - means
-        # The first step moves nothing: it is what was seen.
-        observed = worth[np.arange(questions), self.places]
-        seen = float(deviations[:, 0].sum())
+        # The first step shifts nothing: its sum is the observed one.
+        observed = credit[np.arange(questions), self.indices]
+        observed_deviation = float(deviations[:, 0].sum())
         return GuessTest(
             estimate=share_over_clusters(observed, self._video_numbers),
             chance=float(means.sum() / questions),
-            p_above=_chernoff_bound(deviations, seen),
-            p_below=_chernoff_bound(-deviations, -seen),
+            p_above=_chernoff_bound(deviations, observed_deviation),
+            p_below=_chernoff_bound(-deviations, -observed_deviation),
         )
 
     @cached_property
@@ -106,16 +106,16 @@ class RightPlaces:
         numbers = [number_of[video] for video in self.videos]
         return np.array(numbers, dtype=np.intp)
 
-    def _sums_by_step(self, worth: Array) -> Array:
-        """Return the worth of each video's choices after each step: videos x steps."""
-        questions = np.arange(len(self.places))
+    def _credit_by_video_and_step(self, credit: Array) -> Array:
+        """Return the sum of each video's credit after each step: videos x steps."""
+        questions = np.arange(len(self.indices))
         videos = int(self._video_numbers.max()) + 1
         sums = np.empty((videos, self._steps))
         for step in range(self._steps):
             shift = step * self.options // self._steps
-            shifted_places = (self.places + shift) % self.options
-            worth_of_choices = worth[questions, shifted_places]
-            sums[:, step] = np.bincount(self._video_numbers, worth_of_choices, videos)
+            shifted_indices = (self.indices + shift) % self.options
+            credit_of_questions = credit[questions, shifted_indices]
+            sums[:, step] = np.bincount(self._video_numbers, credit_of_questions, videos)
         return sums
 
 

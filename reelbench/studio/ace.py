@@ -140,7 +140,7 @@ def rank(
     sampling = None
     if ranker.model.local:
         sampling = {"max_tokens": _LOCAL_TOKENS}
-    asker = Asker(ranker.model, sampling, on_note=note, tells=True)
+    asker = Asker(ranker.model, sampling, on_note=note, reports_totals=True)
 
     async def ask(case: CandidateSet, index: int, vote: int) -> str | None:
         messages, read = ranker.request(case, index, vote)

@@ -334,7 +334,9 @@ class Chain:
         for asker in self.askers.values():
             if asker.options == options and asker.sampling == sampling:
                 return asker
-        return Asker(options, sampling, budget=setup.budget, on_note=setup.on_note, tells=True)
+        return Asker(
+            options, sampling, budget=setup.budget, on_note=setup.on_note, reports_totals=True
+        )
 
     @asynccontextmanager
     async def asking(self) -> AsyncIterator[None]:

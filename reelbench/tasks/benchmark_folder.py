@@ -23,8 +23,8 @@ from reelbench.registry import benchmark_block, benchmark_file, benchmark_mappin
 from reelbench.registry.benchmark_block import Block
 from reelbench.registry.benchmark_keys import KEYS
 from reelbench.registry.benchmark_kinds import FileKind
-from reelbench.registry.mapping_words import PLACE, is_mapping_of_words
-from reelbench.registry.spec import AnswerForm, BenchmarkSpec, SpanUnit
+from reelbench.registry.mapping_words import PLACEHOLDER, is_mapping_of_words
+from reelbench.registry.spec import AnswerFormat, BenchmarkSpec, SpanUnit
 from reelbench.tasks.answer_orders import lines_of_orders
 from reelbench.tasks.column_guess import OPTIONS_SEEN, Guess, guess
 from reelbench.tasks.table_columns import Column
@@ -63,7 +63,7 @@ class NewBenchmark:
     kind: FileKind | None = None
     media: Path | None = None
     columns: Mapping[str, Column] = field(default_factory=dict[str, Column])
-    answer_is: AnswerForm | None = None
+    answer_is: AnswerFormat | None = None
     span_unit: SpanUnit | None = None
     fps: str = ""
     keys: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -252,7 +252,7 @@ def _names_in(value: object) -> Iterator[str]:
     """Yield the names that the value of a key may have for columns."""
     if isinstance(value, str):
         yield value
-        yield from PLACE.findall(value)
+        yield from PLACEHOLDER.findall(value)
     elif isinstance(value, Block):
         for key, part in value.values.items():
             if value.key_path(key) not in KEYS:  # of such a mapping the keys are names, too
@@ -328,7 +328,7 @@ def _refuse_double_ids(request: NewBenchmark, source: _Source, result: Guess) ->
     rows_of_id: dict[str, list[str]] = {}
     for number, (where, cells) in enumerate(source.rows, start=1):
         with suppress(InputError):  # told with the row
-            value = row_cells.filled({row_cells.ROW: number, **cells}, column, where)
+            value = row_cells.fill_template({row_cells.ROW: number, **cells}, column, where)
             name = tables.as_text(value, where)
             if name:
                 rows_of_id.setdefault(name.strip(), []).append(str(number))
@@ -396,7 +396,7 @@ def _videos_of(source: _Source, result: Guess) -> list[str]:
         for name in ("video", "videos"):
             with suppress(InputError):  # told with the row
                 for column in _column_list(result.columns.get(name, ())):
-                    value = row_cells.filled(cells, column, where)
+                    value = row_cells.fill_template(cells, column, where)
                     texts = row_cells.cell_texts(row_cells.parse_literal(value), where)
                     videos.update(dict.fromkeys(text.strip() for text in texts))
     return list(videos)
@@ -460,7 +460,7 @@ def _lines_of_drops(request: NewBenchmark, result: Guess) -> list[str]:
 
 def _lines_of_lacks(request: NewBenchmark, keys: Block, result: Guess, row: Cells) -> list[str]:
     """Return the lines on columns that are lacking, and on the ones that there are."""
-    lines = [line for line in result.lacking if not _is_answered(request, keys, line)]
+    lines = [line for line in result.missing_columns if not _is_answered(request, keys, line)]
     if not lines:
         return []
     return [

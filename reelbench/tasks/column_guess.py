@@ -16,8 +16,8 @@ from reelbench.base.tables import as_text
 from reelbench.base.values import is_array, is_number
 from reelbench.data import option_texts, row_cells, video_windows
 from reelbench.registry.benchmark_kinds import FileKind
-from reelbench.registry.mapping_words import PLACE, columns_named
-from reelbench.registry.spec import AnswerForm
+from reelbench.registry.mapping_words import PLACEHOLDER, columns_named
+from reelbench.registry.spec import AnswerFormat
 from reelbench.tasks import unused_columns
 from reelbench.tasks.table_columns import (
     ANY_SHARE,
@@ -43,7 +43,7 @@ from reelbench.tasks.table_columns import (
     rank_of_name,
     words_of_name,
 )
-from reelbench.tasks.unused_columns import Settled
+from reelbench.tasks.unused_columns import ChosenMapping
 from reelbench.video.folder_layouts import VideoFolder
 from reelbench.video.media_roots import has_video_suffix
 
@@ -77,9 +77,9 @@ class Guess:
     kind: FileKind
     columns: dict[str, Column] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
-    answer_is: AnswerForm | None = None
+    answer_is: AnswerFormat | None = None
     facets: list[str] = field(default_factory=list)
-    lacking: list[str] = field(default_factory=list)
+    missing_columns: list[str] = field(default_factory=list)
     options: str = ""
     units: list[str] = field(default_factory=list)
     several_windows: str = ""
@@ -92,9 +92,9 @@ class Guess:
 class _AnswerColumn(NamedTuple):
     """A column whose values name options, and the forms in which they can be read."""
 
-    order: tuple[Any, ...]
+    sort_key: tuple[Any, ...]
     name: str
-    forms: list[AnswerForm]
+    answer_formats: list[AnswerFormat]
 
     @property
     def is_named(self) -> bool:
@@ -138,7 +138,7 @@ class _Table:
         self._why: dict[str, str] = {}
         self._chosen: dict[str, Column] = dict(user_columns)
         self._used: set[str] = set()
-        self._in_templates: set[str] = set()
+        self._template_columns: set[str] = set()
         for name, column in user_columns.items():
             self._use_column_of_user(name, column)
 
@@ -149,56 +149,56 @@ class _Table:
         of a clip are nothing else.
         """
         for part in column_parts(column):
-            if PLACE.search(part) and name != "clip":
-                self._in_templates.update(columns_named(part))
+            if PLACEHOLDER.search(part) and name != "clip":
+                self._template_columns.update(columns_named(part))
             else:
                 self._used.update(columns_named(part))
 
     def guess(self, kind: FileKind | None) -> Guess:
         """Guess the columns one after another. Each that is taken is not tried again."""
-        form = None
+        answer_format = None
         options_key = ""
         if kind in (None, "choice", "grounded_choice"):
-            form = self._find_options_and_answer(self._named_options())
+            answer_format = self._choose_options_and_answer(self._columns_named_options())
             if "options" not in self._chosen and self._questions_end_in_options():
                 options_key = _IN_QUESTION
-                form = self._find_answer_to_options_in_questions()
+                answer_format = self._choose_answer_to_options_in_questions()
             elif "options" not in self._chosen:
-                form = self._find_options_and_answer(self._other_lists())
+                answer_format = self._choose_options_and_answer(self._columns_of_lists())
         self._use_columns_within_options()
         if kind in (None, "span", "grounded_choice") and not options_key:
-            self._find_span()
+            self._choose_span()
         guessed_kind = kind or self._kind_of_columns(options_key)
-        self._find_video()
-        self._find_id()
-        self._find_question()
+        self._choose_video()
+        self._choose_id()
+        self._choose_question()
         if guessed_kind in {"open", "exact"} or guessed_kind.endswith("choice"):
-            self._take_answer_by_name()
+            self._choose_answer_by_name()
         if kind is None and guessed_kind == "open":
             guessed_kind = self._kind_of_answers()
             if guessed_kind == "choice":
                 options_key = _YES_NO
-        self._take_by_name("duration", _is_time)
-        self._take_by_name("language", is_text)
-        self._take_by_name("reasoning", _is_reasoning)
+        self._choose_by_name("duration", _is_time)
+        self._choose_by_name("language", is_text)
+        self._choose_by_name("reasoning", _is_reasoning)
         columns = self._columns_of_kind(guessed_kind)
-        result = Guess(guessed_kind, columns, self._why, form, options=options_key)
+        result = Guess(guessed_kind, columns, self._why, answer_format, options=options_key)
         result.facets = self._facets()
-        result.units = self._signs_of_units(columns)
-        result.several_windows = self._line_of_several_windows(columns)
-        result.lacking = self._lacking(result)
-        settled = Settled(
+        result.units = self._signs_of_other_units(columns)
+        result.several_windows = self._hint_on_several_windows(columns)
+        result.missing_columns = self._missing_columns(result)
+        chosen_mapping = ChosenMapping(
             guessed_kind,
             columns,
-            used=frozenset({*self._used, *self._in_templates, *result.facets}),
+            used=frozenset({*self._used, *self._template_columns, *result.facets}),
             user_columns=self._user_columns,
             is_kind_stated=kind is not None,
-            form=form,
+            answer_format=answer_format,
             options_key=options_key,
         )
-        accounts = unused_columns.accounts(self._table, settled)
-        result.unused = accounts.unused
-        result.unread = accounts.lines
+        unused = unused_columns.report_unused_columns(self._table, chosen_mapping)
+        result.unused = unused.content_by_column
+        result.unread = unused.hint_by_column
         return result
 
     # --- what the guess says ---
@@ -265,39 +265,45 @@ class _Table:
             return False
         return all(map(_is_label, labels))
 
-    def _lacking(self, guess: Guess) -> list[str]:
+    def _missing_columns(self, guess: Guess) -> list[str]:
         """Return a line for each thing that the kind needs and no column is."""
         columns = guess.columns
         missing = [name for name in self._needed_columns(guess.kind) if name not in columns]
         if guess.options and "options" in missing:
             missing.remove("options")
-        lacking = [f"no column looks like the {name}" for name in missing]
+        missing_columns = [f"no column looks like the {name}" for name in missing]
         if guess.kind in {"span", "grounded_choice"} and not columns.keys() & {"span", "start"}:
-            lacking.append("no column looks like the span, and no two like its start and end")
+            missing_columns.append(
+                "no column looks like the span, and no two like its start and end"
+            )
         has_options = {"options", "answer"} <= columns.keys()
         is_choice = guess.kind.endswith("choice")
         if is_choice and has_options and guess.answer_is is None:
-            forms = self._table.answer_forms(columns["options"], str(columns["answer"]))
-            if len(forms) > 1:
-                readings = " or as ".join(forms)
-                lacking.append(f"answers can be read as {readings}, which differ: give --answer-is")
-        return lacking
+            answer_formats = self._table.matching_answer_formats(
+                columns["options"], str(columns["answer"])
+            )
+            if len(answer_formats) > 1:
+                readings = " or as ".join(answer_formats)
+                missing_columns.append(
+                    f"answers can be read as {readings}, which differ: give --answer-is"
+                )
+        return missing_columns
 
     # --- taking a column ---
 
-    def _take(
+    def _choose_best(
         self,
         name: str,
         fits: Callable[[list[Any]], bool],
         why: str,
         *,
-        usual_name: bool = False,
+        requires_usual_name: bool = False,
         among: Sequence[str] | None = None,
     ) -> bool:
-        """Take the column that fits and has the likeliest name.
+        """Choose the column that fits and has the likeliest name.
 
-        Return False where no column fits. With `usual_name`, only a column that has one of the
-        usual names fits; with `among`, only one of these.
+        Return False where no column fits. With `requires_usual_name`, only a column that has one of
+        the usual names fits; with `among`, only one of these.
         """
         if name in self._chosen:
             return True
@@ -306,7 +312,7 @@ class _Table:
             values = self._columns[column]
             if column in self._used or not values:
                 continue
-            if usual_name and not has_usual_name(name, column):
+            if requires_usual_name and not has_usual_name(name, column):
                 continue
             if fits(values):
                 fitting.append(column)
@@ -314,17 +320,21 @@ class _Table:
             self._choose(name, min(fitting, key=lambda column: rank_of_name(name, column)), why)
         return bool(fitting)
 
-    def _take_by_name(self, name: str, fits: Callable[[Any], bool]) -> None:
-        """Take a column that has a usual name, where all its values fit."""
-        self._take(name, lambda values: all(map(fits, values)), "name", usual_name=True)
+    def _choose_by_name(self, name: str, fits: Callable[[Any], bool]) -> None:
+        """Choose a column that has a usual name, where all its values fit."""
+        self._choose_best(
+            name, lambda values: all(map(fits, values)), "name", requires_usual_name=True
+        )
 
-    def _take_mostly_named(self, name: str, fits: Callable[[Any], bool]) -> bool:
-        """Take a column that has a usual name, where nearly all its values fit."""
-        return self._take(name, lambda values: are_mostly(values, fits), "name", usual_name=True)
+    def _choose_by_name_with_exceptions(self, name: str, fits: Callable[[Any], bool]) -> bool:
+        """Choose a column that has a usual name, where nearly all its values fit."""
+        return self._choose_best(
+            name, lambda values: are_mostly(values, fits), "name", requires_usual_name=True
+        )
 
-    def _take_by_values(self, name: str, fits: Callable[[Any], bool], why: str) -> bool:
-        """Take a column of which nearly all values fit, whatever its name."""
-        return self._take(name, lambda values: are_mostly(values, fits), why)
+    def _choose_by_values(self, name: str, fits: Callable[[Any], bool], why: str) -> bool:
+        """Choose a column of which nearly all values fit, whatever its name."""
+        return self._choose_best(name, lambda values: are_mostly(values, fits), why)
 
     def _choose(self, name: str, column: Column, why: str) -> None:
         self._chosen[name] = column
@@ -344,51 +354,54 @@ class _Table:
         """Return True where nearly every question ends in its options."""
         if not any(are_mostly(values, ends_in_options) for values in self._columns.values()):
             return False
-        self._find_question()
+        self._choose_question()
         question = self._chosen.get("question")
         return isinstance(question, str) and are_mostly(
             self._columns.get(question, []), ends_in_options
         )
 
-    def _find_answer_to_options_in_questions(self) -> AnswerForm | None:
-        """Take the column that names the options in the questions. Return how it names them."""
+    def _choose_answer_to_options_in_questions(self) -> AnswerFormat | None:
+        """Choose the column that names the options in the questions. Return how it names them."""
         question = str(self._chosen["question"])
         candidates: list[_AnswerColumn] = []
-        for column in self._able_to_answer():
+        for column in self._answer_candidates():
             rank = rank_of_name("answer", column)
-            pairs = self._answers_to_options_in(question, column)
+            pairs = self._pairs_of_options_and_answer(question, column)
             if column == question or not pairs:
                 continue
-            forms = option_texts.answer_forms(pairs, _least_share(rank))
-            if forms:
-                candidates.append(_AnswerColumn((rank, column), column, forms))
-        return self._take_answer(candidates)
+            answer_formats = option_texts.matching_answer_formats(
+                pairs, _min_share_of_answers(rank)
+            )
+            if answer_formats:
+                candidates.append(_AnswerColumn((rank, column), column, answer_formats))
+        return self._choose_answer(candidates)
 
-    def _answers_to_options_in(
+    def _pairs_of_options_and_answer(
         self, question: str, column: str
     ) -> list[tuple[option_texts.Options, str]]:
+        """Return the options that each question ends in, with the answer in a column."""
         pairs: list[tuple[option_texts.Options, str]] = []
         for row in self._rows:
-            value = row.get(column)
-            question_parts = option_texts.options_within(str(row.get(question)))
-            if is_text_or_number(value) and question_parts:
-                _, options = question_parts
-                pairs.append((options, as_text(value, "") or ""))
+            answer = row.get(column)
+            question_parts = option_texts.split_off_options(str(row.get(question)))
+            if is_text_or_number(answer) and question_parts:
+                pairs.append((question_parts.options, as_text(answer, "") or ""))
         return pairs
 
-    def _find_options_and_answer(self, able: Sequence[Column]) -> AnswerForm | None:
-        """Take the first options that some column's values name. Return how it names them."""
-        for options in able:
-            candidates = self._able_to_name(options)
-            if candidates or "options" in self._user_columns:
-                if "options" not in self._user_columns:
-                    is_list = isinstance(options, str)
-                    why = "lists of options" if is_list else "columns of options"
-                    self._choose("options", options, why)
-                return self._take_answer(candidates)
+    def _choose_options_and_answer(self, candidates: Sequence[Column]) -> AnswerFormat | None:
+        """Choose the first options that some column's values name. Return how it names them."""
+        for options in candidates:
+            answer_columns = self._columns_naming_options(options)
+            if "options" in self._user_columns:
+                return self._choose_answer(answer_columns)
+            if answer_columns:
+                is_one_column = isinstance(options, str)
+                why = "lists of options" if is_one_column else "columns of options"
+                self._choose("options", options, why)
+                return self._choose_answer(answer_columns)
         return None
 
-    def _named_options(self) -> list[Column]:
+    def _columns_named_options(self) -> list[Column]:
         """Return the user's options, else lists with a usual name, and columns of one each."""
         if "options" in self._chosen:
             return [self._chosen["options"]]
@@ -396,7 +409,7 @@ class _Table:
         named.sort(key=lambda column: rank_of_name("options", column))
         return [*named, *self._groups(within_objects=False)]
 
-    def _other_lists(self) -> list[Column]:
+    def _columns_of_lists(self) -> list[Column]:
         """Return lists of texts by other names: options, or a film's labels or events."""
         lists = [column for column in self._lists() if not has_usual_name("options", column)]
         return [*lists, *self._groups(within_objects=True)]
@@ -408,64 +421,68 @@ class _Table:
     def _lists(self) -> list[str]:
         return [column for column in self._columns if self._table.are_options(column)]
 
-    def _able_to_name(self, options: Column) -> list[_AnswerColumn]:
+    def _columns_naming_options(self, options: Column) -> list[_AnswerColumn]:
         """Return the columns whose values name one of the options."""
         is_usual = self._table.has_name_of_options(options)
         candidates: list[_AnswerColumn] = []
-        for column in self._able_to_answer():
+        for column in self._answer_candidates():
             if {column, column.partition(".")[0]} & set(column_parts(options)):
                 continue
             # Numbers that are no answers fit too, so a usual name is worth a bad row.
             rank = rank_of_name("answer", column)
-            forms = self._table.answer_forms(options, column, _least_share(rank))
-            names_places = {"index0", "index1"} & set(forms) or not isinstance(options, str)
-            if not is_usual and rank == UNNAMED and names_places and "text" not in forms:
+            answer_formats = self._table.matching_answer_formats(
+                options, column, _min_share_of_answers(rank)
+            )
+            names_places = {"index0", "index1"} & set(answer_formats) or not isinstance(
+                options, str
+            )
+            if not is_usual and rank == UNNAMED and names_places and "text" not in answer_formats:
                 # Their number, or anybody's count, is the place of one of them by chance.
                 continue
-            if forms:
-                fits_partly = not self._table.answer_forms(options, column, share=1)
-                order = (rank == UNNAMED, fits_partly, rank)
-                candidates.append(_AnswerColumn(order, column, forms))
+            if answer_formats:
+                fits_partly = not self._table.matching_answer_formats(options, column, share=1)
+                sort_key = (rank == UNNAMED, fits_partly, rank)
+                candidates.append(_AnswerColumn(sort_key, column, answer_formats))
         return candidates
 
-    def _take_answer_by_name(self) -> None:
-        """Take a column that is called an answer, but none of a group of options."""
+    def _choose_answer_by_name(self) -> None:
+        """Choose a column that is called an answer, but none of a group of options."""
         option_columns = set(self._table.columns_called_options(self._used))
         for group in self._table.option_groups(self._used, ANY_SHARE):
             option_columns.update(group)
         among = [name for name in self._columns if name not in option_columns]
-        self._take(
+        self._choose_best(
             "answer",
             lambda values: all(map(is_text_or_number, values)),
             "name",
-            usual_name=True,
+            requires_usual_name=True,
             among=among,
         )
 
-    def _able_to_answer(self) -> list[str]:
+    def _answer_candidates(self) -> list[str]:
         if "answer" in self._user_columns:
             return [str(self._user_columns["answer"])]
         able: list[str] = []
         for column in self._columns:
             # The number within an id may be the place of an option by chance.
-            is_part = column in self._in_templates and not has_usual_name("answer", column)
+            is_part = column in self._template_columns and not has_usual_name("answer", column)
             if column not in self._used and not is_part:
                 able.append(column)
         return able
 
-    def _take_answer(self, candidates: Sequence[_AnswerColumn]) -> AnswerForm | None:
-        """Take the first column by order. Return its form, or None where it has several."""
+    def _choose_answer(self, candidates: Sequence[_AnswerColumn]) -> AnswerFormat | None:
+        """Choose the first column by order. Return its form, or None where it has several."""
         if not candidates:
             return None
-        answer = min(candidates, key=lambda candidate: candidate.order)
+        answer = min(candidates, key=lambda candidate: candidate.sort_key)
         if "answer" not in self._user_columns:
-            why = f"each is one of the options ({', '.join(answer.forms)})"
+            why = f"each is one of the options ({', '.join(answer.answer_formats)})"
             self._choose("answer", answer.name, why)
-        return answer.forms[0] if len(answer.forms) == 1 else None
+        return answer.answer_formats[0] if len(answer.answer_formats) == 1 else None
 
     # --- spans ---
 
-    def _find_span(self) -> None:
+    def _choose_span(self) -> None:
         if "span" in self._chosen or "start" in self._chosen:
             return
         ends = {*self._columns_named("start"), *self._columns_named("end")}
@@ -474,18 +491,18 @@ class _Table:
             # What is shown is known; only what is called an answer is asked for.
             is_choice = "options" in self._chosen
             spans = [name for name in spans if has_usual_name("answer", name) and not is_choice]
-        if self._take("span", are_windows, "pairs of times", among=spans):
+        if self._choose_best("span", are_windows, "pairs of times", among=spans):
             return
         if "clip" in self._user_columns:
             return
         for start in self._columns_named("start"):
             for end in self._columns_named("end"):
-                if end != start and are_windows(self._cells_of(start, end)):
+                if end != start and are_windows(self._start_and_end_cells(start, end)):
                     self._choose("start", start, "a time before the end")
                     self._choose("end", end, "a time after the start")
                     return
 
-    def _line_of_several_windows(self, columns: Mapping[str, Column]) -> str:
+    def _hint_on_several_windows(self, columns: Mapping[str, Column]) -> str:
         """Return the line on rows whose span is several windows. Empty where none is."""
         name = columns.get("span")
         if not isinstance(name, str) or "question" not in columns:
@@ -508,11 +525,11 @@ class _Table:
         columns = [column for column in self._columns if has_usual_name(name, column)]
         return sorted(columns, key=lambda column: rank_of_name(name, column))
 
-    def _cells_of(self, start: str, end: str) -> Iterator[list[Any]]:
+    def _start_and_end_cells(self, start: str, end: str) -> Iterator[list[Any]]:
         for row in self._rows:
             yield [row_cells.cell(row, start, ""), row_cells.cell(row, end, "")]
 
-    def _signs_of_units(self, columns: Mapping[str, Column]) -> list[str]:
+    def _signs_of_other_units(self, columns: Mapping[str, Column]) -> list[str]:
         """Return the signs that the spans are in something else than seconds."""
         keys = ["span"] if "span" in columns else ["start", "end"]
         names = [str(columns[key]) for key in keys if key in columns]
@@ -527,7 +544,7 @@ class _Table:
             if words & unit_words:
                 signs.append(f"{names_text}: a name that says {unit}")
         for name in self._columns:
-            unit = self._other_unit_in(name)
+            unit = self._stated_unit(name)
             if unit:
                 signs.append(f"there is a column {name}: {unit}")
         rates = [name for name in self._columns if plain_name(name) in LABELS["rates"]]
@@ -539,12 +556,12 @@ class _Table:
                 f"{names_text}: {padded!r} has a leading zero, as minutes and seconds do "
                 "(write these as 1:30)"
             )
-        sign_in_times = self._sign_in_times(names, is_span="span" in columns)
+        sign_in_times = self._unit_sign_in_times(names, is_span="span" in columns)
         if sign_in_times and not signs:
             signs.append(sign_in_times)
         return signs
 
-    def _other_unit_in(self, name: str) -> str:
+    def _stated_unit(self, name: str) -> str:
         """Return the unit that a column states of all rows, if it is not seconds."""
         if plain_name(name) not in LABELS["stated_units"]:
             return ""
@@ -565,7 +582,7 @@ class _Table:
                     return padded
         return ""
 
-    def _sign_in_times(self, names: Sequence[str], *, is_span: bool) -> str:
+    def _unit_sign_in_times(self, names: Sequence[str], *, is_span: bool) -> str:
         """Return the sign in the spans' numbers that they are not seconds.
 
         Empty where there is none.
@@ -592,27 +609,27 @@ class _Table:
 
     # --- videos, ids and questions ---
 
-    def _find_video(self) -> None:
-        self._take_video()
+    def _choose_video(self) -> None:
+        self._choose_single_video()
         if not {"video", "videos"} & self._chosen.keys():
-            self._find_videos()
+            self._choose_list_of_videos()
 
-    def _take_video(self) -> None:
-        if self._media is not None and self._take_by_values(
+    def _choose_single_video(self) -> None:
+        if self._media is not None and self._choose_by_values(
             "video", self._is_in_media, "its files are in the folder"
         ):
             return
-        if self._take_by_values("video", _is_video_file, "a video's suffix"):
+        if self._choose_by_values("video", _is_video_file, "a video's suffix"):
             return
-        if self._take_mostly_named("video", _is_one_line):
+        if self._choose_by_name_with_exceptions("video", _is_one_line):
             return
-        self._take_by_values("video", _is_youtube_id, "ids as YouTube has them")
+        self._choose_by_values("video", _is_youtube_id, "ids as YouTube has them")
 
     def _is_in_media(self, value: object) -> bool:
         return self._media is not None and self._media.has(str(value))
 
-    def _find_videos(self) -> None:
-        """Take a column of lists of videos."""
+    def _choose_list_of_videos(self) -> None:
+        """Choose a column of lists of videos."""
         for column, values in self._columns.items():
             names = [str(name) for name in flattened(values)]
             if not all(map(is_array, values)) or not are_mostly(names, has_video_suffix):
@@ -623,11 +640,13 @@ class _Table:
                 self._choose("videos", column, "several videos' suffixes")
             return
 
-    def _find_id(self) -> None:
-        if "id" in self._chosen or self._take("id", self._is_unique, "unique", usual_name=True):
+    def _choose_id(self) -> None:
+        if "id" in self._chosen or self._choose_best(
+            "id", self._is_unique, "unique", requires_usual_name=True
+        ):
             return
         # Of ids of which a few are double these are told; a column of other things repeats more.
-        if self._take("id", self._is_nearly_unique, "name", usual_name=True):
+        if self._choose_best("id", self._is_nearly_unique, "name", requires_usual_name=True):
             return
         keys = [name for name in self._columns if self._is_unique_key(name)]
         if keys:
@@ -635,8 +654,8 @@ class _Table:
             return
         column, why = f"{{{row_cells.ROW}}}", "no free column is unique: the row's number"
         video = self._chosen.get("video")
-        if isinstance(video, str) and not PLACE.search(video):
-            number = self._number_within(video)
+        if isinstance(video, str) and not PLACEHOLDER.search(video):
+            number = self._question_number_column(video)
             names = [str(row.get(video)) for row in self._rows]
             if number:
                 column, why = f"{{{video}}}_{{{number}}}", "unique together"
@@ -661,7 +680,7 @@ class _Table:
         distinct_values = set(map(str, values))
         return all(map(_is_key, values)) and len(distinct_values) >= _NEARLY_ALL * len(self._rows)
 
-    def _number_within(self, video: str) -> str | None:
+    def _question_number_column(self, video: str) -> str | None:
         """Return a column of numbers that tells the rows of a video apart."""
         for column, values in self._columns.items():
             if column == video or column in self._used:
@@ -675,8 +694,8 @@ class _Table:
                 return column
         return None
 
-    def _find_question(self) -> None:
-        if self._take_mostly_named("question", _is_wordy):
+    def _choose_question(self) -> None:
+        if self._choose_by_name_with_exceptions("question", _is_wordy):
             return
         lengths: dict[str, float] = {}
         for name, values in self._columns.items():
@@ -700,7 +719,7 @@ class _Table:
 # --------------------------------------------------------------------------------------------
 
 
-def _least_share(rank: int) -> float:
+def _min_share_of_answers(rank: int) -> float:
     """Return the share of answers that must be options in a column of this rank."""
     return SHARE if rank == UNNAMED else _NAMED_SHARE
 

@@ -20,7 +20,7 @@ from reelbench.registry.rows import UNTIMED
 from reelbench.scoring import result_files
 from reelbench.scoring.aggregation import reason_before_judging
 from reelbench.scoring.answers import VERSION
-from reelbench.tasks.submissions import Questions, Words, answered
+from reelbench.tasks.submissions import Questions, Words, parse_answer
 
 Only = Literal["cut_off", "refused", "unscored", "other-judge", "unreadable", "disagree"]
 """The questions to ask again: those that are unscored for one reason or for any, judged by another
@@ -192,7 +192,7 @@ class EarlierResult:
         if is_up_to_date or not has_answer or not isinstance(sample.prediction, str):
             return item
         timing = questions.timings.get(sample.id, UNTIMED)
-        answer = answered(questions.spec, sample.prediction, options, timing, question)
+        answer = parse_answer(questions.spec, sample.prediction, options, timing, question)
         new_fields = {"parsed": answer.parsed, "flags": answer.flags, "read_by": None}
         return item.model_copy(update=new_fields)
 

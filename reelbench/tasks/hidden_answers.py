@@ -17,7 +17,7 @@ from reelbench.base import tables
 from reelbench.base.errors import InputError
 from reelbench.base.tables import as_text
 from reelbench.data import ownership
-from reelbench.data.option_texts import Options, place_of
+from reelbench.data.option_texts import Options, option_index
 from reelbench.data.video_windows import read_windows
 from reelbench.registry import rows
 from reelbench.registry.metrics import Metric
@@ -29,7 +29,13 @@ from reelbench.scoring import aggregation
 from reelbench.scoring.answers import Given
 from reelbench.stats import intervals
 from reelbench.tasks import hidden_submission
-from reelbench.tasks.submissions import Questions, Reference, all_answered, hides, reference_of
+from reelbench.tasks.submissions import (
+    Questions,
+    Reference,
+    has_hidden_answers,
+    parse_answers,
+    reference_of,
+)
 
 _SCORED_ALONE = {
     "temporal_span",
@@ -88,9 +94,9 @@ class HiddenAnswers:
             if aggregation.reason_in_text(prediction) is not None:
                 prediction = ""  # as an item with that reason it would leave the mean
             texts.append(Given(prediction, reference.options, reference.timing, reference.question))
-        answered = all_answered(self.spec, texts)
+        predictions_in_order = parse_answers(self.spec, texts)
         items: list[Item] = []
-        for reference, prediction in zip(self.references, answered, strict=True):
+        for reference, prediction in zip(self.references, predictions_in_order, strict=True):
             items.append(reference.item(prediction))
         return items
 
@@ -131,7 +137,7 @@ def read_hidden_answers(name: str, file: Path) -> HiddenAnswers:
             fit to the questions.
     """
     spec = Questions.named(name, None).spec
-    hidden_splits = [split for split in spec.splits if hides(spec, split)]
+    hidden_splits = [split for split in spec.splits if has_hidden_answers(spec, split)]
     if not hidden_splits:
         raise InputError(f"{spec.id}: has no split with `hidden_answers: true`")
     if spec.judge is not None or not _SCORED_ALONE.issuperset(spec.kinds):
@@ -236,8 +242,8 @@ def _right_answer(text: str, options: Sequence[str], where: str) -> str:
     """Return the letter of the option that an answer names, else the answer."""
     letters = tuple(rows.LETTERS[: len(options)])
     named_options = Options(tuple(options), letters, tuple(options))
-    place_by_letter = place_of(text, named_options, "letter")
-    place_by_text = place_of(text, named_options, "text")
+    place_by_letter = option_index(text, named_options, "letter")
+    place_by_text = option_index(text, named_options, "text")
     if place_by_letter is None:
         if place_by_text is None:
             return text

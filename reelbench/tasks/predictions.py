@@ -21,7 +21,7 @@ from reelbench.base.files import is_json_lines_file, json_lines, read_json_or_js
 from reelbench.base.lazy import import_object
 from reelbench.base.tables import as_text
 from reelbench.data import hub
-from reelbench.registry.mapping_words import PLACE
+from reelbench.registry.mapping_words import PLACEHOLDER
 from reelbench.registry.records import SourceRecord
 from reelbench.tasks.submissions import Prediction, PredictionSet, Questions, join
 from reelbench.tasks.table_predictions import Cells, TablePredictions
@@ -105,7 +105,7 @@ class ChosenColumns(NamedTuple):
         for name, id_text in id_texts.items():
             if not id_text:
                 raise InputError(f"{where}: {name} is empty, which the id is made of")
-        item_id = PLACE.sub(lambda place: id_texts[place[1]], self.template)
+        item_id = PLACEHOLDER.sub(lambda place: id_texts[place[1]], self.template)
         return where, item_id, text
 
 
@@ -325,10 +325,12 @@ def choose_columns(path: Path, names: Sequence[str], columns: Columns) -> Chosen
     template = _id_template(names, columns)
     if template is not None:
         column_of_part: dict[str, str] = {}
-        for part in PLACE.findall(template):
+        for part in PLACEHOLDER.findall(template):
             if part not in column_of_part:
                 column_of_part[part] = table.part(part)
-        template_of_columns = PLACE.sub(lambda place: f"{{{column_of_part[place[1]]}}}", template)
+        template_of_columns = PLACEHOLDER.sub(
+            lambda place: f"{{{column_of_part[place[1]]}}}", template
+        )
         id_columns = tuple(dict.fromkeys(column_of_part.values()))
         return ChosenColumns(id_columns, table.text(columns.text), template_of_columns)
     usual_ids = IDS
@@ -345,11 +347,11 @@ def _id_template(names: Sequence[str], columns: Columns) -> str | None:
     that is usual for ids.
     """
     if columns.id is not None:
-        is_template = columns.id not in names and PLACE.search(columns.id) is not None
+        is_template = columns.id not in names and PLACEHOLDER.search(columns.id) is not None
         return columns.id if is_template else None
     if columns.owners_id is None:
         return None
-    parts = PLACE.findall(columns.owners_id)
+    parts = PLACEHOLDER.findall(columns.owners_id)
     plain_names = {_plain_name(name) for name in names}
     if (
         not parts

@@ -15,8 +15,8 @@ from reelbench.scoring import aggregation, answers
 from reelbench.tasks.submissions import (
     Prediction,
     Reference,
-    all_answered,
-    hides,
+    has_hidden_answers,
+    parse_answers,
     reference_of,
 )
 
@@ -54,7 +54,12 @@ def round_trip(spec: BenchmarkSpec, split: str, rows: Sequence[Row]) -> RoundTri
         The scores. None where a judge or the owners' server scores, or text overlap does.
     """
     metric = spec.primary
-    if not rows or metric.judged or isinstance(metric.aggregate, Corpus) or hides(spec, split):
+    if (
+        not rows
+        or metric.judged
+        or isinstance(metric.aggregate, Corpus)
+        or has_hidden_answers(spec, split)
+    ):
         return None
     references = [reference_of(spec, row) for row in rows]
     given_answers: list[answers.Given] = []
@@ -63,7 +68,7 @@ def round_trip(spec: BenchmarkSpec, split: str, rows: Sequence[Row]) -> RoundTri
         row = (reference.options, reference.timing, reference.question)
         given_answers.append(answers.Given(right_answer(spec, reference), *row))
         given_answers.append(answers.Given("", *row))
-    predictions = list(all_answered(spec, given_answers))
+    predictions = list(parse_answers(spec, given_answers))
     perfect = _scored_samples(spec, references, predictions[::2])
     empty = _scored_samples(spec, references, predictions[1::2])
     _, top = metric.bounds

@@ -515,7 +515,7 @@ class Evaluation:
         notes: list[str] = []
         server = spec.splits[upstream_split(spec, split)].submit_to
         advice = submissions.submission_advice(split, path, server or "the owners' server")
-        if not submissions.has_own_form(spec) and not is_mini(split):
+        if not submissions.has_own_submission_format(spec) and not is_mini(split):
             hidden_submission.write_record(folder, result)
             lengthy_note = hidden_submission.lengthy_note(path)
             if lengthy_note is not None:
@@ -526,12 +526,12 @@ class Evaluation:
 
     def _hand_in_advice(self, folder: Path) -> str:
         """Return the commands that hand in the answers, or why these can't be."""
-        answered = len(self.scored.samples)
-        of_split = len(self.questions.rows)
-        if answered < of_split:
+        answered_count = len(self.scored.samples)
+        split_count = len(self.questions.rows)
+        if answered_count < split_count:
             return (
-                f"these are {answered} of {of_split} questions, and the owner accepts complete "
-                "runs only: run all of them to submit"
+                f"these are {answered_count} of {split_count} questions, and the owner accepts "
+                "complete runs only: run all of them to submit"
             )
         return hidden_submission.hand_in_advice(folder)
 
@@ -727,14 +727,14 @@ def read_answers(
     if questions.handed_in and options.only is None and options.earlier is None:
         _refuse_other_questions(submission, inputs.predictions)
     if inputs.tags is not None:
-        submission = submissions.tagged(submission, inputs.tags)
+        submission = submissions.with_tags(submission, inputs.tags)
     settings = SettingsRecord(frames=metadata.frames or "unknown", label=metadata.label)
     if agent_log is not None:
         if metadata.frames or metadata.label:
             raise InputError(
                 "--looked says how the answers were made; leave out --frames and --label"
             )
-        submission, settings = submissions.with_looks(submission, agent_log)
+        submission, settings = submissions.with_agent_log(submission, agent_log)
     model_id = metadata.model or inputs.predictions.stem
     model = record_of_model(id=model_id, revision=metadata.revision)
     earlier = options.earlier
@@ -976,7 +976,11 @@ def _fits(answers: Answers, missing: list[str]) -> dict[str, list[str]]:
 def _without_idle_reader(options: Options, questions: Questions) -> Options:
     """Return options without a reader of answers that their owner's machine reads anew."""
     spec = questions.spec
-    if options.reader is None or not questions.hidden or submissions.has_own_form(spec):
+    if (
+        options.reader is None
+        or not questions.hidden
+        or submissions.has_own_submission_format(spec)
+    ):
         return options
     options.note(
         f"{spec.id} {questions.split}: the owner reads the predictions without a model, so the "

@@ -18,7 +18,7 @@ from reelbench.tasks.lmms.option_scores import compared_anew
 from reelbench.tasks.lmms.run_logs import LoggedTask
 from reelbench.tasks.lmms.twins import twin_items
 from reelbench.tasks.score import Answers, Evaluation, Options, Outcome, evaluation, merged
-from reelbench.tasks.submissions import PredictionSet, Questions, tagged
+from reelbench.tasks.submissions import PredictionSet, Questions, with_tags
 
 
 class RunEvaluation(NamedTuple):
@@ -93,7 +93,7 @@ def run_evaluations(
 def _tagged_tasks(logged_tasks: Sequence[LoggedTask], tags: TagsFile) -> set[str]:
     """Return the tasks that a tags file is about.
 
-    Of a run with one task it is that one: `tagged` says what doesn't fit.
+    Of a run with one task it is that one: `with_tags` says what doesn't fit.
     """
     if len(logged_tasks) == 1:
         return {logged_tasks[0].task}
@@ -167,7 +167,7 @@ def _evaluate_logged_task(
     else:
         answers = _answers_of_twin(logged, options, questions)
     if tags is not None:
-        answers = replace(answers, submission=tagged(answers.submission, tags))
+        answers = replace(answers, submission=with_tags(answers.submission, tags))
     return evaluation(answers, replace(options, about=about, earlier=None))
 
 

@@ -204,7 +204,7 @@ class Questions:
     @property
     def hidden(self) -> bool:
         """True where only the owners know the answers, so that no item can be scored."""
-        return self.file is None and hides(self.spec, self.split)
+        return self.file is None and has_hidden_answers(self.spec, self.split)
 
     @property
     def is_part(self) -> bool:
@@ -214,7 +214,7 @@ class Questions:
     @property
     def handed_in(self) -> bool:
         """True where answers go to their owner as a pull request, and to no server."""
-        if not self.hidden or is_mini(self.split) or has_own_form(self.spec):
+        if not self.hidden or is_mini(self.split) or has_own_submission_format(self.spec):
             return False
         return not self.spec.splits[upstream_split(self.spec, self.split)].submit_to
 
@@ -265,7 +265,7 @@ class Questions:
         if lacking and read is None and spec.mapping is None:
             raise InputError(f"{file}: {', '.join(lacking)} must be next to it")
         split = self.split
-        if spec.mapping is None and hides(spec, split):
+        if spec.mapping is None and has_hidden_answers(spec, split):
             # A reader of ours leaves out the answers of a split whose rows have none; a file of
             # references has them.
             split = spec.default_split
@@ -321,7 +321,7 @@ class PredictionSet:
     absent: list[str] = field(default_factory=list)
 
 
-def in_format(document: object, key: str, *fields: str) -> bool:
+def is_in_owners_format(document: object, key: str, *fields: str) -> bool:
     """Return True where a document is in the owners' format.
 
     Then some entry has a question's `key` and one of the fields.
@@ -396,7 +396,7 @@ class Formats(Protocol):
         ...
 
 
-def tagged(submission: PredictionSet, tags: TagsFile) -> PredictionSet:
+def with_tags(submission: PredictionSet, tags: TagsFile) -> PredictionSet:
     """Give items the labels of a tags file, and count what doesn't fit.
 
     The labels are CogME's, on any benchmark.
@@ -464,7 +464,7 @@ class AgentAnswers(NamedTuple):
     settings: SettingsRecord
 
 
-def with_looks(submission: PredictionSet, log: Path) -> AgentAnswers:
+def with_agent_log(submission: PredictionSet, log: Path) -> AgentAnswers:
     """Return answers with the distinct times that an agent looked at, by its log.
 
     Raises:
@@ -500,18 +500,27 @@ def with_looks(submission: PredictionSet, log: Path) -> AgentAnswers:
     return AgentAnswers(replace(submission, items=items), settings)
 
 
-def frames_unlike(spec: BenchmarkSpec, items: Iterable[Item | Sample]) -> dict[str, int] | None:
+def count_items_with_other_frames(
+    spec: BenchmarkSpec, items: Iterable[Item | Sample]
+) -> dict[str, int] | None:
     """Count the items that were shown other frames, or told other times, than asked for.
 
-    Times count where the benchmark asks for them. None where there are none.
+    Times count where the benchmark asks for them. None where there are no such items.
     """
-    counts: Counter[str] = Counter()
+    # An item has these fields only where what reached the model differs from what was asked.
+    other_frames = 0
+    other_times = 0
     for item in items:
         if isinstance(item.frames_arrived, int):
-            counts["frames"] += 1
+            other_frames += 1
         if item.frame_times_told is not None and spec.row_kind in TIMED_KINDS:
-            counts["times"] += 1
-    return {name: counts[name] for name in ("frames", "times") if counts[name]} or None
+            other_times += 1
+    counts: dict[str, int] = {}
+    if other_frames:
+        counts["frames"] = other_frames
+    if other_times:
+        counts["times"] = other_times
+    return counts or None
 
 
 def join(
@@ -550,7 +559,7 @@ def join(
     return PredictionSet(questions, items, extra, absent=absent)
 
 
-def hides(spec: BenchmarkSpec, split: str) -> bool:
+def has_hidden_answers(spec: BenchmarkSpec, split: str) -> bool:
     """Return True where only the owners' server can score the split."""
     return spec.splits[upstream_split(spec, split)].hidden_answers
 
@@ -568,7 +577,7 @@ def reference_of(spec: BenchmarkSpec, row: Row) -> Reference:
     )
 
 
-def answered(
+def parse_answer(
     spec: BenchmarkSpec,
     text: str,
     options: Sequence[str] = (),
@@ -580,23 +589,23 @@ def answered(
     It names a choice, and a span where the benchmark asks for one. `timing` has the times of the
     video, and `question` the question, as far as they are known.
     """
-    [prediction] = all_answered(spec, [answers.Given(text, options, timing, question)])
+    [prediction] = parse_answers(spec, [answers.Given(text, options, timing, question)])
     return prediction
 
 
-def all_answered(spec: BenchmarkSpec, texts: "Iterable[answers.Given]") -> Iterator[Prediction]:
-    """Read each raw answer as `answered` does. Many are read by several processes."""
-    given_answers, waiting = tee(texts)
-    for given_answer, parsed in zip(waiting, answers.parse_all(spec, given_answers), strict=True):
-        text = given_answer.text
-        reason = aggregation.reason_in_text(text)
-        if reason is None:
+def parse_answers(spec: BenchmarkSpec, texts: "Iterable[answers.Given]") -> Iterator[Prediction]:
+    """Read each raw answer as `parse_answer` does. Many are read by several processes."""
+    to_parse, raw_answers = tee(texts)
+    for raw_answer, parsed in zip(raw_answers, answers.parse_all(spec, to_parse), strict=True):
+        text = raw_answer.text
+        failure_reason = aggregation.reason_in_text(text)
+        if failure_reason is None:
             yield Prediction(text, parsed, answers.flags(text, parsed))
         else:
-            yield Prediction(text, reason=reason)
+            yield Prediction(text, reason=failure_reason)
 
 
-def cut_off(text: object) -> bool:
+def is_cut_off_while_reasoning(text: object) -> bool:
     """Return True where a text ends while the model was still reasoning.
 
     In a run, it met the limit on the length of an answer.
@@ -615,7 +624,7 @@ def submission_suffix(spec: BenchmarkSpec) -> str:
     return getattr(import_object(spec.formats), "SUBMISSION_SUFFIX", ".jsonl")
 
 
-def has_own_form(spec: BenchmarkSpec) -> bool:
+def has_own_submission_format(spec: BenchmarkSpec) -> bool:
     """Return True where the owners' server takes a form of its own."""
     return _row_writer(spec) is not submission_row
 

@@ -10,7 +10,7 @@ from reelbench.base.errors import InputError
 from reelbench.base.tables import as_text
 from reelbench.base.values import is_array, is_number, is_object
 from reelbench.data import option_texts, row_cells, video_windows
-from reelbench.registry.spec import AnswerForm
+from reelbench.registry.spec import AnswerFormat
 
 Cells = Mapping[str, Any]
 Column = str | tuple[str, ...]
@@ -160,7 +160,9 @@ class TableColumns:
                 names += names_of_stem
         return names
 
-    def answer_forms(self, column: Column, answer: str, share: float = SHARE) -> list[AnswerForm]:
+    def matching_answer_formats(
+        self, column: Column, answer: str, share: float = SHARE
+    ) -> list[AnswerFormat]:
         """Return the forms in which a column's values name one of the options.
 
         A share of the rows with options must do so.
@@ -177,7 +179,7 @@ class TableColumns:
             pairs.append((options, text or ""))
         if not pairs or not _may_be_named(pairs, share):
             return []
-        return option_texts.answer_forms(pairs, share)
+        return option_texts.matching_answer_formats(pairs, share)
 
 
 def _may_hold_options(value: object) -> bool:
@@ -206,7 +208,7 @@ def _may_be_named(pairs: Sequence[tuple[Options, str]], share: float) -> bool:
     if step < _FEWEST_OPTIONS:
         return True
     sample = pairs[::step]
-    forms = option_texts.answer_forms(sample, share * _SAMPLE_SHARE)
+    forms = option_texts.matching_answer_formats(sample, share * _SAMPLE_SHARE)
     return bool(forms)
 
 
@@ -392,7 +394,7 @@ def ends_in_options(value: object) -> bool:
     """Return True for a text that ends in its options."""
     if not isinstance(value, str):
         return False
-    return option_texts.options_within(value) is not None
+    return option_texts.split_off_options(value) is not None
 
 
 def ends_in_question(value: object) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from reelbench.base.errors import InputError
 from reelbench.base.tables import as_text
-from reelbench.base.temporary_tables import AT_ONCE, KnownId, PlacedId, UniqueIds
+from reelbench.base.temporary_tables import IDS_PER_QUERY, IdWithLocation, KnownId, UniqueIds
 from reelbench.base.values import batches
 from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.reasons import Reason
@@ -18,7 +18,7 @@ from reelbench.tasks.submissions import (
     PredictionSet,
     Questions,
     Reference,
-    all_answered,
+    parse_answers,
 )
 
 Cells = tuple[str, object, object]
@@ -75,7 +75,7 @@ class TablePredictions:
         joined = _Join(self.questions, self._texts, self.only)
         hidden = Reason.ANSWERS_HIDDEN if self.questions.hidden else None
         videos: dict[str, str] = {}  # a name that many questions share is held once
-        for reference, prediction in joined.answered(samples_before):
+        for reference, prediction in joined.references_with_predictions(samples_before):
             video = videos.setdefault(reference.video, reference.video)
             yield reference.item(prediction, video=video, reason=prediction.reason or hidden)
         joined.check(self._path)
@@ -86,11 +86,11 @@ class TablePredictions:
 
 
 class _Pair(NamedTuple):
-    """A reference with its prediction, or with the text that is still to be read."""
+    """A reference with its prediction, or with an answer that is still to be parsed."""
 
     reference: Reference
     prediction: Prediction | None
-    unread: answers.Given | None = None
+    unparsed: answers.Given | None = None
 
 
 class _Join:
@@ -101,91 +101,95 @@ class _Join:
         self._questions = questions
         self._texts = texts
         self._only = only
-        self._ids_of_only: set[str] = set()
-        self._is_taken = bytearray(len(texts) + 1)
-        self._references = 0
+        self._wanted_ids_with_reference: set[str] = set()
+        self._has_reference = bytearray(len(texts) + 1)  # by the number of a text's id
+        self._reference_count = 0
         self._first_reference = ""
         self._has_options = False
-        self._readings = 0
-        self._spanless_readings = 0
+        self._parsed_count = 0
+        self._count_without_span = 0
 
-    def answered(self, samples_before: Iterable[Sample]) -> Iterator[tuple[Reference, Prediction]]:
+    def references_with_predictions(
+        self, samples_before: Iterable[Sample]
+    ) -> Iterator[tuple[Reference, Prediction]]:
         """Yield each reference with its prediction. The samples of the first are known."""
-        # Texts are read a batch ahead of the pairs, which wait here.
-        pairs, waiting = tee(self._pairs(iter(samples_before)))
-        unread = (pair.unread for pair in pairs if pair.unread is not None)
-        readings = all_answered(self._questions.spec, unread)
-        for reference, known_prediction, _ in waiting:
-            prediction = known_prediction or next(readings)
+        # Answers are parsed a batch ahead of `pairs`, which `tee` keeps until then.
+        pairs_to_parse, pairs = tee(self._pairs(iter(samples_before)))
+        unparsed_answers = (pair.unparsed for pair in pairs_to_parse if pair.unparsed is not None)
+        parsed_answers = parse_answers(self._questions.spec, unparsed_answers)
+        for pair in pairs:
+            prediction = pair.prediction
+            if prediction is None:
+                prediction = next(parsed_answers)
             if prediction.parsed is not None:
-                self._readings += 1
-                span = prediction.parsed.get("span", "")
-                self._spanless_readings += span is None
-            yield reference, prediction
+                self._parsed_count += 1
+                lacks_span = prediction.parsed.get("span", "") is None
+                self._count_without_span += lacks_span
+            yield pair.reference, prediction
 
     def _pairs(self, samples_before: Iterator[Sample]) -> Iterator[_Pair]:
-        for references in batches(self._questions.each_reference(), AT_ONCE):
+        for references in batches(self._questions.each_reference(), IDS_PER_QUERY):
             known_ids = self._texts.find([reference.id for reference in references])
             for reference in references:
                 known_id = known_ids.get(reference.id)
-                self._note(reference, known_id)
-                if self._takes(reference.id):
+                self._note_match(reference, known_id)
+                if self._is_wanted(reference.id):
                     yield self._pair(reference, known_id, next(samples_before, None))
 
-    def _note(self, reference: Reference, known_id: KnownId | None) -> None:
+    def _note_match(self, reference: Reference, known_id: KnownId | None) -> None:
         """Note a reference, and whether it has a text."""
-        self._references += 1
+        self._reference_count += 1
         self._first_reference = self._first_reference or reference.id
         self._has_options = self._has_options or any(reference.options)
         if known_id is None:
             self.absent.append(reference.id)
         else:
-            self._is_taken[known_id.number] = True
+            self._has_reference[known_id.number] = True
 
-    def _takes(self, name: str) -> bool:
-        """Return True where a question belongs to the result."""
+    def _is_wanted(self, question_id: str) -> bool:
+        """Return True where the result is to contain a question."""
         if self._only is None:
             return True
-        if name in self._only.ids:
-            self._ids_of_only.add(name)
-        return name in self._only.ids
+        if question_id in self._only.ids:
+            self._wanted_ids_with_reference.add(question_id)
+        return question_id in self._only.ids
 
     def _pair(self, reference: Reference, known_id: KnownId | None, sample: Sample | None) -> _Pair:
         """Return a reference with its text, or the answer that a sample has of it."""
         if known_id is None or known_id.text is None:
             return _Pair(reference, _NO_PREDICTION)
-        if sample is not None:
+        if sample is not None:  # it was parsed before
             reason = aggregation.reason_in_text(known_id.text)
-            known_prediction = Prediction(known_id.text, sample.parsed, sample.flags, reason)
-            return _Pair(reference, known_prediction)
+            prediction = Prediction(known_id.text, sample.parsed, sample.flags, reason)
+            return _Pair(reference, prediction)
         answer = answers.Given(
             known_id.text, reference.options, reference.timing, reference.question
         )
-        return _Pair(reference, None, answer)
+        return _Pair(reference, None, unparsed=answer)
 
     def check(self, path: Path) -> None:
         """Raise InputError where no text is of a reference."""
-        if any(self._is_taken):
+        if any(self._has_reference):
             return
         first_id = next(iter(self._texts))
         raise InputError(
             f"{path}: none of its {len(self._texts)} ids (first: {first_id!r}) is among the "
-            f"{self._references} references (first: {self._first_reference!r}); are both of the "
-            f"same benchmark and split?{_ADVICE}"
+            f"{self._reference_count} references (first: {self._first_reference!r}); are both of "
+            f"the same benchmark and split?{_ADVICE}"
         )
 
     def check_only(self) -> None:
         """Raise InputError where a question that was named is none of the references."""
         if self._only is not None:
             spec = self._questions.spec
-            self._only.check(self._ids_of_only, f"{spec.id} {self._questions.split}")
+            self._only.check(self._wanted_ids_with_reference, f"{spec.id} {self._questions.split}")
 
     def extra(self) -> list[str]:
         """Return the ids that no reference has."""
-        if sum(self._is_taken) == len(self._texts):
+        if sum(self._has_reference) == len(self._texts):
             return []
         names = enumerate(self._texts, start=1)
-        return [name for number, name in names if not self._is_taken[number]]
+        return [name for number, name in names if not self._has_reference[number]]
 
     def notes(self) -> list[str]:
         """Return notes on answers that can't be read as the benchmark asks for them."""
@@ -197,7 +201,7 @@ class _Join:
             notes.append(
                 "the references list no options: letters are read, an option's own words can't be"
             )
-        if self._readings and self._readings == self._spanless_readings:
+        if self._parsed_count and self._parsed_count == self._count_without_span:
             notes.append(
                 "no answer contains a span of time; metrics that need one count these as wrong"
             )
@@ -215,13 +219,13 @@ def _texts_by_id(path: Path, cells: Iterable[Cells]) -> UniqueIds:
     return texts
 
 
-def _texts_of(cells: Iterable[Cells]) -> Iterator[PlacedId]:
+def _texts_of(cells: Iterable[Cells]) -> Iterator[IdWithLocation]:
     """Yield the id and the text of each row of a table."""
     for where, id_cell, text_cell in cells:
         name = as_text(id_cell, f"{where}: the id")
         text = as_text(text_cell, f"{where}: the prediction")
         if name:
-            yield PlacedId(name, where, text)
+            yield IdWithLocation(name, where, text)
         elif text:
             raise InputError(f"{where}: the id is empty")
         # A row without both is what a spreadsheet leaves below its table.

@@ -24,7 +24,7 @@ from reelbench.base.values import is_array, is_number, is_object
 from reelbench.data import option_texts, row_cells, video_windows
 from reelbench.registry.benchmark_kinds import FileKind
 from reelbench.registry.row_columns import MOST_OPTIONS
-from reelbench.registry.spec import AnswerForm
+from reelbench.registry.spec import AnswerFormat
 from reelbench.tasks.table_columns import (
     ANY_SHARE,
     LABELS,
@@ -51,13 +51,13 @@ _LETTERS = re.compile(r"[A-J](?:\s*[,;/&]?\s*[A-J])+")
 _ONE_LETTER = re.compile(r"\s*\(?[A-J]\)?[.:]?\s*")
 _CLOCK = re.compile(r"\s*\d{1,2}(?::\d{1,2}){1,2}(?:[.,]\d+)?\s*")
 _DIGITS = re.compile(r"\d{1,9}")
-_PARTING_SIGNS = re.compile(r"[,;/|\n]")
+_SEPARATORS = re.compile(r"[,;/|\n]")
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
 SOUNDS = (".wav", ".mp3", ".flac", ".m4a", ".ogg", ".aac")
 _COVERS = frozenset({"thumbnail", "thumb", "cover", "poster", "logo", "icon", "preview"})
-_TELLING_ROWS = 2
-_TELLING_STARTS = 5
-_DEEPEST = 6
+_FEWEST_ROWS = 2
+_FEWEST_STARTS = 5
+_MAX_DEPTH = 6
 _SLACK = 1.0
 """Seconds by which a span may leave the part shown: both are rounded."""
 
@@ -70,11 +70,11 @@ _UNREAD_TIME = (
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class ChosenMapping:
     """The columns and kind that a guess has settled.
 
     `columns` and `user_columns` are ours -> theirs; `used` are all of theirs that are in use;
-    `form` is how the right option is named; `options_key` the value of the key `options`.
+    `answer_format` is how the right option is named; `options_key` the value of the key `options`.
     """
 
     kind: FileKind
@@ -82,7 +82,7 @@ class Settled:
     used: frozenset[str]
     user_columns: Mapping[str, Column]
     is_kind_stated: bool
-    form: AnswerForm | None
+    answer_format: AnswerFormat | None
     options_key: str
 
     @property
@@ -91,7 +91,7 @@ class Settled:
         return self.kind.endswith("choice")
 
     @property
-    def leaves_spans_out(self) -> bool:
+    def excludes_spans(self) -> bool:
         """True where the user names a kind beside which there is one with other spans."""
         return self.is_kind_stated and self.kind not in {"open", "exact"}
 
@@ -100,93 +100,93 @@ class _Bounds(NamedTuple):
     """A start and an end that may bound the part shown, and their line."""
 
     names: tuple[str, ...]
-    line: str
+    hint: str
 
 
-class Accounts(NamedTuple):
-    """The contents of unused columns, and the lines on those that matter, by column."""
+class UnusedColumns(NamedTuple):
+    """The contents of unused columns, and the hints on those that matter."""
 
-    unused: dict[str, str]
-    lines: dict[str, str]
-
-
-def accounts(table: TableColumns, settled: Settled) -> Accounts:
-    """Return the account of all columns that nothing uses."""
-    return _Accounting(table, settled).accounts()
+    content_by_column: dict[str, str]
+    hint_by_column: dict[str, str]
 
 
-class _Accounting:
-    def __init__(self, table: TableColumns, settled: Settled) -> None:
+def report_unused_columns(table: TableColumns, chosen: ChosenMapping) -> UnusedColumns:
+    """Return the contents of columns that nothing uses, and hints on their use."""
+    return _UnusedColumnReport(table, chosen).report_unused_columns()
+
+
+class _UnusedColumnReport:
+    def __init__(self, table: TableColumns, chosen: ChosenMapping) -> None:
         self._table = table
-        self._settled = settled
-        self._names = [name for name in table.values if name not in settled.used]
-        self._again: dict[str, str] = {}
+        self._chosen = chosen
+        self._names = [name for name in table.values if name not in chosen.used]
+        self._duplicates: dict[str, str] = {}
 
-    def accounts(self) -> Accounts:
-        """Look at each column, and at groups of them."""
-        lines: dict[str, str] = {}
-        asking = self._asking_columns()
-        grouped = self._lines_of_groups()
-        bounds = self._line_of_whole_clips()
-        if not bounds.line:
-            bounds = self._line_of_bounds()
-        covered: set[str] = set(bounds.names)
-        for group in grouped:
-            covered.update(group)
+    def report_unused_columns(self) -> UnusedColumns:
+        """Return the content of each unused column, and the hints on columns that matter."""
+        hints: dict[str, str] = {}
+        question_columns = self._columns_of_questions()
+        option_group_hints = self._hints_on_option_groups()
+        bounds = self._hint_on_spans_from_zero()
+        if not bounds.hint:
+            bounds = self._hint_on_start_and_end()
+        columns_with_hint: set[str] = set(bounds.names)
+        for group in option_group_hints:
+            columns_with_hint.update(group)
         for name in self._names:
-            if name in asking:
-                lines[name] = self._line_of_questions(asking)
-            elif name not in covered:
-                line = self._line_of_column(name)
-                if line:
-                    lines[name] = line
-        for group, line in grouped.items():
-            lines[group[0]] = line
-        if bounds.line:
-            lines[bounds.names[0]] = bounds.line
-        lines |= self._line_of_parallel_lists()
-        if "question" not in self._settled.columns and not asking:
-            lines |= self._line_of_deep_questions()
-        lines |= self._lines_of_answers()
-        lines |= self._lines_of_options_in_questions()
-        lines |= self._line_of_spans_outside()
+            if name in question_columns:
+                hints[name] = self._hint_on_questions(question_columns)
+            elif name not in columns_with_hint:
+                hint = self._hint_on_column(name)
+                if hint:
+                    hints[name] = hint
+        for group, hint in option_group_hints.items():
+            hints[group[0]] = hint
+        if bounds.hint:
+            hints[bounds.names[0]] = bounds.hint
+        hints |= self._hint_on_parallel_lists()
+        if "question" not in self._chosen.columns and not question_columns:
+            hints |= self._hint_on_nested_questions()
+        hints |= self._hints_on_answers()
+        hints |= self._hint_on_options_in_questions()
+        hints |= self._hint_on_spans_outside_clip()
         unused: dict[str, str] = {}
         for name in self._names:
-            unused[name] = self._again.get(name) or self._content_of(name)
-        return Accounts(unused, lines)
+            unused[name] = self._duplicates.get(name) or self._describe_content(name)
+        return UnusedColumns(unused, hints)
 
-    def _line_of_column(self, name: str) -> str:
-        """Return the first line on what a column holds. Empty where nothing matters."""
-        looks = (
-            self._line_of_other_questions,
-            self._line_of_turns,
-            self._line_of_keyed_objects,
-            self._line_of_marks,
-            self._line_of_rubrics,
-            self._line_of_wrong_options,
-            self._line_of_many_options,
-            self._line_of_options,
-            self._line_of_listed_options,
-            self._line_of_answers_within,
-            self._line_of_other_answer,
-            self._line_of_numbered_video,
-            self._line_of_media,
-            self._line_of_times,
-            self._line_of_splits,
+    def _hint_on_column(self, name: str) -> str:
+        """Return the first hint on what a column holds. Empty where nothing matters."""
+        checks = (
+            self._hint_on_second_question,
+            self._hint_on_conversation_turns,
+            self._hint_on_keyed_objects,
+            self._hint_on_binary_labels,
+            self._hint_on_rubrics,
+            self._hint_on_wrong_options,
+            self._hint_on_too_many_options,
+            self._hint_on_options,
+            self._hint_on_options_that_are_lists,
+            self._hint_on_lists_with_the_answer,
+            self._hint_on_second_answer,
+            self._hint_on_second_video,
+            self._hint_on_media,
+            self._hint_on_times,
+            self._hint_on_splits,
         )
-        if str(self._settled.columns.get("options")).startswith(f"{name}."):
+        if str(self._chosen.columns.get("options")).startswith(f"{name}."):
             return ""
         if self._is_constant(name) and is_object(self._table.values[name][0]):
             return ""  # it stood beside all rows
         if self._is_copy(name):
             return ""
-        for look in looks:
-            line = look(name)
-            if line:
-                return line
+        for check in checks:
+            hint = check(name)
+            if hint:
+                return hint
         return ""
 
-    def _content_of(self, name: str) -> str:
+    def _describe_content(self, name: str) -> str:
         """Return the content of a column, in a word or two."""
         values = self._table.values[name]
         if not values:
@@ -205,18 +205,18 @@ class _Accounting:
     def _is_constant(self, name: str) -> bool:
         """Return True where several rows all have the same value."""
         values = self._table.values[name]
-        if len(values) < _TELLING_ROWS or len(values) < len(self._table.rows):
+        if len(values) < _FEWEST_ROWS or len(values) < len(self._table.rows):
             return False
         return all(value is values[0] or value == values[0] for value in values)
 
     def _is_copy(self, name: str) -> bool:
         """Return True where a column repeats one that is in use, and note which."""
-        for used in sorted(self._settled.used & self._table.values.keys()):
+        for used in sorted(self._chosen.used & self._table.values.keys()):
             if all(
                 _value_in_column(row, name) == _value_in_column(row, used)
                 for row in self._table.rows
             ):
-                self._again[name] = f"{used} again"
+                self._duplicates[name] = f"{used} again"
                 return True
         return False
 
@@ -226,15 +226,15 @@ class _Accounting:
         for row in self._table.rows:
             text: str | None = None
             with suppress(InputError):
-                text = as_text(row_cells.filled(row, name, ""), "")
+                text = as_text(row_cells.fill_template(row, name, ""), "")
             texts.append(text or "")
         return texts
 
     # --- questions
 
-    def _asking_columns(self) -> list[str]:
+    def _columns_of_questions(self) -> list[str]:
         """Return the unused columns that hold whole questions."""
-        outer, _, inner = str(self._settled.columns.get("question")).partition(".")
+        outer, _, inner = str(self._chosen.columns.get("question")).partition(".")
         names = [name for name in self._names if self._holds_questions(name)]
         if inner:
             names = [name for name in names if name != outer]
@@ -247,35 +247,37 @@ class _Accounting:
         """
         return any(map(_is_question, flattened(self._table.values[name])))
 
-    def _line_of_questions(self, asking: Sequence[str]) -> str:
+    def _hint_on_questions(self, question_columns: Sequence[str]) -> str:
         steps = "{part}"
-        if len(asking) == 1 and any(map(is_array, self._table.values[asking[0]])):
-            steps = asking[0]
-        outer_columns = {name.rpartition(".")[0] for name in asking} - {""}
+        if len(question_columns) == 1 and any(
+            map(is_array, self._table.values[question_columns[0]])
+        ):
+            steps = question_columns[0]
+        outer_columns = {name.rpartition(".")[0] for name in question_columns} - {""}
         if outer_columns:
             steps = min(outer_columns).replace(".", "/") + "/{part}"
-        verb = "contains" if len(asking) == 1 else "contain"
-        names = ", ".join(map(repr, asking))
+        verb = "contains" if len(question_columns) == 1 else "contain"
+        names = ", ".join(map(repr, question_columns))
         return f"{names} {verb} whole questions: --set each={steps} makes a row of each"
 
-    def _line_of_deep_questions(self) -> dict[str, str]:
-        """Return a line on questions deep in a column, with their path."""
+    def _hint_on_nested_questions(self) -> dict[str, str]:
+        """Return a hint on questions deep in a column, with their path."""
         for name in self._names:
             if plain_name(name) in LABELS["turns"]:
                 continue
             for value in self._table.values[name]:
-                steps = _steps_to_questions(value)
+                steps = _path_to_questions(value)
                 if steps:
                     path = "/".join([name, *steps]).rstrip("/")
-                    line = (
+                    hint = (
                         f"{name!r} contains whole questions: --set each={path} makes a row of each"
                     )
-                    return {name: line}
+                    return {name: hint}
         return {}
 
-    def _line_of_parallel_lists(self) -> dict[str, str]:
-        """Return a line where lists side by side hold the questions of a video."""
-        if "question" in self._settled.columns:
+    def _hint_on_parallel_lists(self) -> dict[str, str]:
+        """Return a hint where lists side by side hold the questions of a video."""
+        if "question" in self._chosen.columns:
             return {}
         names_by_lengths: dict[tuple[int, ...], list[str]] = {}
         for name, values in self._table.values.items():
@@ -285,25 +287,25 @@ class _Accounting:
         for lengths, names in names_by_lengths.items():
             if len(names) > 1 and max(lengths) > 1:
                 quoted_names = " and ".join(map(repr, names))
-                line = (
+                hint = (
                     f"{quoted_names} are lists of equal length in each row: "
                     f"--set each={'+'.join(names)} makes a row of each place"
                 )
-                return {names[0]: line}
+                return {names[0]: hint}
         return {}
 
-    def _line_of_other_questions(self, name: str) -> str:
-        if "question" in self._settled.user_columns or words_of_name(name) & LABELS["speech"]:
+    def _hint_on_second_question(self, name: str) -> str:
+        if "question" in self._chosen.user_columns or words_of_name(name) & LABELS["speech"]:
             return ""
         if not are_mostly(self._table.values[name], ends_in_question):
             return ""
-        question = str(self._settled.columns.get("question")).partition(".")[0]
+        question = str(self._chosen.columns.get("question")).partition(".")[0]
         return (
             f"{name!r} contains questions too, and one is asked: "
             f"--column question={question}, or {name}"
         )
 
-    def _line_of_turns(self, name: str) -> str:
+    def _hint_on_conversation_turns(self, name: str) -> str:
         values = self._table.values[name]
         if plain_name(name) not in LABELS["turns"] or not are_mostly(values, is_array):
             return ""
@@ -314,10 +316,10 @@ class _Accounting:
             "question"
         )
 
-    def _line_of_keyed_objects(self, name: str) -> str:
-        """Return a line where each row has objects by keys of its own."""
+    def _hint_on_keyed_objects(self, name: str) -> str:
+        """Return a hint where each row has objects by keys of its own."""
         rows = self._table.rows
-        if name != self._first_key_of_one_row or len(rows) < _TELLING_ROWS:
+        if name != self._first_column_of_single_row or len(rows) < _FEWEST_ROWS:
             return ""
         shared = [column for column, values in self._table.values.items() if len(values) > 1]
         return (
@@ -326,20 +328,20 @@ class _Accounting:
         )
 
     @cached_property
-    def _first_key_of_one_row(self) -> str:
+    def _first_column_of_single_row(self) -> str:
         """The first of the columns that one row alone has, where most columns are such."""
         columns = self._table.values
         names = [name for name in columns if name.rpartition(".")[0] not in columns]
-        lone_names: list[str] = []
+        single_row_columns: list[str] = []
         for name in names:
             values = self._table.values[name]
             if len(values) == 1 and is_object(values[0]):
-                lone_names.append(name)
-        is_mostly_lone = len(lone_names) >= _NEARLY_ALL * (len(names) - 1)
-        return lone_names[0] if lone_names and is_mostly_lone else ""
+                single_row_columns.append(name)
+        are_mostly_single_row = len(single_row_columns) >= _NEARLY_ALL * (len(names) - 1)
+        return single_row_columns[0] if single_row_columns and are_mostly_single_row else ""
 
-    def _line_of_marks(self, name: str) -> str:
-        """Return a line on lists of 0 and 1, such as MECD's causal relations."""
+    def _hint_on_binary_labels(self, name: str) -> str:
+        """Return a hint on lists of 0 and 1, such as MECD's causal relations."""
         values = self._table.values[name]
         marks = flattened(values)
         has_several = any(is_array(value) and len(value) > 1 for value in values)
@@ -352,8 +354,8 @@ class _Accounting:
             "marks: write a row a place, each with its own question"
         )
 
-    def _line_of_rubrics(self, name: str) -> str:
-        if plain_name(name) not in LABELS["rubrics"] or self._content_of(name) == "labels":
+    def _hint_on_rubrics(self, name: str) -> str:
+        if plain_name(name) not in LABELS["rubrics"] or self._describe_content(name) == "labels":
             return ""
         return (
             f"{name!r} contains what an answer is scored by, row by row: --column rubric={name} "
@@ -363,31 +365,31 @@ class _Accounting:
 
     # --- options
 
-    def _lines_of_groups(self) -> dict[tuple[str, ...], str]:
-        """Return a line for each group of columns that hold an option each."""
-        lines: dict[tuple[str, ...], str] = {}
-        options = self._settled.columns.get("options")
-        for group in self._table.option_groups(self._settled.used, ANY_SHARE):
+    def _hints_on_option_groups(self) -> dict[tuple[str, ...], str]:
+        """Return a hint for each group of columns that hold an option each."""
+        hints: dict[tuple[str, ...], str] = {}
+        options = self._chosen.columns.get("options")
+        for group in self._table.option_groups(self._chosen.used, ANY_SHARE):
             if not self._is_group_of_options(group):
                 continue
             if options and self._are_same_options(group, options):
-                self._again |= dict.fromkeys(group, "the options again")
+                self._duplicates |= dict.fromkeys(group, "the options again")
                 continue
-            lines[group] = self._line_of_group(group)
-        if not (lines or self._settled.asks_choice):
-            names = self._table.columns_called_options(self._settled.used)
+            hints[group] = self._hint_on_option_group(group)
+        if not (hints or self._chosen.asks_choice):
+            names = self._table.columns_called_options(self._chosen.used)
             texts = [name for name in names if are_mostly(self._table.values[name], is_text)]
-            if len(texts) >= _TELLING_ROWS:
-                lines[tuple(texts)] = (
+            if len(texts) >= _FEWEST_ROWS:
+                hints[tuple(texts)] = (
                     f"{', '.join(texts)} are called options, and no row has its options in them "
                     "without a gap: fill the column between them, or rename it"
                 )
-        return lines
+        return hints
 
     def _is_group_of_options(self, group: tuple[str, ...]) -> bool:
         """Return True where the names are usual for options, or answers are among the texts."""
         stem = plain_name(re.sub(r"(?:(?<!\d)\d++|[A-Za-z])$", "", group[0]))
-        return stem in OPTION_STEMS or self._answers_among(group) >= _TELLING_ROWS
+        return stem in OPTION_STEMS or self._count_answers_in_options(group) >= _FEWEST_ROWS
 
     def _are_same_options(self, column: Column, options: Column) -> bool:
         pairs = zip(self._table.row_options(column), self._table.row_options(options), strict=True)
@@ -398,26 +400,26 @@ class _Accounting:
                 return False
         return True
 
-    def _line_of_group(self, group: tuple[str, ...]) -> str:
+    def _hint_on_option_group(self, group: tuple[str, ...]) -> str:
         names = ",".join(group)
-        count = sum(each is not None for each in self._table.row_options(group))
-        line = f"{', '.join(group)} contain options: --column options={names} takes them"
+        count = sum(options_of_row is not None for options_of_row in self._table.row_options(group))
+        hint = f"{', '.join(group)} contain options: --column options={names} takes them"
         if count < len(self._table.rows):
-            line += (
+            hint += (
                 f" (of {count} of {len(self._table.rows)} rows; --set skip=unreadable leaves the "
                 "others out"
             )
-            kinds = self._key_of_kinds(group)
-            line += f", or {kinds} asks for these in words)" if kinds else ")"
-        return line
+            kinds = self._kind_option_by_column(group)
+            hint += f", or {kinds} asks for these in words)" if kinds else ")"
+        return hint
 
-    def _key_of_kinds(self, options: Column) -> str:
+    def _kind_option_by_column(self, options: Column) -> str:
         """Return the key by which a column tells rows with options from the others."""
-        has_options = [each is not None for each in self._table.row_options(options)]
+        has_options = [row_options is not None for row_options in self._table.row_options(options)]
         lacks_options = list(map(not_, has_options))
-        other_kind = self._kind_in_words(lacks_options)
+        other_kind = self._kind_without_options(lacks_options)
         first_key = ""
-        answers = column_parts(self._settled.columns.get("answer", ""))
+        answers = column_parts(self._chosen.columns.get("answer", ""))
         for name in filterfalse(answers.__contains__, self._table.values):
             labels = [row.get(name) for row in self._table.rows]
             if "." in name or not all(map(_is_plain_label, labels)):
@@ -425,8 +427,8 @@ class _Accounting:
             choice_labels = dict.fromkeys(compress(labels, has_options))
             other_labels = dict.fromkeys(compress(labels, lacks_options))
             label_count = len(choice_labels) + len(other_labels)
-            is_told = choice_labels.keys().isdisjoint(other_labels)
-            if not is_told or label_count > _FEW_LABELS:
+            separates_kinds = choice_labels.keys().isdisjoint(other_labels)
+            if not separates_kinds or label_count > _FEW_LABELS:
                 continue
             is_usual = bool(words_of_name(name) & LABELS["kinds"])
             if not is_usual and 2 * label_count > len(labels):  # ids tell any rows apart
@@ -439,29 +441,29 @@ class _Accounting:
             first_key = first_key or key
         return first_key
 
-    def _kind_in_words(self, lacks_options: Sequence[bool]) -> FileKind:
+    def _kind_without_options(self, lacks_options: Sequence[bool]) -> FileKind:
         """Return the kind of the rows without options, by the length of their answers."""
-        answer = column_parts(self._settled.columns.get("answer", ""))[0]
+        answer = column_parts(self._chosen.columns.get("answer", ""))[0]
         texts = compress(self._texts_of(answer), lacks_options)
         word_counts = [len(text.split()) for text in texts if text]
         if not word_counts:
             return "open"
         return "open" if median(word_counts) >= SENTENCE_WORDS else "exact"
 
-    def _line_of_wrong_options(self, name: str) -> str:
+    def _hint_on_wrong_options(self, name: str) -> str:
         is_named = bool({plain_name(name), *words_of_name(name)} & LABELS["wrong"])
-        if not is_named or self._settled.asks_choice or "." in name:
+        if not is_named or self._chosen.asks_choice or "." in name:
             return ""
         if not are_mostly(flattened(self._table.values[name]), is_text):
             return ""
-        right = self._settled.columns.get("answer", "COLUMN")
+        right = self._chosen.columns.get("answer", "COLUMN")
         return (
             f"{name!r} contains wrong options beside the right answer: --kind choice --set "
             f"'options={{right: {right}, wrong: {name}}}' draws their order"
         )
 
-    def _line_of_many_options(self, name: str) -> str:
-        """Return a line on a column with more options than there are letters."""
+    def _hint_on_too_many_options(self, name: str) -> str:
+        """Return a hint on a column with more options than there are letters."""
         values = self._table.values[name]
         most = max((len(value) for value in values if is_array(value)), default=0)
         if not has_usual_name("options", name) or most <= MOST_OPTIONS:
@@ -472,13 +474,13 @@ class _Accounting:
             "a letter"
         )
 
-    def _line_of_options(self, name: str) -> str:
-        """Return a line on a column that has a usual name for options."""
+    def _hint_on_options(self, name: str) -> str:
+        """Return a hint on a column that has a usual name for options."""
         if not has_usual_name("options", name):
             return ""
-        options = self._settled.columns.get("options")
+        options = self._chosen.columns.get("options")
         if options and self._are_same_options(name, options):
-            self._again[name] = "the options again"
+            self._duplicates[name] = "the options again"
             return ""
         values = self._table.values[name]
         texts = _texts_of_objects(values)
@@ -487,15 +489,15 @@ class _Accounting:
                 f"{name!r} contains options as objects: "
                 f"--column options={name}.{texts[0]} takes their texts"
             )
-        count = sum(each is not None for each in self._table.row_options(name))
+        count = sum(options_of_row is not None for options_of_row in self._table.row_options(name))
         if count:
-            key = self._several_answers() or self._key_of_kinds(name)
+            key = self._note_on_several_answers() or self._kind_option_by_column(name)
             key = key or "with `kind: {column: …}` where the others are answered in words,"
             return (
                 f"{name!r} contains options in {count} of {len(self._table.rows)} rows; "
                 f"{key} --column options={name} takes them"
             )
-        if not are_mostly(values, _is_parted, _NEARLY_ALL):
+        if not are_mostly(values, _has_separator, _NEARLY_ALL):
             return ""
         text = _short_text(values[0])
         return (
@@ -503,9 +505,9 @@ class _Accounting:
             'as a|b|c, or as a list such as ["a", "b", "c"]'
         )
 
-    def _line_of_listed_options(self, name: str) -> str:
-        """Return a line on options that are lists themselves."""
-        if not has_usual_name("options", name) or self._settled.asks_choice:
+    def _hint_on_options_that_are_lists(self, name: str) -> str:
+        """Return a hint on options that are lists themselves."""
+        if not has_usual_name("options", name) or self._chosen.asks_choice:
             return ""
         if not are_mostly(self._table.values[name], _holds_lists):
             return ""
@@ -515,44 +517,50 @@ class _Accounting:
             "option as one text"
         )
 
-    def _answers_among(self, options: Column) -> int:
+    def _count_answers_in_options(self, options: Column) -> int:
         """Return the number of rows whose answer is the text of one of these options."""
-        answer = self._settled.columns.get("answer")
+        answer = self._chosen.columns.get("answer")
         if not isinstance(answer, str):
             return 0
         count = 0
-        for row, each in zip(self._table.rows, self._table.row_options(options), strict=True):
+        for row, options_of_row in zip(
+            self._table.rows, self._table.row_options(options), strict=True
+        ):
             text = row.get(answer)
-            if each is not None and isinstance(text, str):
-                count += option_texts.place_of(text, each, "text") is not None
+            if options_of_row is not None and isinstance(text, str):
+                count += option_texts.option_index(text, options_of_row, "text") is not None
         return count
 
-    def _line_of_answers_within(self, name: str) -> str:
-        """Return a line on a column with lists of texts that the answers are among."""
-        if self._settled.asks_choice or not any(map(_may_hold_several, self._table.values[name])):
+    def _hint_on_lists_with_the_answer(self, name: str) -> str:
+        """Return a hint on a column with lists of texts that the answers are among."""
+        if self._chosen.asks_choice or not any(map(_may_be_list, self._table.values[name])):
             return ""
-        count = self._answers_among(name)
-        if count < _TELLING_ROWS:
-            return self._line_of_places_within(name)
+        count = self._count_answers_in_options(name)
+        if count < _FEWEST_ROWS:
+            return self._hint_on_numbered_options(name)
         if words_of_name(name) & LABELS["answers"] and count < len(self._table.rows) / 2:
-            return self._line_of_further_answers(name)
+            return self._hint_on_further_answers(name)
         return (
             f"{name!r} contains options, and the answer is one of them in {count} of "
             f"{len(self._table.rows)} rows: --column options={name} takes them"
         )
 
-    def _line_of_further_answers(self, name: str) -> str:
-        answer = self._settled.columns.get("answer")
-        line = f"{name!r} contains further right answers: "
-        if self._settled.kind == "open":
-            return f"{line}a judge is shown one, and no key shows it several"
-        return f"{line}--column answer={answer},{name} --set answers=any takes them"
+    def _hint_on_further_answers(self, name: str) -> str:
+        answer = self._chosen.columns.get("answer")
+        hint = f"{name!r} contains further right answers: "
+        if self._chosen.kind == "open":
+            return f"{hint}a judge is shown one, and no key shows it several"
+        return f"{hint}--column answer={answer},{name} --set answers=any takes them"
 
-    def _line_of_places_within(self, name: str) -> str:
-        """Return a line on lists of equal length in which numbers are places."""
+    def _hint_on_numbered_options(self, name: str) -> str:
+        """Return a hint on lists of equal length in which numbers are places."""
         if not self._table.are_options(name):
             return ""
-        lengths = {len(each.texts) for each in self._table.row_options(name) if each is not None}
+        lengths = {
+            len(options_of_row.texts)
+            for options_of_row in self._table.row_options(name)
+            if options_of_row is not None
+        }
         if len(lengths) > 1:
             return ""
         for number_column in self._names:
@@ -561,35 +569,35 @@ class _Accounting:
                 continue
             if not are_mostly(numbers, is_number):
                 continue
-            if self._table.answer_forms(name, number_column):
+            if self._table.matching_answer_formats(name, number_column):
                 return (
                     f"{name!r} may contain options, and {number_column!r} the number of the right "
                     f"one: --column options={name} --column answer={number_column} takes them so"
                 )
         return ""
 
-    def _lines_of_options_in_questions(self) -> dict[str, str]:
-        """Return a line where some questions end in options, and the others don't."""
-        settled = self._settled
-        question = settled.columns.get("question")
-        if settled.is_kind_stated or settled.asks_choice or not isinstance(question, str):
+    def _hint_on_options_in_questions(self) -> dict[str, str]:
+        """Return a hint where some questions end in options, and the others don't."""
+        chosen = self._chosen
+        question = chosen.columns.get("question")
+        if chosen.is_kind_stated or chosen.asks_choice or not isinstance(question, str):
             return {}
         count = sum(map(ends_in_options, self._table.values.get(question, ())))
-        if count < _TELLING_ROWS:
+        if count < _FEWEST_ROWS:
             return {}
-        line = (
+        hint = (
             f"{count} of {len(self._table.rows)} questions end in options: --kind choice --set "
             "'options={in: question}' takes them (--set skip=unreadable leaves the others out); "
-            f"--kind {settled.kind} asks without"
+            f"--kind {chosen.kind} asks without"
         )
-        return {question: line}
+        return {question: hint}
 
     # --- answers
 
-    def _several_answers(self) -> str:
+    def _note_on_several_answers(self) -> str:
         """Return the note on answers that name several options. Empty where none does."""
-        answer = self._settled.columns.get("answer")
-        options = self._settled.columns.get("options")
+        answer = self._chosen.columns.get("answer")
+        options = self._chosen.columns.get("options")
         if not isinstance(answer, str):
             return ""
         answers = self._texts_of(answer)
@@ -597,8 +605,11 @@ class _Accounting:
         if options:
             row_options = self._table.row_options(options)
         count = 0
-        for text, each in zip(answers, row_options, strict=True):
-            is_one = each is not None and option_texts.place_of(text, each, "text") is not None
+        for text, options_of_row in zip(answers, row_options, strict=True):
+            is_one = (
+                options_of_row is not None
+                and option_texts.option_index(text, options_of_row, "text") is not None
+            )
             if _LETTERS.fullmatch(text.strip()) and not is_one:
                 count += 1
         if not count:
@@ -608,73 +619,75 @@ class _Accounting:
             "--set answers=all, or any, and"
         )
 
-    def _lines_of_answers(self) -> dict[str, str]:
-        """Return lines on answers that are several options, or letters of none."""
-        settled = self._settled
-        options = settled.columns.get("options")
-        if isinstance(options, str) and "options" not in settled.user_columns:
-            several = self._several_answers()
+    def _hints_on_answers(self) -> dict[str, str]:
+        """Return hints on answers that are several options, or letters of none."""
+        chosen = self._chosen
+        options = chosen.columns.get("options")
+        if isinstance(options, str) and "options" not in chosen.user_columns:
+            several = self._note_on_several_answers()
             if several:
                 return {options: f"{options!r}: {several} --column options={options} says so"}
-        answer = settled.columns.get("answer")
-        if settled.kind != "exact" or settled.is_kind_stated or not isinstance(answer, str):
+        answer = chosen.columns.get("answer")
+        if chosen.kind != "exact" or chosen.is_kind_stated or not isinstance(answer, str):
             return {}
         values = self._table.values.get(answer, [])
         if not are_mostly(values, _is_one_letter):
             return {}
         letters = sorted({str(value).strip() for value in values})
-        line = (
+        hint = (
             f"{answer!r} contains letters ({', '.join(letters)}), as options have them, and no "
             "column "
             "contains the options: --column options=COLUMN, or options=a,b,c for a column "
             "each; --kind exact asks for the letters themselves"
         )
-        return {answer: line}
+        return {answer: hint}
 
-    def _line_of_other_answer(self, name: str) -> str:
-        """Return a line on a second column of answers that doesn't say the same."""
+    def _hint_on_second_answer(self, name: str) -> str:
+        """Return a hint on a second column of answers that doesn't say the same."""
         words = words_of_name(name)
         if "." in name or not words & LABELS["answers"] or words & LABELS["no_answers"]:
             return ""
         if not are_mostly(self._table.values[name], is_text_or_number):
             return ""
-        if self._settled.kind == "span":
-            return self._line_of_answers_beside_spans(name)
-        if self._settled.asks_choice:
-            return self._line_of_other_option(name)
-        return self._line_of_other_words(name)
+        if self._chosen.kind == "span":
+            return self._hint_on_answers_of_span_rows(name)
+        if self._chosen.asks_choice:
+            return self._hint_on_second_choice_answer(name)
+        return self._hint_on_second_text_answer(name)
 
-    def _line_of_answers_beside_spans(self, name: str) -> str:
-        if self._settled.is_kind_stated or not any(map(_has_text, self._table.values[name])):
+    def _hint_on_answers_of_span_rows(self, name: str) -> str:
+        if self._chosen.is_kind_stated or not any(map(_has_text, self._table.values[name])):
             return ""
         return (
             f"{name!r} contains answers: --kind open or exact asks for them, --kind span for the "
             "spans alone"
         )
 
-    def _line_of_other_words(self, name: str) -> str:
-        answer = self._settled.columns.get("answer")
+    def _hint_on_second_text_answer(self, name: str) -> str:
+        answer = self._chosen.columns.get("answer")
         if not isinstance(answer, str):
             return ""
         is_same = True
         for text, right in zip(self._texts_of(name), self._texts_of(answer), strict=True):
-            is_same = is_same and option_texts.plain_text(text) == option_texts.plain_text(right)
+            is_same = is_same and option_texts.normalised_text(
+                text
+            ) == option_texts.normalised_text(right)
         if is_same:
-            self._again[name] = "the answer again"
+            self._duplicates[name] = "the answer again"
             return ""
         return (
             f"{name!r} contains answers too: --column answer={answer},{name} --set answers=any "
             "takes both"
         )
 
-    def _line_of_other_option(self, name: str) -> str:
-        """Return a line on answers that name other options than the taken ones do."""
-        settled = self._settled
-        answer = settled.columns.get("answer")
-        options = settled.columns.get("options")
-        if not isinstance(answer, str) or not options or "answer" in settled.user_columns:
+    def _hint_on_second_choice_answer(self, name: str) -> str:
+        """Return a hint on answers that name other options than the taken ones do."""
+        chosen = self._chosen
+        answer = chosen.columns.get("answer")
+        options = chosen.columns.get("options")
+        if not isinstance(answer, str) or not options or "answer" in chosen.user_columns:
             return ""
-        forms = self._table.answer_forms(options, name, _NEARLY_ALL)
+        forms = self._table.matching_answer_formats(options, name, _NEARLY_ALL)
         if not forms:
             if has_usual_name("answer", answer):
                 return ""
@@ -682,16 +695,16 @@ class _Accounting:
                 f"{name!r} contains answers that are none of the options, and {answer!r} is taken "
                 f"for the answer: --column answer={answer}, or {name}"
             )
-        right_texts = self._texts_named(options, answer, settled.form or "letter")
-        for form in forms:
-            if self._texts_named(options, name, form) == right_texts:
-                self._again[name] = "the answer again"
+        right_texts = self._answer_texts(options, answer, chosen.answer_format or "letter")
+        for answer_format in forms:
+            if self._answer_texts(options, name, answer_format) == right_texts:
+                self._duplicates[name] = "the answer again"
                 return ""
         return (
             f"{name!r} and {answer!r} name different options: --column answer={answer}, or {name}"
         )
 
-    def _texts_named(self, options: Column, answer: str, form: AnswerForm) -> list[str]:
+    def _answer_texts(self, options: Column, answer: str, answer_format: AnswerFormat) -> list[str]:
         """Return the text of the option that each row's answer names, else the answer.
 
         An answer that is the text of two equal options is this text.
@@ -699,85 +712,95 @@ class _Accounting:
         texts: list[str] = []
         pairs = zip(self._texts_of(answer), self._table.row_options(options), strict=True)
         for text, row_options in pairs:
-            place = None
+            index = None
             if row_options is not None:
-                place = option_texts.place_of(text, row_options, form)
+                index = option_texts.option_index(text, row_options, answer_format)
             named_text = text
-            if row_options is not None and place is not None:
-                named_text = row_options.texts[place]
-            texts.append(option_texts.plain_text(named_text))
+            if row_options is not None and index is not None:
+                named_text = row_options.texts[index]
+            texts.append(option_texts.normalised_text(named_text))
         return texts
 
     # --- times
 
-    def _line_of_bounds(self) -> "_Bounds":
-        """Return a line where a start and an end may bound what is shown."""
-        settled = self._settled
+    def _hint_on_start_and_end(self) -> "_Bounds":
+        """Return a hint where a start and an end may bound what is shown."""
+        chosen = self._chosen
         none = _Bounds((), "")
-        if settled.user_columns.keys() & {"start", "end", "clip", "span"}:
+        if chosen.user_columns.keys() & {"start", "end", "clip", "span"}:
             return none
-        start = settled.columns.get("start")
-        end = settled.columns.get("end")
+        start = chosen.columns.get("start")
+        end = chosen.columns.get("end")
         if isinstance(start, str) and isinstance(end, str):
             has_answer = any(has_usual_name("answer", name) for name in self._names)
-            if settled.kind != "grounded_choice" and not has_answer:
+            if chosen.kind != "grounded_choice" and not has_answer:
                 return none
         else:
-            if settled.is_kind_stated and settled.kind != "span":
+            if chosen.is_kind_stated and chosen.kind != "span":
                 return none
-            start = self._first_times("start")
-            end = self._first_times("end")
+            start = self._first_time_column("start")
+            end = self._first_time_column("end")
             if start is None or end is None or start == end:
                 return none
-            fault = self._fault_of_bounds(start, end)
+            fault = self._error_in_bounds(start, end)
             if fault:
                 return _Bounds((start, end), fault)
         as_clip = f"the part that is shown (--column clip={start},{end})"
         as_span = f"what is asked for (--column start={start} --column end={end})"
-        line = f"{start} and {end} bound {as_clip}, or are {as_span}: say which"
-        return _Bounds((start, end), line)
+        hint = f"{start} and {end} bound {as_clip}, or are {as_span}: say which"
+        return _Bounds((start, end), hint)
 
-    def _line_of_whole_clips(self) -> "_Bounds":
-        """Return a line where all spans begin at 0, as whole clips do."""
-        span = self._settled.columns.get("span")
+    def _hint_on_spans_from_zero(self) -> "_Bounds":
+        """Return a hint where all spans begin at 0, as whole clips do."""
+        span = self._chosen.columns.get("span")
         if not isinstance(span, str):
             return _Bounds((), "")
         starts: list[float] = []
         for row in self._table.rows:
             with suppress(InputError):
                 starts += video_windows.read_windows(row_cells.cell(row, span, ""), "")[:1]
-        if len(starts) < _TELLING_STARTS or any(starts):
+        if len(starts) < _FEWEST_STARTS or any(starts):
             return _Bounds((), "")
-        line = (
+        hint = (
             f"{span!r} begins at 0 in all rows: is it the part that is shown (--column "
             f"clip={span}), or what is asked for (--column span={span})?"
         )
-        return _Bounds((span,), line)
+        return _Bounds((span,), hint)
 
-    def _line_of_spans_outside(self) -> dict[str, str]:
-        """Return a line where spans lie outside of the part that is shown."""
-        clip = self._settled.user_columns.get("clip")
-        names = [name for name in ("span", "start", "end") if name in self._settled.columns]
-        if clip is None or "{" in str(clip) or not names:
+    def _hint_on_spans_outside_clip(self) -> dict[str, str]:
+        """Return a hint where right spans lie outside of the clip that is shown."""
+        clip = self._chosen.user_columns.get("clip")
+        if clip is None or "{" in str(clip):  # a template of columns holds no times to compare
             return {}
-        columns = [str(self._settled.columns[name]) for name in names]
-        outside = 0
-        for row in self._table.rows:
-            with suppress(InputError):
-                clip_start, clip_end = _window_of_row(row, column_parts(clip))
-                start, end = _window_of_row(row, columns)
-                outside += start < clip_start - _SLACK or end > clip_end + _SLACK
-        if outside < _TELLING_ROWS:
+        clip_columns = column_parts(clip)
+        span_columns: list[str] = []
+        for name in ("span", "start", "end"):
+            if name in self._chosen.columns:
+                span_columns.append(str(self._chosen.columns[name]))
+        if not span_columns:
             return {}
-        shown_columns = " and ".join(column_parts(clip))
-        line = (
-            f"{columns[0]!r} is outside what {shown_columns} show in {outside} of "
-            f"{len(self._table.rows)} rows: if it counts from the start of that part, "
-            "--set span_from=clip says so"
+        outside_count = self._count_spans_outside(clip_columns, span_columns)
+        if outside_count < _FEWEST_ROWS:
+            return {}
+        hint = (
+            f"{span_columns[0]!r} is outside what {' and '.join(clip_columns)} show in "
+            f"{outside_count} of {len(self._table.rows)} rows: if it counts from the start of that "
+            "part, --set span_from=clip says so"
         )
-        return {columns[0]: line}
+        return {span_columns[0]: hint}
 
-    def _fault_of_bounds(self, start: str, end: str) -> str:
+    def _count_spans_outside(self, clip_columns: Sequence[str], span_columns: Sequence[str]) -> int:
+        """Count the rows whose span begins before their clip, or ends after it."""
+        count = 0
+        for row in self._table.rows:
+            with suppress(InputError):  # a row without readable times is not counted
+                clip_start, clip_end = _first_window(row, clip_columns)
+                span_start, span_end = _first_window(row, span_columns)
+                if span_start < clip_start - _SLACK or span_end > clip_end + _SLACK:
+                    count += 1
+        return count
+
+    def _error_in_bounds(self, start: str, end: str) -> str:
         """Return the first fault of starts and ends. Empty where there is none."""
         for number, row in enumerate(self._table.rows, start=1):
             cells = [row.get(start), row.get(end)]
@@ -788,7 +811,7 @@ class _Accounting:
                 return str(error)
         return ""
 
-    def _first_times(self, name: str) -> str | None:
+    def _first_time_column(self, name: str) -> str | None:
         """Return the first unused column of times with a usual name for starts or ends."""
         for column in self._names:
             is_named = has_usual_name(name, column)
@@ -796,19 +819,19 @@ class _Accounting:
                 return column
         return None
 
-    def _line_of_times(self, name: str) -> str:
-        """Return a line on times or parts of a video that nothing uses."""
-        settled = self._settled
+    def _hint_on_times(self, name: str) -> str:
+        """Return a hint on times or parts of a video that nothing uses."""
+        chosen = self._chosen
         words = words_of_name(name)
         is_duration = has_usual_name("duration", name)
-        if words & LABELS["no_times"] or is_duration or "clip" in settled.user_columns:
+        if words & LABELS["no_times"] or is_duration or "clip" in chosen.user_columns:
             return ""
         values = self._table.values[name]
         is_named = bool(words & LABELS["times"]) or has_usual_name("span", name)
         if not values or self._is_constant(name):
             return ""
         is_bound = has_usual_name("start", name) or has_usual_name("end", name)
-        is_another_bound = is_bound and bool(settled.columns.keys() & {"start", "span"})
+        is_another_bound = is_bound and bool(chosen.columns.keys() & {"start", "span"})
         is_time = are_mostly(values, _is_clock) or (is_named and are_mostly(values, _is_time))
         if is_time and not is_another_bound:
             template = f"{{{name}}}"
@@ -819,59 +842,59 @@ class _Accounting:
                 f'"clip=[0, {template}]" shows what comes before it'
             )
         windows = sum(map(_is_window, values))
-        if is_named and windows and not settled.leaves_spans_out:
-            return self._line_of_parts(name, windows)
+        if is_named and windows and not chosen.excludes_spans:
+            return self._hint_on_windows(name, windows)
         unread = [value for value in values if is_text(value) and re.search(r"\d", value)]
         if (is_bound or has_usual_name("span", name)) and unread and not windows:
             return _UNREAD_TIME.format(name, _short_text(unread[0]))
         return ""
 
-    def _line_of_parts(self, name: str, windows: int) -> str:
-        """Return the line on a column that contains parts of the video in some rows."""
-        line = (
+    def _hint_on_windows(self, name: str, windows: int) -> str:
+        """Return the hint on a column that contains parts of the video in some rows."""
+        hint = (
             f"{name!r} contains parts of the video in {windows} of {len(self._table.rows)} rows: "
             f"--column clip={name} shows only these"
         )
-        if self._settled.is_kind_stated:
-            return line
-        asking_kind = "grounded_choice" if self._settled.asks_choice else "span"
-        return f"{line}, --kind {asking_kind} asks for them"
+        if self._chosen.is_kind_stated:
+            return hint
+        asking_kind = "grounded_choice" if self._chosen.asks_choice else "span"
+        return f"{hint}, --kind {asking_kind} asks for them"
 
     # --- media and splits
 
-    def _line_of_numbered_video(self, name: str) -> str:
-        """Return a line on a further video: its column differs by a number."""
-        video = self._settled.columns.get("video")
+    def _hint_on_second_video(self, name: str) -> str:
+        """Return a hint on a further video: its column differs by a number."""
+        video = self._chosen.columns.get("video")
         if not isinstance(video, str) or _DIGITS.sub("", name) != _DIGITS.sub("", video):
             return ""
         if not are_mostly(self._table.values[name], is_text_or_number):
             return ""
         return f"{name!r} names a further video: --column videos={video},{name} shows both"
 
-    def _line_of_media(self, name: str) -> str:
-        """Return a line on pictures, sounds or further videos."""
+    def _hint_on_media(self, name: str) -> str:
+        """Return a hint on pictures, sounds or further videos."""
         values = flattened(self._table.values[name])
         if self._is_constant(name) or words_of_name(name) & _COVERS:
             return ""
         if self._is_video_again(name):
-            self._again[name] = "the video's name again"
+            self._duplicates[name] = "the video's name again"
             return ""
-        if any(map(_is_packed, values)):
+        if any(map(_is_file_content, values)):
             return (
                 f"{name!r} contains whole files: --column pictures={name} shows pictures after the "
                 "video; write others into a folder, and their names here"
             )
-        return self._line_of_paths(name, values)
+        return self._hint_on_media_paths(name, values)
 
-    def _line_of_paths(self, name: str, values: Sequence[object]) -> str:
+    def _hint_on_media_paths(self, name: str, values: Sequence[object]) -> str:
         paths = [str(value).lower() for value in values if is_text(value)]
         if any(path.endswith(PICTURES) for path in paths):
             return f"{name!r} names pictures: --column pictures={name} shows them after the video"
         if any(path.endswith(SOUNDS) for path in paths):
             return f"{name!r} names sound files, and no key plays them beside a video"
-        if "video" in self._settled.user_columns:
+        if "video" in self._chosen.user_columns:
             return ""
-        video = self._settled.columns.get("video")
+        video = self._chosen.columns.get("video")
         if isinstance(video, str) and any(map(_is_video, paths)):
             return (
                 f"{name!r} names videos too: --column videos={video},{name} shows both, --column "
@@ -881,7 +904,7 @@ class _Accounting:
 
     def _is_video_again(self, name: str) -> bool:
         """Return True where a column names the row's video, perhaps with another suffix."""
-        video = self._settled.columns.get("video")
+        video = self._chosen.columns.get("video")
         if not isinstance(video, str):
             return False
         for text, path in zip(self._texts_of(name), self._texts_of(video), strict=True):
@@ -891,13 +914,13 @@ class _Accounting:
                 return False
         return are_mostly(self._table.values[name], is_text)
 
-    def _line_of_splits(self, name: str) -> str:
-        """Return a line on the parts of a data set that one file has together."""
+    def _hint_on_splits(self, name: str) -> str:
+        """Return a hint on the parts of a data set that one file has together."""
         if plain_name(name) not in LABELS["splits"]:
             return ""
         counts = Counter(self._texts_of(name))
         names = [part.lower() for part in counts]
-        if len(counts) < _TELLING_ROWS or not set(names) & LABELS["parts"]:
+        if len(counts) < _FEWEST_ROWS or not set(names) & LABELS["parts"]:
             return ""
         parts = [f"{part or 'nothing'} ({count})" for part, count in counts.most_common()]
         return (
@@ -910,8 +933,8 @@ class _Accounting:
 # --------------------------------------------------------------------------------------------
 
 
-def _window_of_row(row: Cells, columns: Sequence[str]) -> Sequence[float]:
-    """Return the first part of a video that a row's columns hold. InputError without one."""
+def _first_window(row: Cells, columns: Sequence[str]) -> Sequence[float]:
+    """Return start and end of the first window in one column, or in two."""
     cells = [row_cells.cell(row, column, "") for column in columns]
     value = cells if len(cells) > 1 else cells[0]
     return video_windows.read_windows(value, "")[:2]
@@ -933,28 +956,28 @@ def _is_question(value: object) -> bool:
     return bool(questions and answers - questions)
 
 
-def _asks_for_part(value: object) -> bool:
+def _is_question_on_part(value: object) -> bool:
     """Return True for an object with a question and a start."""
     if not is_object(value):
         return False
     return bool(keys_named(value, "question") and keys_named(value, "start"))
 
 
-def _steps_to_questions(value: object, depth: int = 0) -> list[str]:
+def _path_to_questions(value: object, depth: int = 0) -> list[str]:
     """Return the steps of `each` from a value down to its questions."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return []
     if is_array(value):
-        if any(_is_question(part) or _asks_for_part(part) for part in value):
+        if any(_is_question(part) or _is_question_on_part(part) for part in value):
             return [""]
         for part in value:
-            steps = _steps_to_questions(part, depth + 1)
+            steps = _path_to_questions(part, depth + 1)
             if steps:
                 return [f"{{part{depth}}}", *steps]
         return []
     if is_object(value):
         for key, part in value.items():
-            steps = _steps_to_questions(part, depth + 1)
+            steps = _path_to_questions(part, depth + 1)
             if steps:
                 return [str(key), *steps]
     return []
@@ -979,16 +1002,16 @@ def _holds_lists(value: object) -> bool:
     return is_array(value) and bool(value) and all(map(is_array, value))
 
 
-def _is_parted(value: object) -> bool:
-    return isinstance(value, str) and _PARTING_SIGNS.search(value) is not None
+def _has_separator(value: object) -> bool:
+    return isinstance(value, str) and _SEPARATORS.search(value) is not None
 
 
-def _may_hold_several(value: object) -> bool:
-    return not is_number(value) and (not isinstance(value, str) or _is_listed(value))
+def _may_be_list(value: object) -> bool:
+    return not is_number(value) and (not isinstance(value, str) or _looks_like_list(value))
 
 
-def _is_listed(text: str) -> bool:
-    return text.lstrip()[:1] in {"[", "{", "("} or _PARTING_SIGNS.search(text) is not None
+def _looks_like_list(text: str) -> bool:
+    return text.lstrip()[:1] in {"[", "{", "("} or _SEPARATORS.search(text) is not None
 
 
 def _is_one_letter(value: object) -> bool:
@@ -1020,7 +1043,7 @@ def _is_video(path: str) -> bool:
     return path.endswith(VIDEO_SUFFIXES) and "://" not in path
 
 
-def _is_packed(value: object) -> bool:
+def _is_file_content(value: object) -> bool:
     """Return True for a file's bytes, or an object with them."""
     if is_object(value):
         return isinstance(value.get("bytes"), bytes)

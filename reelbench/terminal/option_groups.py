@@ -108,12 +108,12 @@ def task_names() -> list[str]:
 
 def model_names() -> list[str]:
     """Return the models of which replies are kept in a file, and the providers' prefixes."""
-    from reelbench.llm.ask_options import cache_place
+    from reelbench.llm.ask_options import cache_location
     from reelbench.llm.cache import open_store
     from reelbench.llm.model_names import PROVIDERS
 
     names: list[str] = []
-    place = cache_place()
+    place = cache_location()
     if isinstance(place, Path) and place.is_file():
         kept_models = [reply_count.model for reply_count in open_store(place, print).models()]
         names = [name for name in kept_models if _SHELL_SAFE.fullmatch(name)]

@@ -3,18 +3,22 @@
 import pytest
 
 from reelbench.base.errors import InputError
-from reelbench.base.temporary_tables import KnownId, UniqueIds
+from reelbench.base.temporary_tables import IdWithLocation, KnownId, UniqueIds
 from reelbench.base.values import batches
 
 
 def placed(*names):
-    return [(name, f"row {number}", f"text of {name}") for number, name in enumerate(names, 1)]
+    return [
+        IdWithLocation(name, f"row {number}", f"text of {name}")
+        for number, name in enumerate(names, start=1)
+    ]
 
 
 def test_ids_that_were_there_have_the_place_where_they_were_first():
     ids = UniqueIds()
-    assert ids.first_places(placed("a", "b", "a", "c", "b", "a")) == {2: "row 1", 4: "row 2", 5: "row 1"}  # fmt: skip
-    assert ids.first_places([("d", "row 7", None), ("c", "row 8", None)]) == {1: "row 4"}
+    assert ids.first_locations(placed("a", "b", "a", "c", "b", "a")) == {2: "row 1", 4: "row 2", 5: "row 1"}  # fmt: skip
+    next_ids = [IdWithLocation("d", "row 7", None), IdWithLocation("c", "row 8", None)]
+    assert ids.first_locations(next_ids) == {1: "row 4"}
     assert list(ids) == ["a", "b", "c", "d"]
     assert len(ids) == 4
 
@@ -37,7 +41,13 @@ def test_what_cannot_be_read_behind_an_id_twice_is_not_looked_at():
 def test_ids_are_found_with_their_number_and_text():
     ids = UniqueIds()
     half = "\ud83d"  # of an emoji
-    ids.add_each([("a", "row 1", "A"), (half, "row 2", "B"), ("z", "folder \udce9, row 3", None)])
+    ids.add_each(
+        [
+            IdWithLocation("a", "row 1", "A"),
+            IdWithLocation(half, "row 2", "B"),
+            IdWithLocation("z", "folder \udce9, row 3", None),
+        ]
+    )
     assert ids.find(["z", "q", half]) == {half: KnownId(2, "B"), "z": KnownId(3, None)}
     with pytest.raises(InputError, match="first at folder \ufffd, row 3"):
         ids.add("z", "row 4")

@@ -17,11 +17,14 @@ def test_a_row_at_fault_has_its_question_without_the_options_in_it(tmp_path):
     rows = [row, row, {**row, "id": "q2", "answer": "Z"}]
     folder = declared(tmp_path / "drinks", DECLARED, rows)
     spec = benchmark_file.read(folder)
-    sound, repeated, unreadable = mapped_rows.read_each(spec, [folder / "rows.jsonl"], "test")
+    sound, repeated, unreadable = mapped_rows.read_rows_or_errors(
+        spec, [folder / "rows.jsonl"], "test"
+    )
+    assert not isinstance(sound.row, InputError)
     assert sound.row["question"] == "What does she drink?"
     for read_row, name in ((repeated, "q1"), (unreadable, "q2")):
         assert isinstance(read_row.row, InputError)
-        assert read_row.unanswered == {
+        assert read_row.row_without_answer == {
             "id": name,
             "video": "v",
             "question": "What does she drink?",

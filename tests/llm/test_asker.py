@@ -336,7 +336,7 @@ def test_what_ended_a_reply_reaches_the_caller_now_and_from_the_cache(
     finish, content, value, unfinished
 ):
     async def ask_as_it_stands(server):
-        async with Asker(AskOptions(model="m", url=server.url), as_it_stands=True) as asker:
+        async with Asker(AskOptions(model="m", url=server.url), accepts_cut_off=True) as asker:
             return await asker.ask(said("Which?"), str)
 
     with JudgeServer(lambda _: Answer(content, finish=finish)) as server:
@@ -344,7 +344,7 @@ def test_what_ended_a_reply_reaches_the_caller_now_and_from_the_cache(
         assert len(server.calls) == 1
     for it in asked:
         reply = it.replies[-1].reply
-        assert (it.value, ask_result.mishap_of_reply(reply), reply.finish) == (
+        assert (it.value, ask_result.reply_failure_kind(reply), reply.finish) == (
             value,
             unfinished,
             finish,
@@ -363,7 +363,7 @@ def test_what_ended_a_reply_reaches_the_caller_now_and_from_the_cache(
 )
 def test_what_holds_no_text_is_no_answer_even_as_it_stands(body):
     async def ask_as_it_stands(server):
-        async with Asker(AskOptions(model="m", url=server.url), as_it_stands=True) as asker:
+        async with Asker(AskOptions(model="m", url=server.url), accepts_cut_off=True) as asker:
             return await asker.ask(said("Which?"), str), asker.tally
 
     with JudgeServer(lambda _: Answer(raw=json.dumps(body).encode())) as server:
@@ -423,7 +423,7 @@ def test_a_kept_reply_without_text_is_not_paid_for_again():
 
     async def ask(server):
         given = AskOptions(model="m", url=server.url)
-        async with Asker(given, as_it_stands=True, on_note=lambda _: None) as asker:
+        async with Asker(given, accepts_cut_off=True, on_note=lambda _: None) as asker:
             cursor = RetryCursor(asker, said("Which?"), str)
             if cursor.key is not None:
                 reply = Reply("", "stop", "m", 9, 0, given.host)

@@ -2,11 +2,12 @@
 
 import asyncio
 import itertools
+from typing import Any
 
 import pytest
 
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.ask_result import mishap_of_reply, text_of
+from reelbench.llm.ask_result import reply_failure_kind, text_of
 from reelbench.llm.asker import Asker
 from reelbench.llm.client import parsed_reply
 from reelbench.llm.endings import ending_of
@@ -55,14 +56,14 @@ def kept(raw, finish, completion_tokens=0):
 def test_a_name_means_the_same_in_any_case_and_behind_any_prefix(names, mishap):
     for name in names:
         reply = kept("B", name)
-        assert mishap_of_reply(reply) == mishap, name
+        assert reply_failure_kind(reply) == mishap, name
         assert ending_of(name).group == (mishap or "ended"), name
 
 
 def test_a_name_that_no_vendor_has_is_unknown_and_no_mishap():
     assert ending_of("Ended.by_moonlight").group == "unknown"
     assert ending_of("Ended.by_moonlight").name == "Ended.by_moonlight"
-    assert mishap_of_reply(kept("B", "by_moonlight")) is None
+    assert reply_failure_kind(kept("B", "by_moonlight")) is None
     assert text_of(kept("B", "by_moonlight")) == "B"
 
 
@@ -84,7 +85,7 @@ def test_a_name_that_no_vendor_has_is_unknown_and_no_mishap():
 )
 def test_what_a_choice_says_of_its_end_is_kept(choice, mishap, finish):
     reply = reply_to(**choice)
-    assert (mishap_of_reply(reply), reply.finish) == (mishap, finish)
+    assert (reply_failure_kind(reply), reply.finish) == (mishap, finish)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_an_unknown_end_is_told_once_with_its_name():
 
     async def ask(server):
         options = AskOptions(model="m", url=server.url)
-        async with Asker(options, on_note=notes.append, as_it_stands=True) as asker:
+        async with Asker(options, on_note=notes.append, accepts_cut_off=True) as asker:
             for number in range(3):
                 messages = [{"role": "user", "content": f"Which? {number}"}]
                 result = await asker.ask(messages, str)
@@ -129,15 +130,16 @@ CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{
 )
 def test_a_reply_whose_text_stands_elsewhere_is_no_answer_and_is_told(content, message, line):
     answer = Answer(content, message=message)
-    for as_it_stands in (True, False):
-        result, notes = asked(answer, as_it_stands=as_it_stands)
+    for accepts_cut_off in (True, False):
+        result, notes = asked(answer, accepts_cut_off=accepts_cut_off)
         assert (result.value, result.reason) == (None, "unparsable")
         assert notes == [f"m: 1 reply has no text; {line}{notes[0].partition(line)[2]}"]
         assert text_of(result.replies[-1].reply) is None
 
 
 def test_parts_that_think_are_no_answer():
-    answer = Answer([{"type": "thinking", "thinking": [{"type": "text", "text": "B"}]}])
+    content: Any = [{"type": "thinking", "thinking": [{"type": "text", "text": "B"}]}]
+    answer = Answer(content)
     result, notes = asked(answer)
     assert (result.value, result.reason) == (None, "unparsable")
     assert "it is only in parts of type thinking" in notes[0]
@@ -161,13 +163,13 @@ def test_thinking_that_the_limit_cut_off_is_cut_off_alone():
     answer = Answer("", finish="MAX_TOKENS", message={"reasoning_content": "It is"})
     result, notes = asked(answer)
     assert (result.value, notes) == ("", [])
-    assert mishap_of_reply(result.replies[-1].reply) == "cut_off"
+    assert reply_failure_kind(result.replies[-1].reply) == "cut_off"
 
 
 @pytest.mark.parametrize("content", [None, ""])
 def test_a_refusal_in_its_own_field_is_refused(content):
     result, notes = asked(Answer(content, message={"refusal": "I can't help."}))
-    assert mishap_of_reply(result.replies[-1].reply) == "refused"
+    assert reply_failure_kind(result.replies[-1].reply) == "refused"
     assert "field for refusals" in notes[0]
 
 
@@ -177,13 +179,13 @@ def test_an_error_with_a_status_of_success_is_an_error_whatever_the_content(cont
         reply_to(content, error={"message": "upstream is down"})
 
 
-def asked(answer, *, as_it_stands=True):
+def asked(answer, *, accepts_cut_off=True):
     """Return the result of one question, and what the user was told."""
     notes = []
 
     async def ask(server):
         options = AskOptions(model="m", url=server.url)
-        asking = Asker(options, on_note=notes.append, as_it_stands=as_it_stands)
+        asking = Asker(options, on_note=notes.append, accepts_cut_off=accepts_cut_off)
         async with asking as asker:
             question = f"Which? {next(NUMBERS)}"  # never one that is kept
             return await asker.ask([{"role": "user", "content": question}], str)

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from reelbench.llm.cache import Gathered
+from reelbench.llm.cache import Batcher
 from tests.alarms import PATIENCE_S
 
 
@@ -21,7 +21,7 @@ def test_what_is_asked_for_meanwhile_goes_together_in_the_next():
 
     async def go():
         with ThreadPoolExecutor(1) as threads:
-            gathered = Gathered(doubled, threads)
+            gathered = Batcher(doubled, threads)
             first = asyncio.ensure_future(gathered.do(0))
             await asyncio.to_thread(begun.wait, 30)
             others = [asyncio.ensure_future(gathered.do(number)) for number in range(1, 6)]
@@ -48,7 +48,7 @@ def test_what_goes_wrong_is_everybodys_and_the_next_are_asked_anew():
 
     async def go():
         with ThreadPoolExecutor(1) as threads:
-            gathered = Gathered(work, threads)
+            gathered = Batcher(work, threads)
             with pytest.raises(OSError, match="the disk"):
                 await gathered.do(1)
             return await gathered.do(2)

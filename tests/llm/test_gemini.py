@@ -12,7 +12,7 @@ from reelbench.base.attachment import Attachment
 from reelbench.base.errors import InputError
 from reelbench.llm import model_names as providers
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.ask_result import mishap_of_reply
+from reelbench.llm.ask_result import reply_failure_kind
 from reelbench.llm.asker import Asker
 from reelbench.llm.model_names import PROVIDERS, read_model_name
 from tests.servers.judge import Answer, JudgeServer
@@ -176,7 +176,7 @@ def test_its_failures_are_those_of_any_server_and_are_asked_once_a_try(
 def test_why_a_reply_ended_is_read_as_any_server_s(server, answer, mishap):
     server.script(lambda _: answer)
     result, _ = asked(VIDEO)
-    assert {mishap_of_reply(cached.reply) for cached in result.replies} == {mishap}
+    assert {reply_failure_kind(cached.reply) for cached in result.replies} == {mishap}
     assert result.value is None
 
 

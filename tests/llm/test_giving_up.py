@@ -127,4 +127,4 @@ def test_a_reply_to_another_process_is_a_sign_of_life():
 )
 def test_the_time_limit_is_as_long_as_answers_may_be(options, seconds, alone):
     given = AskOptions(model="m", **options)
-    assert (given.time_limit, given.alone_limit) == (seconds, alone)
+    assert (given.time_limit, given.probe_limit) == (seconds, alone)

@@ -21,10 +21,10 @@ def number(text):
     return int(text)
 
 
-def ask(server, *, questions=100, as_it_stands=False, kind=AskOptions, **options):
+def ask(server, *, questions=100, accepts_cut_off=False, kind=AskOptions, **options):
     async def go():
         given = kind(model="m", url=server.url, backoff=0.01, **options)
-        async with Asker(given, on_note=lambda _: None, as_it_stands=as_it_stands) as asker:
+        async with Asker(given, on_note=lambda _: None, accepts_cut_off=accepts_cut_off) as asker:
             asking = [
                 asker.ask([{"role": "user", "content": f"{place}?"}], number)
                 for place in range(questions)

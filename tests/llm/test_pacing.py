@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from reelbench.llm.pace import FIRST, Pace
-from reelbench.llm.pacing import Pacer, Places, StoppedError, Turn
+from reelbench.llm.pacing import CallSlot, ModelSlots, Pacer, StoppedError
 
 
 def pacer_of(most):
@@ -35,12 +35,12 @@ def test_what_is_made_for_a_turn_is_given_up_with_it_and_is_none_where_it_can_no
 
     async def go():
         pacer = pacer_of(1)
-        places = Places(1)
-        async with Turn(pacer, places, lambda: b"request") as turn:
+        places = ModelSlots(1)
+        async with CallSlot(pacer, places, lambda: b"request") as turn:
             assert await turn.result() == b"request"
             turn.leave()
             assert await turn.result() is None
-        async with Turn(pacer, places, gone) as turn:
+        async with CallSlot(pacer, places, gone) as turn:
             assert await turn.result() is None
         assert pacer.in_flight == 0
 

@@ -147,7 +147,7 @@ def test_a_server_without_pages_is_asked_as_before(ask):
 
 
 @pytest.mark.parametrize(
-    ("model", "url", "provider", "is_ones_own"),
+    ("model", "url", "provider", "is_self_hosted"),
     [
         ("m", "http://127.0.0.1:8080/v1", None, True),
         ("m", "https://models.example.org/v1", None, True),
@@ -157,9 +157,9 @@ def test_a_server_without_pages_is_asked_as_before(ask):
         ("m", "http://localhost:11434/v1", "ollama", True),
     ],
 )
-def test_a_providers_server_is_asked_for_no_pages(model, url, provider, is_ones_own):
+def test_a_providers_server_is_asked_for_no_pages(model, url, provider, is_self_hosted):
     options = AskOptions(model=model, url=url, provider=provider)
-    assert options.is_ones_own == is_ones_own
+    assert options.is_self_hosted == is_self_hosted
 
 
 def test_the_slots_that_a_server_states_are_the_first_limit():

@@ -44,9 +44,9 @@ def test_letters_of_several_options_are_read_in_one_pass(text):
 def test_an_option_s_name_is_found_in_one_pass(text):
     options = option_texts.read_options(["red", "blue"], "here")
     with one_pass():
-        assert option_texts.place_of(text, options, "letter") is None
-        assert option_texts.options_within(f"Which?\n{text}\nA. red") is None
-    assert option_texts.place_of("  Option  b", options, "letter") == 1
+        assert option_texts.option_index(text, options, "letter") is None
+        assert option_texts.split_off_options(f"Which?\n{text}\nA. red") is None
+    assert option_texts.option_index("  Option  b", options, "letter") == 1
     question = "Which?\n  option  A. red\n\tOption B) blue"
     assert option_texts.split_options(question, "here")[1].texts == ("red", "blue")
 
@@ -54,7 +54,7 @@ def test_an_option_s_name_is_found_in_one_pass(text):
 @pytest.mark.parametrize("cell", ["{[]: 1}", "{{}: 1}", "[1, {(1, []): 2}]"])
 def test_a_literal_that_python_can_t_make_is_the_text_itself(cell, tmp_path):
     (row,) = face.load(str(written(tmp_path / "b", row=ROW | {"a": cell})))
-    assert row["answer"] == cell
+    assert dict(row)["answer"] == cell
     with pytest.raises(InputError, match=r"fewer|options"):
         option_texts.read_options(cell, "here: options")
 

@@ -10,7 +10,7 @@ from reelbench.base.errors import InputError
 from reelbench.data.loading import locate
 from reelbench.registry import discovery
 from reelbench.scoring.cognitive_profile import read_tags
-from reelbench.tasks.submissions import PredictionSet, Questions, tagged
+from reelbench.tasks.submissions import PredictionSet, Questions, with_tags
 from tests.tasks.test_predictions import half_right, put, scored
 
 
@@ -68,15 +68,13 @@ def test_published_numbers_stand_where_the_table_has_them(name, split, model, me
 
 
 def test_lmms_evals_own_tasks_are_known_as_twins():
-    twins = {
-        task.twin
-        for name in ("minerva", "timelens", "video_holmes")
-        for task in registry.get(name).tasks
-    }
-    assert twins - {None} == {
+    twins = set()
+    for name in ("minerva", "timelens", "video_holmes"):
+        twins.update(task.twin for task in registry.get(name).tasks if task.twin)
+    assert twins == {
         "minerva", "video_holmes", "timelens_charades", "timelens_activitynet", "timelens_qvhighlights"
     }  # fmt: skip
-    assert all(discovery.find_task(twin) is None for twin in twins - {None})
+    assert all(discovery.find_task(twin) is None for twin in twins)
 
 
 def test_tags_do_not_hide_a_facet_of_the_rows(tmp_path):
@@ -88,4 +86,4 @@ def test_tags_do_not_hide_a_facet_of_the_rows(tmp_path):
     spec = registry.get("video_holmes")
     own = replace(spec, facets=(replace(spec.facets[0], name="content"),))
     with pytest.raises(InputError, match="has a facet 'content' of its own"):
-        tagged(PredictionSet(Questions(own, "mini"), items), read_tags(tags))
+        with_tags(PredictionSet(Questions(own, "mini"), items), read_tags(tags))

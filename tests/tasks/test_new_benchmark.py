@@ -107,7 +107,7 @@ GUESSES = [
 def test_columns_are_seen_from_their_values(rows, expected):
     made = guess(rows)
     assert (made.kind, made.columns, made.answer_is) == expected
-    assert made.lacking == []
+    assert made.missing_columns == []
 
 
 def test_answers_of_yes_and_no_are_options():
@@ -117,7 +117,7 @@ def test_answers_of_yes_and_no_are_options():
         "{are: [yes, no]}",
         "truth",
     )
-    assert made.lacking == []
+    assert made.missing_columns == []
 
 
 def test_ids_are_made_where_no_column_is_unique_and_labels_are_facets():
@@ -136,7 +136,7 @@ def test_ids_are_made_where_no_column_is_unique_and_labels_are_facets():
     given = guess(
         rows, columns={"id": "{film}_{n}"}
     )  # what makes an id may be the video all the same
-    assert (given.columns["video"], given.lacking) == ("film", [])
+    assert (given.columns["video"], given.missing_columns) == ("film", [])
     for row in rows:
         del row["n"]
     assert guess(rows).columns["id"] == "{row}"

@@ -142,7 +142,9 @@ class RoleModels:
         askers: dict[str, Asker] = {}
         for role in roles:
             options = self.options[role]
-            askers[role] = Asker(options, on_note=self.note, budget=self.budget, tells=True)
+            askers[role] = Asker(
+                options, on_note=self.note, budget=self.budget, reports_totals=True
+            )
         return askers
 
 

@@ -23,7 +23,7 @@ def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
 
     Then some entry has a correct_idx, or some qid a number.
     """
-    if submissions.in_format(document, "qid", "correct_idx"):
+    if submissions.is_in_owners_format(document, "qid", "correct_idx"):
         return True
     if not isinstance(document, dict) or "qid" in document:
         return False

@@ -20,7 +20,7 @@ from reelbench.base.errors import InputError
 from reelbench.base.files import read_text
 from reelbench.base.values import is_array, is_object
 from reelbench.base.yaml_text import read_mapping
-from reelbench.tasks.lint.findings import Fault
+from reelbench.tasks.lint.findings import RowIssue
 from reelbench.tasks.lint.rules import ALL_RULES
 
 NAME = "lint.yaml"
@@ -46,11 +46,11 @@ class Acceptance:
     reason: str
     where: str
 
-    def covers(self, rule: str, fault: Fault) -> bool:
+    def covers(self, rule: str, issue: RowIssue) -> bool:
         """Return True where it accepts a fault: each of its rows is named."""
         if rule != self.rule:
             return False
-        for question in fault.rows:
+        for question in issue.rows:
             if self.split not in (None, question.split):
                 return False
             if self.rows is not None and question.id not in self.rows:

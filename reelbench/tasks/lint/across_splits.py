@@ -2,25 +2,25 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from reelbench.tasks.lint.findings import Fault, Rule
+from reelbench.tasks.lint.findings import RowIssue, Rule
 from reelbench.tasks.lint.questions import Question
 
 
-def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
-    groups: dict[Hashable, list[Question]] = {}
+def _questions_in_several_splits(questions: Sequence[Question]) -> Iterator[RowIssue]:
+    questions_by_key: dict[Hashable, list[Question]] = {}
     for question in questions:
         key = (question.videos, question.clip, question.language, question.plain_text)
-        groups.setdefault(key, []).append(question)
-    for same_questions in groups.values():
-        splits = dict.fromkeys(question.split for question in same_questions)
+        questions_by_key.setdefault(key, []).append(question)
+    for equal_questions in questions_by_key.values():
+        splits = dict.fromkeys(question.split for question in equal_questions)
         if len(splits) > 1:
             names = " and ".join(splits)
-            yield Fault(tuple(same_questions), f"the same question in {names}")
+            yield RowIssue(tuple(equal_questions), f"the same question in {names}")
 
 
 RULE = Rule(
     name="question_in_splits",
     title="a question is in two splits",
     threshold="the same video, clip and question, whatever the options",
-    look=_faults,
+    find_issues=_questions_in_several_splits,
 )

@@ -14,10 +14,10 @@ from reelbench.registry.splits import is_mini, upstream_split
 from reelbench.stats.option_guesses import GuessTest
 from reelbench.tasks.lint import accepted, words_alone
 from reelbench.tasks.lint.accepted import Acceptance
-from reelbench.tasks.lint.findings import FAMILY_LEVEL, Fault
-from reelbench.tasks.lint.linter import Measure, RuleResult, lint
-from reelbench.tasks.lint.questions import Choices, Question, questions_of
-from reelbench.tasks.lint.words_alone import WordsAlone
+from reelbench.tasks.lint.findings import FAMILY_LEVEL, RowIssue
+from reelbench.tasks.lint.linter import RuleResult, ShortcutTest, lint
+from reelbench.tasks.lint.questions import ChoiceQuestions, Question, questions_of
+from reelbench.tasks.lint.words_alone import TextOnlyScore
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class BenchmarkLint:
         results: What each rule found, in the rules' order.
         acceptances: The findings that the author accepts.
         words: The scores of words alone, of splits with enough questions with options.
-        words_untried: Why they were not tried where they could have been.
+        text_only_untried: Why they were not tried where they could have been.
     """
 
     spec: BenchmarkSpec
@@ -60,8 +60,8 @@ class BenchmarkLint:
     absent: dict[str, str]
     results: tuple[RuleResult, ...]
     acceptances: tuple[Acceptance, ...]
-    words: tuple[WordsAlone, ...] = ()
-    words_untried: str | None = None
+    words: tuple[TextOnlyScore, ...] = ()
+    text_only_untried: str | None = None
 
     @property
     def findings(self) -> int:
@@ -72,34 +72,36 @@ class BenchmarkLint:
     @property
     def accepted(self) -> int:
         """The number of those that the author accepts."""
-        count = sum(self.acceptance_of_words(score) is not None for score in self.words)
+        count = sum(self.acceptance_of_text_only(score) is not None for score in self.words)
         return count + sum(self.accepted_of(result) for result in self.results)
 
     def accepted_of(self, result: RuleResult) -> int:
         """Return the number of a rule's findings that the author accepts."""
         count = 0
-        for fault in result.faults:
-            if self.acceptance(result, fault) is not None:
+        for issue in result.issues:
+            if self.acceptance(result, issue) is not None:
                 count += 1
-        for measure in result.measures:
-            if self.acceptance_of_measure(result, measure) is not None:
+        for shortcut_test in result.shortcut_tests:
+            if self.acceptance_of_shortcut(result, shortcut_test) is not None:
                 count += 1
         return count
 
-    def acceptance(self, result: RuleResult, fault: Fault) -> Acceptance | None:
+    def acceptance(self, result: RuleResult, issue: RowIssue) -> Acceptance | None:
         """Return the entry that accepts a fault."""
         for entry in self.acceptances:
-            if entry.covers(result.rule.name, fault):
+            if entry.covers(result.rule.name, issue):
                 return entry
         return None
 
-    def acceptance_of_measure(self, result: RuleResult, measure: Measure) -> Acceptance | None:
+    def acceptance_of_shortcut(
+        self, result: RuleResult, shortcut_test: ShortcutTest
+    ) -> Acceptance | None:
         """Return the entry that accepts a way to choose that is a finding."""
-        if not measure.is_finding:
+        if not shortcut_test.is_finding:
             return None
-        return self._acceptance_of_split(result.rule.name, measure.split)
+        return self._acceptance_of_split(result.rule.name, shortcut_test.split)
 
-    def acceptance_of_words(self, score: WordsAlone) -> Acceptance | None:
+    def acceptance_of_text_only(self, score: TextOnlyScore) -> Acceptance | None:
         """Return the entry that accepts what words alone can do, where that is a finding."""
         if not score.is_finding:
             return None
@@ -111,18 +113,18 @@ class BenchmarkLint:
                 return entry
         return None
 
-    def words_of(self, fault: Fault) -> str:
+    def describe(self, issue: RowIssue) -> str:
         """Return a fault in words; of a secret right answer it says nothing."""
-        if any(self.is_secret(question.split) for question in fault.rows):
-            return fault.what
-        return fault.what + fault.of_right
+        if any(self.is_secret(question.split) for question in issue.rows):
+            return issue.description
+        return issue.description + issue.answer_note
 
-    def idle_acceptances(self) -> list[Acceptance]:
+    def unused_acceptances(self) -> list[Acceptance]:
         """Return the entries that accept nothing that was found."""
-        entries = [self.acceptance_of_words(score) for score in self.words]
+        entries = [self.acceptance_of_text_only(score) for score in self.words]
         for result in self.results:
-            entries += [self.acceptance(result, fault) for fault in result.faults]
-            entries += [self.acceptance_of_measure(result, part) for part in result.measures]
+            entries += [self.acceptance(result, issue) for issue in result.issues]
+            entries += [self.acceptance_of_shortcut(result, part) for part in result.shortcut_tests]
         busy = {entry.where for entry in entries if entry is not None}
         idle: list[Acceptance] = []
         for entry in self.acceptances:
@@ -174,22 +176,22 @@ def lint_benchmark(
             except DataUnavailableError as error:
                 absent[split_name] = str(error)
                 continue
-            read = _read(located)
+            read = _read_rows(located)
             split_questions = questions_of(spec, split_name, read.rows)
             questions += split_questions
             # What their answer can't name, such as one of two equal options, is a fault of theirs.
-            questions += questions_of(spec, split_name, read.unanswered)
-            linted.append(_linted_split(located, read, split_questions))
+            questions += questions_of(spec, split_name, read.unanswerable)
+            linted.append(_lint_summary(located, read, split_questions))
     if not linted:
         raise DataUnavailableError("; ".join(absent.values()))
     acceptances = accepted.read(spec.folder, spec.splits)
-    words: list[WordsAlone] = []
+    words: list[TextOnlyScore] = []
     untried: str | None = None
-    questions_to_train_on = _splits_to_train_on(questions)
+    questions_to_train_on = _splits_large_enough(questions)
     if baseline and questions_to_train_on:
         untried = words_alone.reason_not_tried()
         if untried is None:
-            words = list(_words_of_splits(questions_to_train_on, bar))
+            words = list(_score_text_only(questions_to_train_on, bar))
     return BenchmarkLint(
         spec,
         tuple(linted),
@@ -201,41 +203,43 @@ def lint_benchmark(
     )
 
 
-def _splits_to_train_on(questions: Sequence[Question]) -> dict[str, Choices]:
+def _splits_large_enough(questions: Sequence[Question]) -> dict[str, ChoiceQuestions]:
     """Return the splits with enough questions with options."""
     splits = dict.fromkeys(question.split for question in questions)
-    enough: dict[str, Choices] = {}
+    enough: dict[str, ChoiceQuestions] = {}
     for split in splits:
-        choices = Choices.of(question for question in questions if question.split == split)
+        choices = ChoiceQuestions.of(question for question in questions if question.split == split)
         if words_alone.has_enough_questions(choices):
             enough[split] = choices
     return enough
 
 
-def _words_of_splits(choices_of_splits: Mapping[str, Choices], bar: Bar) -> Iterator[WordsAlone]:
-    with bar("training on words", len(choices_of_splits)) as show:
-        for split, choices in counted(choices_of_splits.items(), show):
-            score = words_alone.words_alone(split, choices)
+def _score_text_only(
+    choices_by_split: Mapping[str, ChoiceQuestions], bar: Bar
+) -> Iterator[TextOnlyScore]:
+    with bar("training on words", len(choices_by_split)) as show:
+        for split, choices in counted(choices_by_split.items(), show):
+            score = words_alone.score_text_only_model(split, choices)
             if score is not None:
                 yield score
 
 
 @dataclass(frozen=True, slots=True)
-class _ReadRows:
+class _SplitRows:
     """The rows of a split.
 
     Attributes:
         rows: Those that can be read.
-        unanswered: Of the others, those with a readable question and options.
+        unanswerable: Of the others, those with a readable question and options.
         unreadable: The number of all others.
     """
 
     rows: Sequence[Row]
-    unanswered: Sequence[Row] = ()
+    unanswerable: Sequence[Row] = ()
     unreadable: int = 0
 
 
-def _read(located: loading.SplitData) -> _ReadRows:
+def _read_rows(located: loading.SplitData) -> _SplitRows:
     """Return a split's rows; of a declared table, those that can be read.
 
     Raises:
@@ -243,25 +247,25 @@ def _read(located: loading.SplitData) -> _ReadRows:
     """
     spec = located.spec
     if spec.mapping is None or located.task is not None:
-        return _ReadRows(located.rows)
+        return _SplitRows(located.rows)
     rows: list[Row] = []
-    faults: list[InputError] = []
-    unanswered: list[Row] = []
+    errors: list[InputError] = []
+    unanswerable: list[Row] = []
     split = upstream_split(spec, located.split)
-    for entry in mapped_rows.read_each(spec, located.paths, split):
+    for entry in mapped_rows.read_rows_or_errors(spec, located.paths, split):
         if isinstance(entry.row, InputError):
-            faults.append(entry.row)
-            if entry.unanswered is not None:
-                unanswered.append(entry.unanswered)
+            errors.append(entry.row)
+            if entry.row_without_answer is not None:
+                unanswerable.append(entry.row_without_answer)
         else:
             rows.append(entry.row)
-    if not rows and faults:
-        raise faults[0]
-    return _ReadRows(rows, unanswered, len(faults))
+    if not rows and errors:
+        raise errors[0]
+    return _SplitRows(rows, unanswerable, len(errors))
 
 
-def _linted_split(
-    located: loading.SplitData, read: _ReadRows, questions: Sequence[Question]
+def _lint_summary(
+    located: loading.SplitData, read: _SplitRows, questions: Sequence[Question]
 ) -> LintedSplit:
     videos: set[str] = set()
     for question in questions:
@@ -307,12 +311,12 @@ def document(report: BenchmarkLint, reelbench: str, *, name_rows: bool = True) -
             "findings": result.findings,
             "accepted": report.accepted_of(result),
         }
-        if result.rule.look is not None and name_rows:
-            fields["faults"] = [_fault_fields(report, result, fault) for fault in result.faults]
-        if result.rule.ways is not None:
+        if result.rule.find_issues is not None and name_rows:
+            fields["faults"] = [_issue_fields(report, result, issue) for issue in result.issues]
+        if result.rule.find_shortcuts is not None:
             fields["measures"] = [
-                _measure_fields(report, result, part, name_rows=name_rows)
-                for part in result.measures
+                _shortcut_fields(report, result, part, name_rows=name_rows)
+                for part in result.shortcut_tests
             ]
         rules[result.rule.name] = fields
     return {
@@ -328,13 +332,13 @@ def document(report: BenchmarkLint, reelbench: str, *, name_rows: bool = True) -
         "words_alone": {
             "title": words_alone.RULE.title,
             "threshold": words_alone.RULE.threshold,
-            "untried": report.words_untried,
-            "splits": {score.split: _words_fields(report, score) for score in report.words},
+            "untried": report.text_only_untried,
+            "splits": {score.split: _text_only_fields(report, score) for score in report.words},
         },
     }
 
 
-def _words_fields(report: BenchmarkLint, score: WordsAlone) -> dict[str, Any]:
+def _text_only_fields(report: BenchmarkLint, score: TextOnlyScore) -> dict[str, Any]:
     by_label: dict[str, Any] = {}
     for label, label_score in score.by_label.items():
         by_label[label] = {"rows": label_score.rows, **_test_fields(label_score.test)}
@@ -348,7 +352,7 @@ def _words_fields(report: BenchmarkLint, score: WordsAlone) -> dict[str, Any]:
         "by_label": by_label,
         "scikit_learn": score.scikit_learn,
     }
-    acceptance = report.acceptance_of_words(score)
+    acceptance = report.acceptance_of_text_only(score)
     if acceptance is not None:
         fields["accepted"] = acceptance.reason
     return fields
@@ -363,38 +367,38 @@ def _test_fields(test: GuessTest) -> dict[str, Any]:
     return {"value": 100 * test.value, "chance": 100 * test.chance, "ci95": ci95}
 
 
-def _fault_fields(report: BenchmarkLint, result: RuleResult, fault: Fault) -> dict[str, Any]:
-    rows = [{"split": question.split, "id": question.id} for question in fault.rows]
-    fields: dict[str, Any] = {"rows": rows, "what": report.words_of(fault)}
-    acceptance = report.acceptance(result, fault)
+def _issue_fields(report: BenchmarkLint, result: RuleResult, issue: RowIssue) -> dict[str, Any]:
+    rows = [{"split": question.split, "id": question.id} for question in issue.rows]
+    fields: dict[str, Any] = {"rows": rows, "what": report.describe(issue)}
+    acceptance = report.acceptance(result, issue)
     if acceptance is not None:
         fields["accepted"] = acceptance.reason
     return fields
 
 
-def _measure_fields(
-    report: BenchmarkLint, result: RuleResult, measure: Measure, *, name_rows: bool
+def _shortcut_fields(
+    report: BenchmarkLint, result: RuleResult, shortcut_test: ShortcutTest, *, name_rows: bool
 ) -> dict[str, Any]:
     """Return a measure's numbers, in percent, and the rows of a finding.
 
     Of a secret split no row is named.
     """
     fields: dict[str, Any] = {
-        "split": measure.split,
-        "what": measure.way.what,
-        "rows": measure.rows,
-        "videos": measure.videos,
-        **_test_fields(measure.test),
-        "smallest_effect": 100 * measure.way.smallest,
-        "p": measure.p,
-        "p_holm": measure.p_adjusted,
-        "finding": measure.is_finding,
+        "split": shortcut_test.split,
+        "what": shortcut_test.shortcut.description,
+        "rows": shortcut_test.rows,
+        "videos": shortcut_test.videos,
+        **_test_fields(shortcut_test.test),
+        "smallest_effect": 100 * shortcut_test.shortcut.min_difference,
+        "p": shortcut_test.p,
+        "p_holm": shortcut_test.p_adjusted,
+        "finding": shortcut_test.is_finding,
     }
-    if not measure.is_finding:
+    if not shortcut_test.is_finding:
         return fields
-    acceptance = report.acceptance_of_measure(result, measure)
+    acceptance = report.acceptance_of_shortcut(result, shortcut_test)
     if acceptance is not None:
         fields["accepted"] = acceptance.reason
-    if name_rows and measure.right_rows and not report.is_secret(measure.split):
-        fields["ids"] = [question.id for question in measure.right_rows]
+    if name_rows and shortcut_test.solved_questions and not report.is_secret(shortcut_test.split):
+        fields["ids"] = [question.id for question in shortcut_test.solved_questions]
     return fields

@@ -9,83 +9,83 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from reelbench.base.errors import number_of
-from reelbench.tasks.lint.findings import FEWEST_ROWS, Fault, Rule, Way
-from reelbench.tasks.lint.questions import Choices, Question, plain
+from reelbench.tasks.lint.findings import FEWEST_ROWS, RowIssue, Rule, Shortcut
+from reelbench.tasks.lint.questions import ChoiceQuestions, Question, plain
 
 _SHARE = 0.90
 _SMALLEST = 0.10
 _FEWEST_VIDEOS = 10
+_WHOLE_SPLIT = ""  # in place of a label
 
 
-def _ways(choices: Choices) -> Iterator[Way]:
-    all_numbers = list(range(len(choices.questions)))
-    yield from _ways_of_part(choices, all_numbers, "")
-    for label, numbers in choices.numbers_by_label().items():
-        is_label_of_all = len(numbers) == len(all_numbers)
+def _constant_option_shortcuts(choices: ChoiceQuestions) -> Iterator[Shortcut]:
+    all_indices = list(range(len(choices.questions)))
+    yield from _shortcuts_of_part(choices, all_indices, "")
+    for label, indices in choices.indices_by_label().items():
+        is_label_of_all = len(indices) == len(all_indices)
         if not is_label_of_all:
-            yield from _ways_of_part(choices, numbers, f" of {label}")
+            yield from _shortcuts_of_part(choices, indices, f" of {label}")
 
 
-def _ways_of_part(choices: Choices, numbers: Sequence[int], of_label: str) -> Iterator[Way]:
+def _shortcuts_of_part(
+    choices: ChoiceQuestions, indices: Sequence[int], of_label: str
+) -> Iterator[Shortcut]:
     """Yield a way for each option that nearly all questions of a part have.
 
     Which these are doesn't depend on the right answers, so that chance can be told.
     """
-    if len(numbers) < FEWEST_ROWS:
+    if len(indices) < FEWEST_ROWS:
         return
-    chosen = np.zeros(len(choices.questions), dtype=np.bool_)
-    chosen[numbers] = True
-    shared = _shared_options(choices, numbers)
-    for order, text in enumerate(shared, start=1):
-        worth = choices.no_worth()
-        for number in numbers:
-            for place, option in enumerate(choices.plain_options[number]):
+    applicable = np.zeros(len(choices.questions), dtype=np.bool_)
+    applicable[indices] = True
+    shared = _shared_options(choices, indices)
+    for number, text in enumerate(shared, start=1):
+        credit = choices.zero_credit()
+        for question_index in indices:
+            for option_index, option in enumerate(choices.plain_options[question_index]):
                 if option == text:
-                    worth[number, place] = 1
-        what = f"shared option {order} of {len(shared)}{of_label}"
-        yield Way(what, chosen, worth, _SMALLEST, least=_SHARE)
+                    credit[question_index, option_index] = 1
+        description = f"shared option {number} of {len(shared)}{of_label}"
+        yield Shortcut(description, applicable, credit, _SMALLEST, min_accuracy=_SHARE)
 
 
-def _shared_options(choices: Choices, numbers: Sequence[int]) -> list[str]:
+def _shared_options(choices: ChoiceQuestions, indices: Sequence[int]) -> list[str]:
     """Return the options that nearly all of the numbered questions have, sorted."""
-    questions_with: Counter[str] = Counter()
-    for number in numbers:
-        options = set(choices.plain_options[number])
-        questions_with.update(options)
-    fewest = _SHARE * len(numbers)
-    return sorted(option for option, count in questions_with.items() if count >= fewest)
+    questions_by_option: Counter[str] = Counter()
+    for index in indices:
+        options = set(choices.plain_options[index])
+        questions_by_option.update(options)
+    fewest = _SHARE * len(indices)
+    return sorted(option for option, count in questions_by_option.items() if count >= fewest)
 
 
-def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
-    questions_of_part: dict[tuple[str, str], list[Question]] = {}
+def _constant_answers(questions: Sequence[Question]) -> Iterator[RowIssue]:
+    groups: dict[tuple[str, str], list[Question]] = {}
     for question in questions:
         if question.answer:
-            for label in ("", *question.labels):
-                part = (question.split, label)
-                questions_of_part.setdefault(part, []).append(question)
-    for (_, label), of_part in questions_of_part.items():
-        fault = _fault_of_part(label, of_part)
-        if fault is not None:
-            yield fault
+            for label in (_WHOLE_SPLIT, *question.labels):
+                groups.setdefault((question.split, label), []).append(question)
+    for (_, label), group in groups.items():
+        issue = _constant_answer_of_group(label, group)
+        if issue is not None:
+            yield issue
 
 
-def _fault_of_part(label: str, questions: Sequence[Question]) -> Fault | None:
-    """Return the fault of a label, or of a split. None where answers differ."""
+def _constant_answer_of_group(label: str, questions: Sequence[Question]) -> RowIssue | None:
+    """Return an issue where nearly all questions of a label, or split, have one answer."""
     questions_by_answer: dict[str, list[Question]] = {}
     for question in questions:
         answer = plain(question.answer)
         questions_by_answer.setdefault(answer, []).append(question)
-    most = max(questions_by_answer.values(), key=len)
-    videos = {question.videos for question in most}
+    largest_group = max(questions_by_answer.values(), key=len)
+    videos = {question.videos for question in largest_group}
     fewest = max(FEWEST_ROWS, _SHARE * len(questions))
-    if len(most) < fewest or len(videos) < _FEWEST_VIDEOS:
+    if len(largest_group) < fewest or len(videos) < _FEWEST_VIDEOS:
         return None
-    part = "the split"
-    if label:
-        part = label
-    number = number_of(len(questions), "question")
-    what = f"{len(most):,} of {number} of {part} have one answer"
-    return Fault(tuple(most), what)
+    total = number_of(len(questions), "question")
+    group_name = label or "the split"
+    description = f"{len(largest_group):,} of {total} of {group_name} have one answer"
+    return RowIssue(tuple(largest_group), description)
 
 
 RULE = Rule(
@@ -95,6 +95,6 @@ RULE = Rule(
         "90 % of 20 questions or more, and 10 points above chance; "
         "without options, on 10 videos or more"
     ),
-    look=_faults,
-    ways=_ways,
+    find_issues=_constant_answers,
+    find_shortcuts=_constant_option_shortcuts,
 )

@@ -3,27 +3,27 @@
 from collections.abc import Iterator, Sequence
 
 from reelbench.registry.rows import LETTERS
-from reelbench.tasks.lint.findings import Fault, Rule
+from reelbench.tasks.lint.findings import RowIssue, Rule
 from reelbench.tasks.lint.questions import Question
 
 
-def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
+def _equal_options(questions: Sequence[Question]) -> Iterator[RowIssue]:
     for question in questions:
-        places_of_text: dict[str, list[int]] = {}
-        for place, text in enumerate(question.plain_options):
-            places_of_text.setdefault(text, []).append(place)
-        for places in places_of_text.values():
-            if len(places) > 1:
-                letters = " = ".join(LETTERS[place] for place in places)
-                of_right = ""
-                if not set(places).isdisjoint(question.right):
-                    of_right = ", the right answer among them"
-                yield Fault((question,), letters, of_right)
+        indices_by_text: dict[str, list[int]] = {}
+        for index, text in enumerate(question.plain_options):
+            indices_by_text.setdefault(text, []).append(index)
+        for indices in indices_by_text.values():
+            if len(indices) > 1:
+                letters = " = ".join(LETTERS[index] for index in indices)
+                answer_note = ""
+                if not set(indices).isdisjoint(question.right):
+                    answer_note = ", the right answer among them"
+                yield RowIssue((question,), letters, answer_note)
 
 
 RULE = Rule(
     name="equal_options",
     title="two options of a question are equal",
     threshold="the same text, case and spaces aside",
-    look=_faults,
+    find_issues=_equal_options,
 )

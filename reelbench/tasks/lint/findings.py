@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reelbench.stats.intervals import Array
-from reelbench.tasks.lint.questions import Choices, Question
+from reelbench.tasks.lint.questions import ChoiceQuestions, Question
 
 FAMILY_LEVEL = 0.001
 """The chance of any false alarm of all statistical rules together."""
@@ -17,41 +17,41 @@ FEWEST_ROWS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """A fault of one row, or of several that don't go together.
+class RowIssue:
+    """Something wrong in one row, or in several that contradict each other.
 
     Attributes:
         rows: The rows.
-        what: What is wrong, without any text of the rows: it may stand in a public log.
-        of_right: What it says of the right answer; of a secret one this is left out.
+        description: What is wrong, without any text of the rows: it may stand in a public log.
+        answer_note: What it says of the right answer; of a secret one this is left out.
     """
 
     rows: tuple[Question, ...]
-    what: str
-    of_right: str = ""
+    description: str
+    answer_note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """A way to choose an option without understanding it.
+class Shortcut:
+    """A way to choose an option without understanding it, such as "always the longest".
 
     Attributes:
-        what: The way, without any text of the rows.
-        chosen: A mask of the questions for which it can be tried.
-        worth: Questions x places: what it is worth where the right option stands there.
-        smallest: The smallest difference from chance that is a finding, as a share.
-        least: The smallest share of right choices that is a finding.
-        both_sides: True where it is a finding, too, that the way is right too seldom.
-        names_rows: True where the questions that it gets right are worth naming.
+        description: The way, without any text of the rows.
+        applicable: A mask of the questions for which it can be tried.
+        credit: Questions x options: the share of its choice that each option gets.
+        min_difference: The smallest difference from chance that is a finding, as a share.
+        min_accuracy: The smallest share of right choices that is a finding.
+        is_two_sided: True where it is a finding, too, that it is right too seldom.
+        lists_questions: True where the questions that it gets right are worth naming.
     """
 
-    what: str
-    chosen: NDArray[np.bool_]
-    worth: Array
-    smallest: float
-    least: float = 0.0
-    both_sides: bool = False
-    names_rows: bool = True
+    description: str
+    applicable: NDArray[np.bool_]
+    credit: Array
+    min_difference: float
+    min_accuracy: float = 0.0
+    is_two_sided: bool = False
+    lists_questions: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +62,12 @@ class Rule:
         name: Its name in files and on the command line.
         title: What is wrong where it finds something.
         threshold: From where on that is a finding, in words.
-        look: Yields the faults of all splits' questions.
-        ways: Yields the ways to choose.
+        find_issues: Yields the issues of all splits' questions.
+        find_shortcuts: Yields the shortcuts to be tested on a split.
     """
 
     name: str
     title: str
     threshold: str
-    look: Callable[[Sequence[Question]], Iterator[Fault]] | None = None
-    ways: Callable[[Choices], Iterator[Way]] | None = None
+    find_issues: Callable[[Sequence[Question]], Iterator[RowIssue]] | None = None
+    find_shortcuts: Callable[[ChoiceQuestions], Iterator[Shortcut]] | None = None

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from reelbench.tasks.lint.findings import Fault, Rule
+from reelbench.tasks.lint.findings import RowIssue, Rule
 from reelbench.tasks.lint.questions import Question, is_behind
 
 _CLOCK = r"(?:(\d{1,2}):)?(\d{1,3}):([0-5]\d)(?:\.\d+)?"
@@ -13,15 +13,15 @@ _RANGE = re.compile(rf"(?<![\d:.]){_CLOCK}\s*(?:-|–|—|~|to|and)\s*{_CLOCK}(?
 _OF_DAY = re.compile(r"\s*(?:[ap]\.?\s?m\b|o'clock|uhr|h\b)", re.IGNORECASE)
 
 
-def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
+def _late_times(questions: Sequence[Question]) -> Iterator[RowIssue]:
     for question in questions:
         if not question.duration:
             continue
-        for place, text in question.texts.items():
+        for text_name, text in question.texts.items():
             latest = _latest_time(text)
             if latest is not None and is_behind(latest, question.duration):
-                what = f"{place} names {latest:,.10g} s, and the video ends at "
-                yield Fault((question,), what + f"{question.duration:,.10g} s")
+                video_end = f"the video ends at {question.duration:,.10g} s"
+                yield RowIssue((question,), f"{text_name} names {latest:,.10g} s, and {video_end}")
 
 
 def _latest_time(text: str) -> float | None:
@@ -43,5 +43,5 @@ RULE = Rule(
         "a range such as 00:10 - 00:25, by more than 2 % of the length that the row states, and a "
         "second"
     ),
-    look=_faults,
+    find_issues=_late_times,
 )

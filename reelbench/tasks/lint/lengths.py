@@ -2,33 +2,33 @@
 
 from collections.abc import Iterator, Sequence
 
-from reelbench.tasks.lint.findings import Fault, Rule
+from reelbench.tasks.lint.findings import RowIssue, Rule
 from reelbench.tasks.lint.questions import Question, Window
 
 _SMALLEST = 1.0  # seconds
 
 
-def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
+def _conflicting_durations(questions: Sequence[Question]) -> Iterator[RowIssue]:
     questions_of_video: dict[tuple[tuple[str, ...], Window | None], list[Question]] = {}
     for question in questions:
         if question.duration:
-            # A length may be that of the part which is shown.
-            part = (question.videos, question.clip)
-            questions_of_video.setdefault(part, []).append(question)
-    for alike in questions_of_video.values():
-        first_of_length: dict[float, Question] = {}
-        for question in alike:
-            first_of_length.setdefault(question.duration or 0.0, question)
-        shortest = min(first_of_length)
-        longest = max(first_of_length)
+            # A row may state the length of the clip, and not that of the whole video.
+            clip_key = (question.videos, question.clip)
+            questions_of_video.setdefault(clip_key, []).append(question)
+    for questions_of_one_video in questions_of_video.values():
+        question_by_duration: dict[float, Question] = {}
+        for question in questions_of_one_video:
+            question_by_duration.setdefault(question.duration or 0.0, question)
+        shortest = min(question_by_duration)
+        longest = max(question_by_duration)
         if longest - shortest > _SMALLEST:
-            rows = (first_of_length[shortest], first_of_length[longest])
-            yield Fault(rows, f"one video of {shortest:,.10g} s and of {longest:,.10g} s")
+            rows = (question_by_duration[shortest], question_by_duration[longest])
+            yield RowIssue(rows, f"one video of {shortest:,.10g} s and of {longest:,.10g} s")
 
 
 RULE = Rule(
     name="lengths",
     title="one video has different lengths",
     threshold="lengths that rows state, more than a second apart",
-    look=_faults,
+    find_issues=_conflicting_durations,
 )

@@ -3,24 +3,24 @@
 from collections.abc import Iterator
 
 from reelbench.registry.rows import LETTERS
-from reelbench.tasks.lint.findings import Rule, Way
-from reelbench.tasks.lint.questions import Choices
+from reelbench.tasks.lint.findings import Rule, Shortcut
+from reelbench.tasks.lint.questions import ChoiceQuestions
 
 _SMALLEST = 0.05
 
 
-def _ways(choices: Choices) -> Iterator[Way]:
-    worth = choices.no_worth()
-    for place in range(worth.shape[1]):
-        letter_worth = worth.copy()
-        letter_worth[:, place] = 1
-        yield Way(
-            f"always {LETTERS[place]}",
-            choices.right.options > place,
+def _letter_shortcuts(choices: ChoiceQuestions) -> Iterator[Shortcut]:
+    credit = choices.zero_credit()
+    for index in range(credit.shape[1]):
+        letter_worth = credit.copy()
+        letter_worth[:, index] = 1
+        yield Shortcut(
+            f"always {LETTERS[index]}",
+            choices.right.options > index,
             letter_worth,
             _SMALLEST,
-            both_sides=True,
-            names_rows=False,
+            is_two_sided=True,
+            lists_questions=False,
         )
 
 
@@ -28,5 +28,5 @@ RULE = Rule(
     name="letters",
     title="a letter is right more or less often than its share",
     threshold="5 points from chance",
-    ways=_ways,
+    find_shortcuts=_letter_shortcuts,
 )

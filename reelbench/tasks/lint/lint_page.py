@@ -11,11 +11,11 @@ from reelbench.registry.rows import LETTERS
 from reelbench.stats.option_guesses import GuessTest
 from reelbench.tasks.lint.accepted import Acceptance
 from reelbench.tasks.lint.benchmark_lint import BenchmarkLint
-from reelbench.tasks.lint.findings import Fault
-from reelbench.tasks.lint.linter import Measure, RuleResult
+from reelbench.tasks.lint.findings import RowIssue
+from reelbench.tasks.lint.linter import RuleResult, ShortcutTest
 from reelbench.tasks.lint.questions import Question
 
-_SHOWN_FAULTS = 200  # of a rule
+_SHOWN_ISSUES = 200  # of a rule
 _SHOWN_ROWS = 20  # of a finding
 
 
@@ -60,36 +60,38 @@ def _rule_section(report: BenchmarkLint, result: RuleResult) -> Iterator[str]:
     yield f'<section id="{rule.name}" aria-labelledby="h-{rule.name}">'
     yield f'<h2 id="h-{rule.name}">{name}: {title}</h2>'
     yield f"<p>Found where: {escape(rule.threshold)}.</p>"
-    for fault in result.faults[:_SHOWN_FAULTS]:
-        yield _fault_article(report, result, fault)
-    further = len(result.faults) - _SHOWN_FAULTS
+    for issue in result.issues[:_SHOWN_ISSUES]:
+        yield _issue_article(report, result, issue)
+    further = len(result.issues) - _SHOWN_ISSUES
     if further > 0:
         yield f"<p>And {further:,} more; --json names them.</p>"
-    for measure in result.measures:
-        if measure.is_finding:
-            yield _measure_article(report, result, measure)
+    for shortcut_test in result.shortcut_tests:
+        if shortcut_test.is_finding:
+            yield _shortcut_article(report, result, shortcut_test)
     yield "</section>"
 
 
-def _fault_article(report: BenchmarkLint, result: RuleResult, fault: Fault) -> str:
+def _issue_article(report: BenchmarkLint, result: RuleResult, issue: RowIssue) -> str:
     return _finding_article(
         report,
-        report.words_of(fault),
-        fault.rows,
-        report.acceptance(result, fault),
+        report.describe(issue),
+        issue.rows,
+        report.acceptance(result, issue),
     )
 
 
-def _measure_article(report: BenchmarkLint, result: RuleResult, measure: Measure) -> str:
-    rows: Sequence[Question] = measure.right_rows
-    if report.is_secret(measure.split):
+def _shortcut_article(
+    report: BenchmarkLint, result: RuleResult, shortcut_test: ShortcutTest
+) -> str:
+    rows: Sequence[Question] = shortcut_test.solved_questions
+    if report.is_secret(shortcut_test.split):
         rows = ()
-    share = _share_in_words(measure.test)
+    share = _share_in_words(shortcut_test.test)
     return _finding_article(
         report,
-        f"{measure.split}, {measure.way.what}: {share}",
+        f"{shortcut_test.split}, {shortcut_test.shortcut.description}: {share}",
         rows,
-        report.acceptance_of_measure(result, measure),
+        report.acceptance_of_shortcut(result, shortcut_test),
     )
 
 
@@ -105,10 +107,10 @@ def _share_in_words(test: GuessTest) -> str:
 
 
 def _finding_article(
-    report: BenchmarkLint, what: str, rows: Sequence[Question], acceptance: Acceptance | None
+    report: BenchmarkLint, description: str, rows: Sequence[Question], acceptance: Acceptance | None
 ) -> str:
     """Return a finding with its first rows, and the reason for which it was accepted."""
-    parts = [f'<article class="finding"><h3>{escape(what)}</h3>']
+    parts = [f'<article class="finding"><h3>{escape(description)}</h3>']
     if acceptance is not None and acceptance.reason:
         reason = escape(acceptance.reason)
         parts.append(f"<p>Accepted: <bdi>{reason}</bdi></p>")
@@ -130,11 +132,11 @@ def _question_list(question: Question, *, is_secret: bool) -> str:
         _term("video", videos, _times_of_video(question)),
         _term("question", question.text),
     ]
-    for place, option in enumerate(question.options):
+    for index, option in enumerate(question.options):
         mark = ""
-        if place in question.right and not is_secret:
+        if index in question.right and not is_secret:
             mark = ' <span class="right">right</span>'
-        parts.append(_term(LETTERS[place], option, mark))
+        parts.append(_term(LETTERS[index], option, mark))
     if question.answer and not is_secret:
         parts.append(_term("answer", question.answer))
     if question.spans and not is_secret:

@@ -8,30 +8,30 @@ import numpy as np
 from reelbench.base.progress import Bar, counted, no_bar
 from reelbench.stats.multiple_comparisons import adjusted_by_holm
 from reelbench.stats.option_guesses import GuessTest
-from reelbench.tasks.lint.findings import FAMILY_LEVEL, FEWEST_ROWS, Fault, Rule, Way
-from reelbench.tasks.lint.questions import Choices, Question
+from reelbench.tasks.lint.findings import FAMILY_LEVEL, FEWEST_ROWS, RowIssue, Rule, Shortcut
+from reelbench.tasks.lint.questions import ChoiceQuestions, Question
 from reelbench.tasks.lint.rules import RULES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
-    """A way to choose, tried on a split.
+class ShortcutTest:
+    """A shortcut, tested on a split.
 
     Attributes:
         split: The split.
-        way: The way.
-        rows: The questions on which it was tried.
-        right_rows: Those of them that it gets right, where these are worth naming.
+        shortcut: The shortcut.
+        rows: The number of questions to which it applies.
+        solved_questions: Those of them that it gets right, where these are worth naming.
         videos: The number of their videos.
-        test: How often it is right, held to chance.
+        test: How often it is right, beside chance.
         p: The p value by itself.
         p_adjusted: The same by Holm over all ways of all rules.
     """
 
     split: str
-    way: Way
+    shortcut: Shortcut
     rows: int
-    right_rows: tuple[Question, ...]
+    solved_questions: tuple[Question, ...]
     videos: int
     test: GuessTest
     p: float
@@ -40,12 +40,12 @@ class Measure:
     @property
     def is_finding(self) -> bool:
         """True where chance doesn't explain it, and it is large enough to matter."""
-        if self.p_adjusted > FAMILY_LEVEL or self.test.value < self.way.least:
+        if self.p_adjusted > FAMILY_LEVEL or self.test.value < self.shortcut.min_accuracy:
             return False
         difference = self.test.value - self.test.chance
-        if self.way.both_sides:
+        if self.shortcut.is_two_sided:
             difference = abs(difference)
-        return difference >= self.way.smallest
+        return difference >= self.shortcut.min_difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,99 +53,105 @@ class RuleResult:
     """A rule's faults and measures."""
 
     rule: Rule
-    faults: tuple[Fault, ...]
-    measures: tuple[Measure, ...]
+    issues: tuple[RowIssue, ...]
+    shortcut_tests: tuple[ShortcutTest, ...]
 
     @property
     def findings(self) -> int:
         """The number of faults, and of measures that are findings."""
-        return len(self.faults) + sum(measure.is_finding for measure in self.measures)
+        return len(self.issues) + sum(
+            shortcut_test.is_finding for shortcut_test in self.shortcut_tests
+        )
 
 
 def lint(
     questions: Sequence[Question], rules: Sequence[Rule] = RULES, bar: Bar = no_bar
 ) -> list[RuleResult]:
     """Run rules on the questions of one benchmark, of one split or of several."""
-    measures = _measures(_choices_of_splits(questions), rules)
+    shortcut_tests = _test_shortcuts(_choices_by_split(questions), rules)
     results: list[RuleResult] = []
     with bar("applying rules", len(rules)) as show:
         for rule in counted(rules, show):
-            faults: tuple[Fault, ...] = ()
-            if rule.look is not None:
-                faults = tuple(rule.look(questions))
-            results.append(RuleResult(rule, faults, tuple(measures.get(rule.name, ()))))
+            issues: tuple[RowIssue, ...] = ()
+            if rule.find_issues is not None:
+                issues = tuple(rule.find_issues(questions))
+            tests_of_rule = tuple(shortcut_tests.get(rule.name, ()))
+            results.append(RuleResult(rule, issues, tests_of_rule))
     return results
 
 
-def _choices_of_splits(questions: Iterable[Question]) -> dict[str, Choices]:
-    by_split: dict[str, list[Question]] = {}
+def _choices_by_split(questions: Iterable[Question]) -> dict[str, ChoiceQuestions]:
+    questions_by_split: dict[str, list[Question]] = {}
     for question in questions:
-        by_split.setdefault(question.split, []).append(question)
-    return {split: Choices.of(part) for split, part in by_split.items()}
+        questions_by_split.setdefault(question.split, []).append(question)
+    return {split: ChoiceQuestions.of(part) for split, part in questions_by_split.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _TriedWay:
-    """A way that was tried, before its p value is adjusted."""
+class _UnadjustedTest:
+    """The test of a shortcut, before its p value is adjusted."""
 
     rule: Rule
     split: str
-    way: Way
-    right_rows: tuple[Question, ...]
+    shortcut: Shortcut
+    solved_questions: tuple[Question, ...]
     videos: int
     test: GuessTest
     p: float
 
 
-def _measures(
-    choices_of_splits: Mapping[str, Choices], rules: Sequence[Rule]
-) -> dict[str, list[Measure]]:
-    """Return the measures of each rule."""
-    tried_ways: list[_TriedWay] = []
-    for split, choices in choices_of_splits.items():
+def _test_shortcuts(
+    choices_by_split: Mapping[str, ChoiceQuestions], rules: Sequence[Rule]
+) -> dict[str, list[ShortcutTest]]:
+    """Return the tests of each rule's shortcuts, by the rule's name."""
+    unadjusted_tests: list[_UnadjustedTest] = []
+    for split, choices in choices_by_split.items():
         for rule in rules:
-            if rule.ways is None:
+            if rule.find_shortcuts is None:
                 continue
-            for way in rule.ways(choices):
-                if np.count_nonzero(way.chosen) >= FEWEST_ROWS:
-                    tried_ways.append(_try(rule, split, choices, way))
-    adjusted = adjusted_by_holm(np.array([tried.p for tried in tried_ways])).tolist()
-    measures: dict[str, list[Measure]] = {}
-    for tried, p_adjusted in zip(tried_ways, adjusted, strict=True):
-        measure = Measure(
-            split=tried.split,
-            way=tried.way,
-            rows=int(np.count_nonzero(tried.way.chosen)),
-            right_rows=tried.right_rows,
-            videos=tried.videos,
-            test=tried.test,
-            p=tried.p,
+            for shortcut in rule.find_shortcuts(choices):
+                if np.count_nonzero(shortcut.applicable) >= FEWEST_ROWS:
+                    unadjusted_tests.append(_test_against_chance(rule, split, choices, shortcut))
+    p_values = np.array([test.p for test in unadjusted_tests])
+    adjusted_p_values = adjusted_by_holm(p_values).tolist()
+    shortcut_tests: dict[str, list[ShortcutTest]] = {}
+    for unadjusted, p_adjusted in zip(unadjusted_tests, adjusted_p_values, strict=True):
+        shortcut_test = ShortcutTest(
+            split=unadjusted.split,
+            shortcut=unadjusted.shortcut,
+            rows=int(np.count_nonzero(unadjusted.shortcut.applicable)),
+            solved_questions=unadjusted.solved_questions,
+            videos=unadjusted.videos,
+            test=unadjusted.test,
+            p=unadjusted.p,
             p_adjusted=p_adjusted,
         )
-        measures.setdefault(tried.rule.name, []).append(measure)
-    return measures
+        shortcut_tests.setdefault(unadjusted.rule.name, []).append(shortcut_test)
+    return shortcut_tests
 
 
-def _try(rule: Rule, split: str, choices: Choices, way: Way) -> _TriedWay:
-    """Hold a way to chance on the questions for which it can be tried."""
-    part = choices.right.part(way.chosen)
-    part_worth = way.worth[way.chosen]
-    test = part.test(part_worth)
+def _test_against_chance(
+    rule: Rule, split: str, choices: ChoiceQuestions, shortcut: Shortcut
+) -> _UnadjustedTest:
+    """Test a shortcut on the questions to which it applies."""
+    right_options = choices.right.subset(shortcut.applicable)
+    test = right_options.test(shortcut.credit[shortcut.applicable])
     p = test.p_above
-    if way.both_sides:
+    if shortcut.is_two_sided:
         p = min(1.0, 2 * min(test.p_above, test.p_below))
-    right_rows: list[Question] = []
-    if way.names_rows:
-        for number in np.flatnonzero(way.chosen).tolist():
-            question = choices.questions[number]
-            if way.worth[number, question.right[0]] > 0:
-                right_rows.append(question)
-    return _TriedWay(
+    solved_questions: list[Question] = []
+    if shortcut.lists_questions:
+        for index in np.flatnonzero(shortcut.applicable).tolist():
+            question = choices.questions[index]
+            right_option = question.right[0]
+            if shortcut.credit[index, right_option] > 0:
+                solved_questions.append(question)
+    return _UnadjustedTest(
         rule=rule,
         split=split,
-        way=way,
-        right_rows=tuple(right_rows),
-        videos=len(set(part.videos)),
+        shortcut=shortcut,
+        solved_questions=tuple(solved_questions),
+        videos=len(set(right_options.videos)),
         test=test,
         p=p,
     )

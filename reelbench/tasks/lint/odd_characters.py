@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 from reelbench.registry.name_faults import code_point
-from reelbench.tasks.lint.findings import Fault, Rule
+from reelbench.tasks.lint.findings import RowIssue, Rule
 from reelbench.tasks.lint.questions import Question
 
 _NEVER = frozenset("\u00ad\u200b\u2060\ufeff\ufffd")
@@ -18,15 +18,15 @@ _OUTSIDE_ASCII = re.compile(r"[^\x00-\x7f]{2,}")
 _LATIN = "LATIN"
 
 
-def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
+def _odd_characters(questions: Sequence[Question]) -> Iterator[RowIssue]:
     for question in questions:
         if _is_plain("".join((question.text, question.answer, *question.options))):
             continue
         signs: list[str] = []
-        for place, text in question.texts.items():
-            signs += [f"{sign} in {place}" for sign in dict.fromkeys(_odd_signs(text))]
+        for text_name, text in question.texts.items():
+            signs += [f"{sign} in {text_name}" for sign in dict.fromkeys(_odd_signs(text))]
         if signs:
-            yield Fault((question,), "; ".join(signs))
+            yield RowIssue((question,), "; ".join(signs))
 
 
 def _is_plain(text: str) -> bool:
@@ -36,8 +36,8 @@ def _is_plain(text: str) -> bool:
 
 def _odd_signs(text: str) -> Iterator[str]:
     """Yield the name of each odd character, and of each damage."""
-    for place, character in enumerate(text):
-        if _is_odd(text, place):
+    for index, character in enumerate(text):
+        if _is_odd(text, index):
             yield code_point(character)
     yield from _ENTITY.findall(text)
     for match in _OUTSIDE_ASCII.finditer(text):
@@ -45,13 +45,13 @@ def _odd_signs(text: str) -> Iterator[str]:
             yield "UTF-8 read as Windows-1252"
 
 
-def _is_odd(text: str, place: int) -> bool:
-    character = text[place]
+def _is_odd(text: str, index: int) -> bool:
+    character = text[index]
     if character in _NEVER:
         return True
     if character in _JOINERS:
         # Persian, Indic scripts and emoji need them.
-        return _is_latin(text[place - 1 : place]) or _is_latin(text[place + 1 : place + 2])
+        return _is_latin(text[index - 1 : index]) or _is_latin(text[index + 1 : index + 2])
     category = unicodedata.category(character)
     return category in {"Cc", "Co", "Cs"} and character not in _LINES
 
@@ -75,5 +75,5 @@ RULE = Rule(
     threshold=(
         "without width, control, private, not decodable; HTML entities; UTF-8 read as Windows-1252"
     ),
-    look=_faults,
+    find_issues=_odd_characters,
 )

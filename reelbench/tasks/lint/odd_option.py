@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from reelbench.tasks.lint.findings import Rule, Way
-from reelbench.tasks.lint.questions import Choices
+from reelbench.tasks.lint.findings import Rule, Shortcut
+from reelbench.tasks.lint.questions import ChoiceQuestions
 
 _SMALLEST = 0.10
 _FEWEST_OPTIONS = 3  # of two, each is the odd one
@@ -38,7 +38,7 @@ def _begins_with_capital(option: str) -> bool | None:
     return first.isupper()
 
 
-_MARKS: dict[str, Callable[[str], bool | None]] = {
+_FEATURES: dict[str, Callable[[str], bool | None]] = {
     "full stop": _ends_in_stop,
     "case": _begins_with_capital,
     "comma": _has_comma,
@@ -46,26 +46,26 @@ _MARKS: dict[str, Callable[[str], bool | None]] = {
 }
 
 
-def _ways(choices: Choices) -> Iterator[Way]:
-    own_options = choices.with_options_of_their_own()
-    for name, has_mark in _MARKS.items():
-        worth = choices.no_worth()
-        chosen = np.zeros(len(choices.questions), dtype=np.bool_)
+def _odd_option_shortcuts(choices: ChoiceQuestions) -> Iterator[Shortcut]:
+    specific_options = choices.has_specific_options()
+    for name, has_feature in _FEATURES.items():
+        credit = choices.zero_credit()
+        applicable = np.zeros(len(choices.questions), dtype=np.bool_)
         for number, question in enumerate(choices.questions):
-            odd_place = _odd_place([has_mark(option) for option in question.options])
-            if odd_place is not None:
-                worth[number, odd_place] = 1
-                chosen[number] = own_options[number]
-        yield Way(f"the odd one out by {name}", chosen, worth, _SMALLEST)
+            odd_index = _index_of_odd_one([has_feature(option) for option in question.options])
+            if odd_index is not None:
+                credit[number, odd_index] = 1
+                applicable[number] = specific_options[number]
+        yield Shortcut(f"the odd one out by {name}", applicable, credit, _SMALLEST)
 
 
-def _odd_place(marks: Sequence[bool | None]) -> int | None:
-    """Return the place of the only option with a mark, or the only one without."""
-    if len(marks) < _FEWEST_OPTIONS or None in marks:
+def _index_of_odd_one(flags: Sequence[bool | None]) -> int | None:
+    """Return the index of the only True, or of the only False."""
+    if len(flags) < _FEWEST_OPTIONS or None in flags:
         return None
-    for mark in (True, False):
-        if marks.count(mark) == 1:
-            return marks.index(mark)
+    for flag in (True, False):
+        if flags.count(flag) == 1:
+            return flags.index(flag)
     return None
 
 
@@ -73,5 +73,5 @@ RULE = Rule(
     name="odd_option",
     title="the only option with (or without) a mark is right too often",
     threshold="10 points above chance, by full stop, case, comma or digit; three options or more",
-    ways=_ways,
+    find_shortcuts=_odd_option_shortcuts,
 )

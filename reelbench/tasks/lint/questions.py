@@ -13,7 +13,7 @@ from reelbench.registry.row_columns import CLIP
 from reelbench.registry.rows import LETTERS, Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.stats.intervals import Array
-from reelbench.stats.option_guesses import RightPlaces
+from reelbench.stats.option_guesses import RightOptions
 
 Window = tuple[float, float]
 """Start and end, in seconds."""
@@ -30,7 +30,7 @@ class Question:
         text: The question.
         language: Its language.
         options: Its options. None where it is answered otherwise.
-        right: The places of the right options, from 0. None where they are hidden.
+        right: The indices of the right options. None where they are hidden.
         answer: The right answer in words, where there are no options.
         spans: The right windows.
         clip: The part of the video that is shown, where the row states one.
@@ -73,11 +73,11 @@ class Question:
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
-        """Place -> text: the question, the answer in words, and each option by its letter."""
-        texts = {"the question": self.text, "the answer": self.answer}
+        """The name of each text -> the text: question, answer in words, options by letter."""
+        texts_by_name = {"the question": self.text, "the answer": self.answer}
         for letter, option in zip(LETTERS, self.options, strict=False):
-            texts[f"option {letter}"] = option
-        return texts
+            texts_by_name[f"option {letter}"] = option
+        return texts_by_name
 
 
 def plain(text: str) -> str:
@@ -138,55 +138,56 @@ def _question(spec: BenchmarkSpec, split: str, row: Row, facets: Sequence[str]) 
 
 
 @dataclass(frozen=True)
-class Choices:
-    """The questions of a split that have one right option, and the places of these.
+class ChoiceQuestions:
+    """The questions of a split that have one right option.
 
     Attributes:
         questions: The questions.
-        right: The places of their right options.
+        right: The indices of their right options.
         plain_options: Their options, case and spaces aside.
     """
 
     questions: Sequence[Question]
-    right: RightPlaces
+    right: RightOptions
     plain_options: Sequence[tuple[str, ...]]
 
     @classmethod
-    def of(cls, questions: Iterable[Question]) -> "Choices":
+    def of(cls, questions: Iterable[Question]) -> "ChoiceQuestions":
         """Return those of some questions. There may be none."""
         choices = [question for question in questions if len(question.right) == 1]
-        places = [question.right[0] for question in choices]
-        counts = [len(question.options) for question in choices]
+        right_indices = [question.right[0] for question in choices]
+        option_counts = [len(question.options) for question in choices]
         videos = [question.videos[0] for question in choices]
-        right = RightPlaces(
-            np.array(places, dtype=np.intp), np.array(counts, dtype=np.intp), videos
+        right = RightOptions(
+            np.array(right_indices, dtype=np.intp), np.array(option_counts, dtype=np.intp), videos
         )
         return cls(choices, right, [question.plain_options for question in choices])
 
-    def numbers_by_label(self) -> dict[str, list[int]]:
-        """Return label -> the numbers of its questions, labels in order."""
-        numbers: dict[str, list[int]] = {}
-        for number, question in enumerate(self.questions):
+    def indices_by_label(self) -> dict[str, list[int]]:
+        """Return label -> the indices of its questions, labels in order."""
+        indices: dict[str, list[int]] = {}
+        for index, question in enumerate(self.questions):
             for label in question.labels:
-                numbers.setdefault(label, []).append(number)
-        return dict(sorted(numbers.items()))
+                indices.setdefault(label, []).append(index)
+        return dict(sorted(indices.items()))
 
-    def no_worth(self) -> Array:
-        """Return a table of zeros: questions x places of options."""
-        most = max(map(len, self.plain_options), default=0)
-        return np.zeros((len(self.questions), most))
+    def zero_credit(self) -> Array:
+        """Return a table of zeros: questions x options."""
+        most_options = max(map(len, self.plain_options), default=0)
+        return np.zeros((len(self.questions), most_options))
 
-    def with_options_of_their_own(self) -> NDArray[np.bool_]:
+    def has_specific_options(self) -> NDArray[np.bool_]:
         """Return a mask of the questions whose options aren't those of many others.
 
         `yes` and `no` are asked for their meaning: their lengths and commas say nothing.
         """
-        sets = [question.option_set for question in self.questions]
-        numbers = Counter(sets)
-        many = max(_FEWEST_ALIKE, _SHARE_ALIKE * len(sets))
-        return np.array([numbers[options] < many for options in sets], dtype=np.bool_)
+        option_sets = [question.option_set for question in self.questions]
+        questions_by_set = Counter(option_sets)
+        common = max(_COMMON_OPTIONS_COUNT, _COMMON_OPTIONS_SHARE * len(option_sets))
+        is_specific = [questions_by_set[options] < common for options in option_sets]
+        return np.array(is_specific, dtype=np.bool_)
 
 
-_SHARE_ALIKE = 0.05
-_FEWEST_ALIKE = 5
+_COMMON_OPTIONS_SHARE = 0.05
+_COMMON_OPTIONS_COUNT = 5
 """Questions with the same options from which on these are the benchmark's, not the question's."""

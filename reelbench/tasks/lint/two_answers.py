@@ -3,27 +3,28 @@
 from collections.abc import Hashable, Iterator, Sequence
 
 from reelbench.base.errors import number_of
-from reelbench.tasks.lint.findings import Fault, Rule
+from reelbench.tasks.lint.findings import RowIssue, Rule
 from reelbench.tasks.lint.questions import Question, plain
 
 _STOPS = ".!?。！？ "
 
 
-def _look(questions: Sequence[Question]) -> Iterator[Fault]:
-    alike: dict[tuple[str, Hashable], list[Question]] = {}
+def _conflicting_answers(questions: Sequence[Question]) -> Iterator[RowIssue]:
+    questions_by_key: dict[tuple[str, Hashable], list[Question]] = {}
     for question in questions:
         if question.right or question.answer or question.spans:
-            alike.setdefault((question.split, question.key), []).append(question)
-    for group in alike.values():
-        answers = {_answer(question) for question in group}
+            questions_by_key.setdefault((question.split, question.key), []).append(question)
+    for equal_questions in questions_by_key.values():
+        answers = {_comparable_answer(question) for question in equal_questions}
         if len(answers) > 1:
-            what = f"{number_of(len(group), 'row')} with {number_of(len(answers), 'answer')}"
-            yield Fault(tuple(group), what)
+            rows = number_of(len(equal_questions), "row")
+            description = f"{rows} with {number_of(len(answers), 'answer')}"
+            yield RowIssue(tuple(equal_questions), description)
 
 
-def _answer(question: Question) -> Hashable:
+def _comparable_answer(question: Question) -> Hashable:
     options = question.plain_options
-    right_texts = frozenset(options[place] for place in question.right)
+    right_texts = frozenset(options[index] for index in question.right)
     return right_texts, plain(question.answer).rstrip(_STOPS), question.spans
 
 
@@ -31,5 +32,5 @@ RULE = Rule(
     name="two_answers",
     title="one question about one video has two answers",
     threshold="the same video, clip, question and options, and another answer",
-    look=_look,
+    find_issues=_conflicting_answers,
 )

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from reelbench.tasks.lint.findings import Fault, Rule
+from reelbench.tasks.lint.findings import RowIssue, Rule
 from reelbench.tasks.lint.questions import Question
 
 _SHARE = 0.95
 
 
-def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
+def _spans_of_whole_video(questions: Sequence[Question]) -> Iterator[RowIssue]:
     for question in questions:
         length = question.duration
         if question.clip is not None:
@@ -18,7 +18,7 @@ def _faults(questions: Sequence[Question]) -> Iterator[Fault]:
         covered = _covered_seconds(question)
         # More than the whole is a matter of other rules.
         if _SHARE * length <= covered <= length / _SHARE:
-            yield Fault((question,), f"{100 * covered / length:.0f} % of {length:,.10g} s")
+            yield RowIssue((question,), f"{100 * covered / length:.0f} % of {length:,.10g} s")
 
 
 def _covered_seconds(question: Question) -> float:
@@ -35,5 +35,5 @@ RULE = Rule(
     name="whole_span",
     title="a span is the whole video, and nothing has to be found",
     threshold="95 % of its length, as the row states it",
-    look=_faults,
+    find_issues=_spans_of_whole_video,
 )

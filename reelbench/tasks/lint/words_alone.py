@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from reelbench.base.errors import installing
 from reelbench.stats.intervals import Array, Places
-from reelbench.stats.option_guesses import GuessTest, RightPlaces
+from reelbench.stats.option_guesses import GuessTest, RightOptions
 from reelbench.tasks.lint.findings import FAMILY_LEVEL, FEWEST_ROWS, Rule
-from reelbench.tasks.lint.questions import Choices
+from reelbench.tasks.lint.questions import ChoiceQuestions
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -35,7 +35,7 @@ _SMALLEST = 0.05
 _STRENGTH = 0.1  # of the words' weights: the inverse of scikit-learn's regularisation
 _COLUMNS = 2**18  # into which words and pairs of words are hashed
 _FEWEST_OPTIONS = 2  # that have a feature
-_ASKING_WORDS = 2  # of a question's beginning, beside each word of an option
+_QUESTION_WORDS = 2  # of a question's beginning, beside each word of an option
 
 _WORD = re.compile(r"\w+")
 
@@ -60,7 +60,7 @@ class LabelScore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WordsAlone:
+class TextOnlyScore:
     """The score of words alone on a split.
 
     Attributes:
@@ -100,13 +100,13 @@ def reason_not_tried() -> str | None:
     return None
 
 
-def has_enough_questions(choices: Choices) -> bool:
+def has_enough_questions(choices: ChoiceQuestions) -> bool:
     """Return True for enough questions and videos to train on."""
     videos = set(choices.right.videos)
     return len(choices.questions) >= FEWEST_QUESTIONS and len(videos) >= FOLDS
 
 
-def words_alone(split: str, choices: Choices) -> WordsAlone | None:
+def score_text_only_model(split: str, choices: ChoiceQuestions) -> TextOnlyScore | None:
     """Return the score of words alone. None for too few questions or videos."""
     if not has_enough_questions(choices):
         return None
@@ -114,21 +114,21 @@ def words_alone(split: str, choices: Choices) -> WordsAlone | None:
 
     folds = _folds_of_questions(choices.right.videos)
     options = _OptionTable.of(choices)
-    worth = choices.no_worth()
+    credit = choices.zero_credit()
     constant_hits = 0
     for fold in range(FOLDS):
         held_out = folds == fold
         scores = options.scores_of(held_out)
-        for question, place in options.best_places(scores, held_out):
-            worth[question, place] = 1
+        for question, index in options.best_options(scores, held_out):
+            credit[question, index] = 1
         constant_hits += _hits_of_best_letter(choices.right, held_out)
-    return WordsAlone(
+    return TextOnlyScore(
         split=split,
         rows=len(choices.questions),
         videos=len(set(choices.right.videos)),
-        test=choices.right.test(worth),
+        test=choices.right.test(credit),
         constant=constant_hits / len(choices.questions),
-        by_label=_by_label(choices, worth),
+        by_label=_by_label(choices, credit),
         scikit_learn=sklearn.__version__,
     )
 
@@ -138,29 +138,29 @@ def _folds_of_questions(videos: Sequence[str]) -> Places:
     distinct = sorted(set(videos))
     order = np.random.default_rng(SEED).permutation(len(distinct))
     fold_of_video: dict[str, int] = {}
-    for place, number in enumerate(order):
-        fold_of_video[distinct[number]] = place % FOLDS
+    for position, video_index in enumerate(order):
+        fold_of_video[distinct[video_index]] = position % FOLDS
     folds = [fold_of_video[video] for video in videos]
     return np.array(folds)
 
 
-def _hits_of_best_letter(right: RightPlaces, held_out: NDArray[np.bool_]) -> int:
-    """Return the held-out questions that the training folds' most frequent letter gets right."""
-    counts = np.bincount(right.places[~held_out])
-    best = counts.argmax()
-    is_hit = right.places[held_out] == best
+def _hits_of_best_letter(right: RightOptions, held_out: NDArray[np.bool_]) -> int:
+    """Count held-out questions that the training folds' most frequent letter gets right."""
+    counts = np.bincount(right.indices[~held_out])
+    most_frequent = counts.argmax()
+    is_hit = right.indices[held_out] == most_frequent
     return int(np.count_nonzero(is_hit))
 
 
-def _by_label(choices: Choices, worth: Array) -> dict[str, LabelScore]:
+def _by_label(choices: ChoiceQuestions, credit: Array) -> dict[str, LabelScore]:
     scores: dict[str, LabelScore] = {}
-    for label, numbers in choices.numbers_by_label().items():
-        if len(numbers) >= FEWEST_ROWS:
-            chosen = np.zeros(len(choices.questions), dtype=np.bool_)
-            chosen[numbers] = True
-            right = choices.right.part(chosen)
-            test = right.test(worth[chosen])
-            scores[label] = LabelScore(len(numbers), test)
+    for label, indices in choices.indices_by_label().items():
+        if len(indices) >= FEWEST_ROWS:
+            has_label = np.zeros(len(choices.questions), dtype=np.bool_)
+            has_label[indices] = True
+            right_options = choices.right.subset(has_label)
+            test = right_options.test(credit[has_label])
+            scores[label] = LabelScore(len(indices), test)
     return scores
 
 
@@ -171,35 +171,35 @@ class _OptionTable:
     Attributes:
         features: Options x columns.
         questions: The number of each option's question.
-        places: Its place among the question's options.
+        indices: Its place among the question's options.
         is_right: True where it is the right one.
     """
 
     features: "csr_array"
     questions: Places
-    places: Places
+    indices: Places
     is_right: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, choices: Choices) -> "_OptionTable":
+    def of(cls, choices: ChoiceQuestions) -> "_OptionTable":
         from sklearn.feature_extraction import FeatureHasher
 
         questions: list[int] = []
-        places: list[int] = []
+        indices: list[int] = []
         for number, question in enumerate(choices.questions):
-            for place in range(len(question.options)):
+            for index in range(len(question.options)):
                 questions.append(number)
-                places.append(place)
+                indices.append(index)
         hasher = FeatureHasher(_COLUMNS, input_type="pair")
         features = hasher.transform(_features(choices)).tocsc()
-        # What stands in one option alone says nothing of any other.
+        # A feature that only one option has can't help with any other.
         options_of_feature = np.diff(features.indptr)
         is_repeated = options_of_feature >= _FEWEST_OPTIONS
         return cls(
             features=features[:, is_repeated].tocsr(),
             questions=np.array(questions),
-            places=np.array(places),
-            is_right=choices.right.places[questions] == places,
+            indices=np.array(indices),
+            is_right=choices.right.indices[questions] == indices,
         )
 
     def scores_of(self, held_out: NDArray[np.bool_]) -> Array:
@@ -212,18 +212,18 @@ class _OptionTable:
         model.fit(self.features[is_training], self.is_right[is_training])
         return model.decision_function(self.features[is_held_out])
 
-    def best_places(self, scores: Array, held_out: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-        """Yield each held-out question and the place of its highest score."""
+    def best_options(self, scores: Array, held_out: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+        """Yield each held-out question and the index of its option with the highest score."""
         is_held_out = held_out[self.questions]
-        numbers = self.questions[is_held_out]
-        places = self.places[is_held_out]
-        # Of equal scores the first place's is last, so that it stays.
-        order = np.lexsort((-places, scores, numbers))
+        questions = self.questions[is_held_out]
+        option_indices = self.indices[is_held_out]
+        # Rows in order of question and score. Of equal scores the first option's comes last.
+        order = np.lexsort((-option_indices, scores, questions))
         best_rows: dict[int, int] = {}
         for row in order.tolist():
-            best_rows[int(numbers[row])] = row
-        for number, row in best_rows.items():
-            yield number, int(places[row])
+            best_rows[int(questions[row])] = row  # the last row of a question stays
+        for question, row in best_rows.items():
+            yield question, int(option_indices[row])
 
 
 # --- features
@@ -232,19 +232,21 @@ class _OptionTable:
 _Feature = tuple[str, float]
 
 
-def _features(choices: Choices) -> Iterator[list[_Feature]]:
+def _features(choices: ChoiceQuestions) -> Iterator[list[_Feature]]:
     """Yield the features of each option, question by question."""
     for question, plain_options in zip(choices.questions, choices.plain_options, strict=True):
-        asked_words = _WORD.findall(question.plain_text)
+        question_text_words = _WORD.findall(question.plain_text)
         words_of_options = [_WORD.findall(option) for option in plain_options]
-        surfaces = _surfaces(question.options, words_of_options, asked_words)
-        asking_words = asked_words[:_ASKING_WORDS]
-        for place, words in enumerate(words_of_options):
+        surface_features = _surface_features(
+            question.options, words_of_options, question_text_words
+        )
+        first_question_words = question_text_words[:_QUESTION_WORDS]
+        for index, words in enumerate(words_of_options):
             features: list[_Feature] = []
-            features.append((f"at {place}", 1.0))
-            features += surfaces[place]
-            features += _word_features(words, asking_words)
-            features.append((f"whole {plain_options[place]}", 1.0))
+            features.append((f"at {index}", 1.0))
+            features += surface_features[index]
+            features += _word_features(words, first_question_words)
+            features.append((f"whole {plain_options[index]}", 1.0))
             yield features
 
 
@@ -259,14 +261,16 @@ def _word_features(words: Sequence[str], asking: Sequence[str]) -> Iterator[_Fea
         yield f"pair {first} {second}", weight
 
 
-def _surfaces(
-    options: Sequence[str], words_of_options: Sequence[Sequence[str]], asked_words: Sequence[str]
+def _surface_features(
+    options: Sequence[str],
+    words_of_options: Sequence[Sequence[str]],
+    question_text_words: Sequence[str],
 ) -> list[list[_Feature]]:
     """Return the measures of each option beside the other options of its question."""
     options_with_word: Counter[str] = Counter()
     for words in words_of_options:
         options_with_word.update(set(words))
-    question_words = set(asked_words)
+    question_words = set(question_text_words)
     columns: dict[str, list[float]] = {}
     for option, words in zip(options, words_of_options, strict=True):
         measures = _word_measures(option, words, question_words, options_with_word)
@@ -275,14 +279,14 @@ def _surfaces(
             columns.setdefault(name, []).append(measure)
     features: list[list[_Feature]] = [[] for _ in options]
     for name, values in columns.items():
-        for place, value in enumerate(_standardised(values)):
+        for index, value in enumerate(_z_scores(values)):
             if value:
-                features[place].append((f"surface {name}", value))
+                features[index].append((f"surface {name}", value))
     lengths = columns["length"]
     longest = max(lengths)
-    for place, length in enumerate(lengths):
+    for index, length in enumerate(lengths):
         if length == longest:
-            features[place].append(("surface longest", 1.0))
+            features[index].append(("surface longest", 1.0))
     return features
 
 
@@ -291,13 +295,13 @@ def _word_measures(
 ) -> dict[str, float]:
     """Return an option's length, and the shares of its words that stand elsewhere too."""
     distinct = set(words)
-    number = max(1, len(distinct))
-    elsewhere = sum(options_with_word[word] - 1 for word in distinct)
+    distinct_count = max(1, len(distinct))
+    in_other_options = sum(options_with_word[word] - 1 for word in distinct)
     return {
         "length": float(len(option)),
         "words": float(len(words)),
-        "asked": len(distinct & question_words) / number,
-        "shared": elsewhere / number,
+        "asked": len(distinct & question_words) / distinct_count,
+        "shared": in_other_options / distinct_count,
     }
 
 
@@ -313,13 +317,12 @@ def _spelling_measures(option: str) -> dict[str, float]:
 _MARKS = ",;:-'\"("
 
 
-def _standardised(values: Sequence[float]) -> list[float]:
+def _z_scores(values: Sequence[float]) -> list[float]:
     """Return values less their mean, by their spread. Zeros where they are all the same."""
-    number = len(values)
-    mean = sum(values) / number
+    mean = sum(values) / len(values)
     deviations = [value - mean for value in values]
-    variance = sum(deviation**2 for deviation in deviations) / number
-    spread = variance**0.5
-    if not spread:
-        return [0.0] * number
-    return [deviation / spread for deviation in deviations]
+    variance = sum(deviation**2 for deviation in deviations) / len(values)
+    standard_deviation = variance**0.5
+    if not standard_deviation:
+        return [0.0] * len(values)
+    return [deviation / standard_deviation for deviation in deviations]

@@ -3,7 +3,7 @@
 Some tasks are scored by that.
 Frames, chat template and preprocessing are the adapter's own: it is asked as ever, and only its
 last call, the one that reaches the model, is another (`logprobs`). What lmms-eval gets for the
-request is one JSON text. `answered` reads it.
+request is one JSON text. `read` reads it.
 """
 
 import copy

@@ -37,7 +37,13 @@ from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.scoring.result_files import RESULT_FILE
 from reelbench.tasks.lmms.adapters import PASS_VIDEO, values_in
-from reelbench.tasks.submissions import Questions, Words, cut_off, frames_given, frames_unlike
+from reelbench.tasks.submissions import (
+    Questions,
+    Words,
+    count_items_with_other_frames,
+    frames_given,
+    is_cut_off_while_reasoning,
+)
 from reelbench.video.shown_media import sound
 from reelbench.video.stored_frames import Sound
 
@@ -233,7 +239,7 @@ def _item_of(logged: _Detail, line: Any, words: Mapping[str, Words]) -> Item:  #
     reason = None
     if sample.reason in UNANSWERED - {Reason.CUT_OFF}:
         reason = sample.reason
-    elif cut_off(sample.prediction):
+    elif is_cut_off_while_reasoning(sample.prediction):
         reason = Reason.CUT_OFF
         changes["flags"] = ()
     question, options = words.get(sample.id, (logged.question, ()))
@@ -443,7 +449,7 @@ def settings_of(
     return SettingsRecord(
         frames=sampling.spec(form=as_video),
         frames_given=frames_given(samples),
-        frames_unlike=frames_unlike(spec, samples),
+        frames_unlike=count_items_with_other_frames(spec, samples),
         audio=audio,
         label=data.label,
         language=data.language,

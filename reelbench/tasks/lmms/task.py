@@ -271,13 +271,13 @@ class LmmsTask:
         else:
             text = last_line(answer) if is_reasoned else answer
             options = doc.get("options", ())
-            prediction = submissions.answered(
+            prediction = submissions.parse_answer(
                 self.spec, text, options, rows.timing(doc), doc["question"]
             )
         reason = prediction.reason
-        if reason is None and submissions.cut_off(answer):
+        if reason is None and submissions.is_cut_off_while_reasoning(answer):
             reason = Reason.CUT_OFF
-        if reason is None and submissions.hides(self.spec, doc["split"]):
+        if reason is None and submissions.has_hidden_answers(self.spec, doc["split"]):
             reason = Reason.ANSWERS_HIDDEN
         if view.problem is not None:
             reason = Reason.MEDIA_UNREADABLE
@@ -315,7 +315,7 @@ class LmmsTask:
             # A scorer's bug must not cost the run its answers: it is logged and counted.
             log.exception("%s: %s could not be scored", self.spec.id, item.id)
             sample = item.sample(Reason.SCORER_FAILED)
-        if submissions.hides(self.spec, doc["split"]):
+        if submissions.has_hidden_answers(self.spec, doc["split"]):
             detail = {"metric": SUBMISSION, "sample": sample.model_dump(), "split": doc["split"]}
             return {SUBMISSION: detail}
         details = {

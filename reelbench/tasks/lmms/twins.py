@@ -20,7 +20,12 @@ from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import choice
 from reelbench.tasks.lmms.run_logs import logged_reply
-from reelbench.tasks.submissions import Questions, answered, cut_off, reference_of
+from reelbench.tasks.submissions import (
+    Questions,
+    is_cut_off_while_reasoning,
+    parse_answer,
+    reference_of,
+)
 
 _IDS = ("id", "key", "qid", "question_id")
 """Names under which tasks put a row's id, among a metric's details."""
@@ -146,9 +151,9 @@ def twin_items(path: Path, questions: Questions) -> TwinItems:
 def _item_of_answer(spec: BenchmarkSpec, row: Row, text: str) -> Item:
     """Return a row with an answer as our own rules read it."""
     options = row.get("options", ())
-    prediction = answered(spec, text, options, rows.timing(row), row["question"])
+    prediction = parse_answer(spec, text, options, rows.timing(row), row["question"])
     reference = reference_of(spec, row)
-    if cut_off(text):
+    if is_cut_off_while_reasoning(text):
         return reference.item(prediction, flags=(), reason=Reason.CUT_OFF)
     return reference.item(prediction)
 

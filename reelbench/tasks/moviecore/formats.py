@@ -30,7 +30,7 @@ def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
     """
     if is_object(document):
         return any(map(_is_list_or_prediction, document.values()))
-    return submissions.in_format(document, "pred", "video", "video_id", "video_name")
+    return submissions.is_in_owners_format(document, "pred", "video", "video_id", "video_name")
 
 
 def _is_list_or_prediction(value: object) -> bool:
@@ -80,7 +80,7 @@ def read(
             name = by_question.get((entry["video"], question), name)
         ids.add(name, where)
         text = text.replace("</s>", "")  # as the authors clean it
-        predictions[name] = submissions.answered(questions.spec, text)
+        predictions[name] = submissions.parse_answer(questions.spec, text)
     return predictions
 
 

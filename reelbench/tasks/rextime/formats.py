@@ -27,7 +27,7 @@ def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
 
     Then some entry has a qid with windows or an answer.
     """
-    return submissions.in_format(document, "qid", *KEYS)
+    return submissions.is_in_owners_format(document, "qid", *KEYS)
 
 
 def read_references(path: Path) -> Iterator[submissions.Reference]:

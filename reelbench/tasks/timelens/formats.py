@@ -111,7 +111,7 @@ def _prediction_in_entry(
     text = entry.get("answers")
     if not isinstance(text, str):
         raise InputError(f"{where}: answers is {describe(text)}, expected the answer's text")
-    return submissions.answered(questions.spec, text)
+    return submissions.parse_answer(questions.spec, text)
 
 
 def _first_pair(timestamps: object) -> list[float] | None:

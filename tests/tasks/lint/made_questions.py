@@ -102,13 +102,13 @@ def moved_to(question, place):
     return replace(question, options=tuple(texts), right=(place,))
 
 
-def with_right_at(questions, places, share, rng):
+def with_right_at(questions, indices, share, rng):
     """Return questions of which a further share has the right option at the named places.
 
-    `places` has a place for each question, or None. A share of 0.1 raises one of 25 % to 35 %.
+    `indices` has a place for each question, or None. A share of 0.1 raises one of 25 % to 35 %.
     """
     planted = []
-    for question, place in zip(questions, places, strict=True):
+    for question, place in zip(questions, indices, strict=True):
         if place is None:
             planted.append(question)
             continue

@@ -46,8 +46,8 @@ def longest_place(question):
 
 def place_with_stop(question):
     """Return the place of the only option with a full stop, if there is one."""
-    places = [place for place, text in enumerate(question.options) if text.endswith(".")]
-    return places[0] if len(places) == 1 else None
+    indices = [place for place, text in enumerate(question.options) if text.endswith(".")]
+    return indices[0] if len(indices) == 1 else None
 
 
 def with_letters(questions, rng):
@@ -81,7 +81,7 @@ PLANTED = {
     "odd_option": with_odd_one,
     "constant_answer": with_one_answer_in_a_label,
 }
-STATISTICAL = [rule for rule in RULES if rule.ways is not None]
+STATISTICAL = [rule for rule in RULES if rule.find_shortcuts is not None]
 
 
 def share_found(name, draws):
@@ -90,8 +90,8 @@ def share_found(name, draws):
     texts = made_set(seeded(0), 1000)
     for draw in range(draws):
         rng = seeded(draw)
-        places = rng.integers(4, size=len(texts))
-        drawn = [replace(row, right=(int(at),)) for row, at in zip(texts, places, strict=True)]
+        indices = rng.integers(4, size=len(texts))
+        drawn = [replace(row, right=(int(at),)) for row, at in zip(texts, indices, strict=True)]
         found += name in alarms(PLANTED[name](drawn, rng), STATISTICAL)
     return found / draws
 

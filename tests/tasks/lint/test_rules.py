@@ -16,10 +16,10 @@ def result_of(rule, questions):
     raise AssertionError(rule)
 
 
-def faults_of(rule, questions):
+def issues_of(rule, questions):
     return [
-        ([row.id for row in fault.rows], fault.what + fault.of_right)
-        for fault in result_of(rule, questions).faults
+        ([row.id for row in issue.rows], issue.description + issue.answer_note)
+        for issue in result_of(rule, questions).issues
     ]
 
 
@@ -42,7 +42,7 @@ def test_equal_options_are_named_by_their_letters():
         choice("c", "x + y", "x - y", "x+y"),  # formulas differ by their signs, and by spaces
         choice("d", "rouge", "Straße", "STRASSE", right=2),
     ]
-    assert faults_of("equal_options", questions) == [
+    assert issues_of("equal_options", questions) == [
         (["a"], "A = C, the right answer among them"),
         (["b"], "B = C"),
         (["d"], "B = C, the right answer among them"),
@@ -60,12 +60,12 @@ def test_one_question_with_two_answers():
         replace(choice("f", "red", "blue", right=1), split="val"),
         replace(choice("g", "red", "blue", right=1), language="fr"),
     ]
-    assert faults_of("two_answers", questions) == [(["a", "b"], "2 rows with 2 answers")]
+    assert issues_of("two_answers", questions) == [(["a", "b"], "2 rows with 2 answers")]
 
 
 def test_the_same_answer_twice_is_no_fault():
     questions = [choice("a", "red", "blue"), choice("b", "blue", "red", right=1)]
-    assert faults_of("two_answers", questions) == []
+    assert issues_of("two_answers", questions) == []
 
 
 def test_words_and_spans_may_be_two_answers_too():
@@ -79,7 +79,7 @@ def test_words_and_spans_may_be_two_answers_too():
         replace(span, id="e", spans=((1.0, 3.0),)),
         replace(span, id="f", text="And when?", spans=()),  # hidden
     ]
-    assert faults_of("two_answers", questions) == [
+    assert issues_of("two_answers", questions) == [
         (["a", "b", "c"], "3 rows with 2 answers"),
         (["d", "e"], "2 rows with 2 answers"),
     ]
@@ -87,11 +87,19 @@ def test_words_and_spans_may_be_two_answers_too():
 
 def test_letters_out_of_balance():
     questions = [replace(question, right=(0,)) for question in made_set(seeded(1), 100)]
-    first, second, *_ = result_of("letters", questions).measures
-    assert (first.way.what, first.test.value, first.test.chance) == ("always A", 1.0, 0.25)
+    first, second, *_ = result_of("letters", questions).shortcut_tests
+    assert (first.shortcut.description, first.test.value, first.test.chance) == (
+        "always A",
+        1.0,
+        0.25,
+    )
     assert first.is_finding
     # 20 draws without any B are no wonder: one of them is each video's.
-    assert (second.way.what, second.test.value, second.is_finding) == ("always B", 0.0, False)
+    assert (second.shortcut.description, second.test.value, second.is_finding) == (
+        "always B",
+        0.0,
+        False,
+    )
 
 
 def test_one_letter_in_each_of_few_videos_is_no_finding():
@@ -109,9 +117,9 @@ def test_the_longest_option():
         texts = [f"short {place} {number}" for place in range(4)]
         texts[question.right[0]] += " and longer"
         questions.append(replace(question, options=tuple(texts)))
-    (measure,) = result_of("longest_option", questions).measures
-    assert (measure.test.value, measure.is_finding) == (1.0, True)
-    assert len(measure.right_rows) == 100
+    (shortcut_test,) = result_of("longest_option", questions).shortcut_tests
+    assert (shortcut_test.test.value, shortcut_test.is_finding) == (1.0, True)
+    assert len(shortcut_test.solved_questions) == 100
 
 
 def test_of_several_longest_options_each_counts_its_part():
@@ -119,9 +127,9 @@ def test_of_several_longest_options_each_counts_its_part():
         choice(f"q{number}", "aa", f"b{number % 10}", f"c{number % 10}", "d", video=f"v{number}")
         for number in range(30)
     ]
-    (measure,) = result_of("longest_option", questions).measures
-    assert measure.test.value == pytest.approx(1 / 3)
-    assert measure.test.chance == pytest.approx(1 / 4)
+    (shortcut_test,) = result_of("longest_option", questions).shortcut_tests
+    assert shortcut_test.test.value == pytest.approx(1 / 3)
+    assert shortcut_test.test.chance == pytest.approx(1 / 4)
 
 
 def test_options_that_all_questions_share_say_nothing_by_their_length():
@@ -129,7 +137,7 @@ def test_options_that_all_questions_share_say_nothing_by_their_length():
         choice(f"q{number}", "yes, it does", "no", video=f"v{number}", text=f"Is {number}?")
         for number in range(40)
     ]
-    assert result_of("longest_option", questions).measures == ()
+    assert result_of("longest_option", questions).shortcut_tests == ()
     assert result_of("letters", questions).findings == 2
 
 
@@ -153,7 +161,9 @@ def test_the_odd_one_out(name, right, wrong):
         texts[question.right[0]] = right.format(ends[question.right[0]])
         questions.append(replace(question, options=tuple(texts)))
     findings = [
-        part.way.what for part in result_of("odd_option", questions).measures if part.is_finding
+        part.shortcut.description
+        for part in result_of("odd_option", questions).shortcut_tests
+        if part.is_finding
     ]
     assert findings == [f"the odd one out by {name}"]
 
@@ -172,7 +182,7 @@ def test_spans_behind_the_end_of_the_video():
         span("c", 10, 500),
         span("d", 1, 2, 90, 200, duration=100.0),
     ]
-    assert faults_of("late_span", questions) == [
+    assert issues_of("late_span", questions) == [
         (["b"], "ends at 103.5 s, and the video at 100 s"),
         (["d"], "ends at 200 s, and the video at 100 s"),
     ]
@@ -180,7 +190,7 @@ def test_spans_behind_the_end_of_the_video():
 
 def test_spans_without_length():
     questions = [span("a", 4, 4), span("b", 4, 4.5), span("c", 1, 2, 7, 6)]
-    assert faults_of("empty_span", questions) == [
+    assert issues_of("empty_span", questions) == [
         (["a"], "begins at 4 s and ends at 4 s"),
         (["c"], "begins at 7 s and ends at 6 s"),
     ]
@@ -196,7 +206,7 @@ def test_spans_that_are_the_whole_video():
         span("f", 0, 300, duration=100.0),  # something else is wrong
         span("g", 0, 100),
     ]
-    assert faults_of("whole_span", questions) == [
+    assert issues_of("whole_span", questions) == [
         (["b"], "95 % of 100 s"),
         (["c"], "96 % of 100 s"),
         (["e"], "100 % of 10 s"),
@@ -216,7 +226,7 @@ def test_times_in_the_text_behind_the_end_of_the_video():
         for name, text in texts.items()
     ]
     questions.append(choice("f", "0:05 - 0:09", "2:05 - 2:09", duration=60.0, text="When?"))
-    assert faults_of("late_time", questions) == [
+    assert issues_of("late_time", questions) == [
         (["b"], "the question names 85 s, and the video ends at 60 s"),
         (["e"], "the question names 130 s, and the video ends at 60 s"),
         (["f"], "option B names 129 s, and the video ends at 60 s"),
@@ -231,7 +241,7 @@ def test_lengths_of_one_video_that_differ():
         span("d", 1, 2, duration=10.0, clip=(5.0, 15.0)),  # of the part that is shown
         span("e", 1, 2, duration=90.0, video="w"),
     ]
-    assert faults_of("lengths", questions) == [
+    assert issues_of("lengths", questions) == [
         (["a", "c"], "one video of 60 s and of 75.5 s"),
     ]
 
@@ -245,17 +255,17 @@ def test_questions_and_videos_in_two_splits():
         choice("d", "red", "blue", video="x"),
         replace(choice("e", "red", "blue", video="x", text="Who?"), split="train"),
     ]
-    assert faults_of("question_in_splits", questions) == [
+    assert issues_of("question_in_splits", questions) == [
         (["a", "b"], "the same question in test and train"),
     ]
-    assert faults_of("video_in_splits", questions) == [
+    assert issues_of("video_in_splits", questions) == [
         (["a", "b"], "questions about one video in test and train"),
         (["d", "e"], "questions about one video in test and train"),
     ]
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "description"),
     [
         ("a\u200b red", "U+200B"),
         ("re\u00add", "U+00AD"),
@@ -269,9 +279,9 @@ def test_questions_and_videos_in_two_splits():
         ("it\u00e2\u20ac\u2122s", "UTF-8 read as Windows-1252"),
     ],
 )
-def test_odd_characters(text, what):
+def test_odd_characters(text, description):
     question = choice("a", text, "blue")
-    assert faults_of("odd_characters", [question]) == [(["a"], f"{what} in option A")]
+    assert issues_of("odd_characters", [question]) == [(["a"], f"{description} in option A")]
 
 
 @pytest.mark.parametrize(
@@ -289,7 +299,7 @@ def test_odd_characters(text, what):
     ],
 )
 def test_characters_of_languages_are_not_odd(text):
-    assert faults_of("odd_characters", [choice("a", text, "blue")]) == []
+    assert issues_of("odd_characters", [choice("a", text, "blue")]) == []
 
 
 def test_one_answer_throughout_a_label():
@@ -299,10 +309,14 @@ def test_one_answer_throughout_a_label():
             texts = ["Can't say", *question.options[1:]]
             question = replace(question, options=tuple(texts), right=(0,))  # noqa: PLW2901
         questions.append(replace(question, videos=(f"v{number}",)))
-    (measure,) = result_of("constant_answer", questions).measures
-    assert measure.way.what == "shared option 1 of 1 of part: 3"
-    assert (measure.rows, measure.test.value, measure.test.chance) == (50, 1.0, 0.25)
-    assert measure.is_finding
+    (shortcut_test,) = result_of("constant_answer", questions).shortcut_tests
+    assert shortcut_test.shortcut.description == "shared option 1 of 1 of part: 3"
+    assert (shortcut_test.rows, shortcut_test.test.value, shortcut_test.test.chance) == (
+        50,
+        1.0,
+        0.25,
+    )
+    assert shortcut_test.is_finding
 
 
 def test_one_answer_in_words_throughout_a_label():
@@ -321,8 +335,8 @@ def test_one_answer_in_words_throughout_a_label():
         replace(question, id=f"n{question.id}", answer=question.id, labels=("part: numbers",))
         for question in questions
     ]
-    assert [what for _, what in faults_of("constant_answer", questions)] == [
+    assert [description for _, description in issues_of("constant_answer", questions)] == [
         "29 of 30 questions of part: yes or no have one answer"
     ]
     on_one_video = [replace(question, videos=("v",)) for question in questions]
-    assert faults_of("constant_answer", on_one_video) == []
+    assert issues_of("constant_answer", on_one_video) == []

@@ -4,12 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from reelbench.tasks.lint.questions import Choices
+from reelbench.tasks.lint.questions import ChoiceQuestions
 from tests.tasks.lint.made_questions import made_set, seeded
 
 pytest.importorskip("sklearn")
 
-from reelbench.tasks.lint.words_alone import words_alone
+from reelbench.tasks.lint.words_alone import score_text_only_model
+
+
+def score_of(questions):
+    score = score_text_only_model("test", ChoiceQuestions.of(questions))
+    assert score is not None
+    return score
 
 
 def with_a_word(questions, word, share, rng):
@@ -27,33 +33,38 @@ def with_a_word(questions, word, share, rng):
 def test_a_word_that_tells_the_answer_is_learnt():
     rng = seeded(1)
     questions = with_a_word(made_set(rng, 200), "really", 0.9, rng)
-    score = words_alone("test", Choices.of(questions))
+    score = score_of(questions)
     assert score.is_finding
     assert 0.8 < score.test.value < 0.95
     assert (score.rows, score.videos, score.test.chance) == (200, 40, 0.25)
     assert 0.15 < score.constant < 0.4
-    low, high = score.test.estimate.ci95
+    interval = score.test.estimate.ci95
+    assert interval is not None
+    low, high = interval
     assert 0.6 < low < score.test.value < high < 1
     assert list(score.by_label) == [f"part: {number}" for number in range(7)]
     assert {part.rows for part in score.by_label.values()} == {28, 29}
-    assert words_alone("test", Choices.of(questions)) == score
+    assert score_of(questions) == score
 
 
 def test_a_letter_that_is_always_right_is_no_finding_of_words():
     questions = [replace(question, right=(0,)) for question in made_set(seeded(2), 150)]
-    score = words_alone("test", Choices.of(questions))
+    score = score_of(questions)
     assert (score.test.value, score.constant, score.is_finding) == (1.0, 1.0, False)
 
 
 def test_few_questions_or_videos_are_not_tried():
-    assert words_alone("test", Choices.of(made_set(seeded(3), 99))) is None
-    assert words_alone("test", Choices.of(made_set(seeded(3), 120, per_video=30))) is None
+    assert score_text_only_model("test", ChoiceQuestions.of(made_set(seeded(3), 99))) is None
+    assert (
+        score_text_only_model("test", ChoiceQuestions.of(made_set(seeded(3), 120, per_video=30)))
+        is None
+    )
 
 
 def test_chance_is_learnt_as_chance():
     for run in range(2):
         questions = made_set(seeded(run), 300, by_video=run == 1)
-        assert not words_alone("test", Choices.of(questions)).is_finding
+        assert not score_of(questions).is_finding
 
 
 @pytest.mark.slow
@@ -68,5 +79,5 @@ def test_chance_is_learnt_as_chance_in_forty_runs():
             options=2 + run % 4,
             by_video=run % 2 == 1,
         )
-        findings += words_alone("test", Choices.of(questions)).is_finding
+        findings += score_of(questions).is_finding
     assert findings == 0
