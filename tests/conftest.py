@@ -139,10 +139,19 @@ def hub(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="session")
 def forks(tmp_path_factory):
-    """What starts the command without its imports."""
-    server = Forks(tmp_path_factory.mktemp("forks"))
+    """What starts the command without its imports, for all workers."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    server = Forks(folder / "forks")
     yield server
     server.close()
+
+
+@pytest.fixture(scope="session")
+def program(forks, tmp_path_factory):
+    """The installed `reelbench` for tests that start it themselves, and signal it: without its imports."""
+    return forks.program(tmp_path_factory.mktemp("program"))
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ import json
 import os
 import pkgutil
 import resource
+import select
 import shutil
 import signal
 import socket
@@ -26,9 +27,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+
+from filelock import FileLock
 
 from tests.rooms import ROOMS, ROOT
 
@@ -59,37 +63,63 @@ _LATER = ("datasets", "huggingface_hub", "torch", "transformers")
 """They read the environment when they are imported, so a child imports them."""
 
 
+_MEMBER = b"join"
+"""What a caller that keeps the server begins with, where others send the length of what they ask for."""
 _PROGRAM = """#!{python} -IS
-import json, os, socket, sys
+import json, os, signal, socket
 
 with socket.socket(socket.AF_UNIX) as connection:
     connection.connect({address!r})
-    request = {{"argv": [{command!r}, *sys.argv[1:]], "cwd": os.getcwd(), "env": dict(os.environ)}}
+    request = {{"argv": [{command!r}, *os.sys.argv[1:]], "cwd": os.getcwd(), "env": dict(os.environ)}}
     text = json.dumps(request).encode()
     socket.send_fds(connection, [len(text).to_bytes(4, "big")], [0, 1, 2])
     connection.sendall(text)
-    connection.recv(8, socket.MSG_WAITALL)
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: connection.send(bytes([number])))
+    pid = int.from_bytes(connection.recv(8, socket.MSG_WAITALL), "big")
+    with open(f"{{__file__}}.{{os.getpid()}}", "w") as file:
+        file.write(str(pid))
     status = int.from_bytes(connection.recv(8, socket.MSG_WAITALL), "big", signed=True)
-sys.exit(status if status >= 0 else 128 - status)
+if status < 0:
+    if -status != signal.SIGKILL:
+        signal.signal(-status, signal.SIG_DFL)
+    os.kill(os.getpid(), -status)
+os._exit(status)
 """
 
 
+_started: list[subprocess.Popen[str]] = []
+"""Others may need a server longer than who started it."""
+
+
 class Forks:
-    """The server, as its caller sees it."""
+    """The server, as its caller sees it: all workers of a run of tests have one, which ends once they have."""
 
     def __init__(self, folder: Path) -> None:
         self._address = str(folder / "forks")
         self._environment = dict(os.environ)
-        self._server = subprocess.Popen(
-            [sys.executable, "-m", "tests.forks", self._address],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self._server.stdout.readline() == "ready\n"
+        folder.mkdir(exist_ok=True)
+        self._member = socket.socket(socket.AF_UNIX)
+        with FileLock(folder / "lock"):
+            try:
+                self._member.connect(self._address)
+            except (FileNotFoundError, ConnectionRefusedError):
+                self._start()
+                self._member.connect(self._address)
+            self._member.sendall(_MEMBER)
+
+    def _start(self) -> None:
+        command = [sys.executable, "-m", "tests.forks", self._address]
+        server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        _started.append(server)
+        with server.stdout as said:
+            assert said.readline() == "ready\n"
 
     def run(self, arguments: list[str], cwd: Path | None, env: dict[str, str], timeout: float):
-        """Run the command; returns what `subprocess.run` would, or None where only a process of its own can."""
+        """Run the command; returns what `subprocess.run` would, or None where only a process of its own can.
+
+        The command is killed where its caller does not wait for its end.
+        """
         if any(
             env.get(key) != self._environment.get(key)
             for key in env | self._environment
@@ -114,14 +144,11 @@ class Forks:
                 connection, [len(request).to_bytes(4, "big")], [out.fileno(), err.fileno()]
             )
             connection.sendall(request)
-            pid = _number(connection)
+            _number(connection)
             try:
                 status = _number(connection)
-            except BaseException as error:  # as `subprocess.run` does, also where its test is ended
-                os.kill(pid, signal.SIGKILL)
-                if isinstance(error, TimeoutError):
-                    raise subprocess.TimeoutExpired(command, timeout) from None
-                raise
+            except TimeoutError:
+                raise subprocess.TimeoutExpired(command, timeout) from None
             texts = []
             for file in (out, err):
                 file.seek(0)
@@ -129,7 +156,7 @@ class Forks:
         return subprocess.CompletedProcess(command, status, *texts)
 
     def program(self, folder: Path) -> Path:
-        """Write a `reelbench` that a shell finds in `folder`: it has what it is told done by a fork."""
+        """Write a `reelbench` to `folder`: it has what it is told done by a fork, to which it hands on signals."""
         path = folder / "reelbench"
         command = str(Path(sys.executable).with_name("reelbench"))
         path.write_text(
@@ -139,9 +166,19 @@ class Forks:
         return path
 
     def close(self) -> None:
-        """End the server."""
-        self._server.terminate()
-        self._server.communicate()
+        """Need the server no more."""
+        self._member.close()
+
+
+def pid_of(process: subprocess.Popen[str]) -> int:
+    """Return the process id of the command that a `program` has a fork run."""
+    return int(Path(f"{process.args[0]}.{process.pid}").read_text())
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """Kill the command that a `program` has a fork run, and wait for both."""
+    os.kill(pid_of(process), signal.SIGKILL)
+    process.wait()
 
 
 def _number(connection: socket.socket) -> int:
@@ -157,6 +194,8 @@ def serve(address: str) -> None:
     """Listen at `address`, and fork a process that looks after each call."""
     for library in _LIBRARIES:
         importlib.import_module(library)
+    if find_spec("mcp") is not None:  # of an extra
+        importlib.import_module("mcp.server.lowlevel")
     sys.modules["openai"].OpenAI(api_key="none").close()  # what it sends by is imported only then
     for room in ("cli", *ROOMS):
         package = importlib.import_module(f"reelbench.{room}")
@@ -171,6 +210,7 @@ def serve(address: str) -> None:
     _keep_clips(Path(address).with_name("clips"))
     build = _keep_command_lines()
     with socket.socket(socket.AF_UNIX) as listener:
+        Path(address).unlink(missing_ok=True)  # of a server that is gone
         listener.bind(address)
         listener.listen(64)
         gc.freeze()  # a child's collector need not touch what is the server's
@@ -178,9 +218,7 @@ def serve(address: str) -> None:
         signal.signal(
             signal.SIGCHLD, signal.SIG_IGN
         )  # nobody waits for those that look after a call
-        while True:
-            connection, _ = listener.accept()
-            head, fds, _, _ = socket.recv_fds(connection, 4, 3)
+        for connection, head, fds in _callers(listener):
             request = json.loads(connection.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL))
             build(next((word for word in request["argv"][1:] if not word.startswith("-")), None))
             if os.fork():
@@ -191,15 +229,50 @@ def serve(address: str) -> None:
             listener.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             break
+        else:
+            return
     pid = os.fork()
     if pid:
-        connection.sendall(pid.to_bytes(8, "big", signed=True))
-        _, status = os.waitpid(pid, 0)
-        with contextlib.suppress(BrokenPipeError):
-            connection.sendall(os.waitstatus_to_exitcode(status).to_bytes(8, "big", signed=True))
+        _look_after(pid, connection)
         os._exit(0)
     connection.close()
     _become(request, fds)
+
+
+def _callers(listener: socket.socket) -> Iterator[tuple[socket.socket, bytes, list[int]]]:
+    """Yield who calls, what he begins with, and his files: until the last is gone who keeps the server."""
+    members: list[socket.socket] = []
+    while True:
+        ready, _, _ = select.select([listener, *members], [], [])
+        left = [member for member in members if member not in ready]
+        if members and not left:
+            return
+        members = left
+        if listener in ready:
+            connection, _ = listener.accept()
+            head, fds, _, _ = socket.recv_fds(connection, 4, 3)
+            if head == _MEMBER:
+                members.append(connection)
+            else:
+                yield connection, head, fds
+
+
+def _look_after(pid: int, connection: socket.socket) -> None:
+    """Tell the caller how the command ended; hand the caller's signals on to it."""
+    ended = threading.Event()
+
+    def hand_on() -> None:
+        while number := connection.recv(1):
+            os.kill(pid, number[0])
+        if not ended.is_set():
+            os.kill(pid, signal.SIGKILL)  # its caller is gone
+
+    connection.sendall(pid.to_bytes(8, "big", signed=True))
+    threading.Thread(target=hand_on, daemon=True).start()
+    _, status = os.waitpid(pid, 0)
+    ended.set()
+    with contextlib.suppress(BrokenPipeError):
+        connection.sendall(os.waitstatus_to_exitcode(status).to_bytes(8, "big", signed=True))
 
 
 def _keep_versions() -> None:
@@ -217,7 +290,7 @@ def _keep_clips(folder: Path) -> None:
     """
     from reelbench.video import mini_clips
 
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     draw = mini_clips.draw_clip
 
     def draw_once(path: Path, key: str, seconds: float) -> None:

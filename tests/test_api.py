@@ -305,7 +305,7 @@ def test_a_folder_above_one_result_is_that_result_and_predictions_are_none(tmp_p
         reelbench.compare(tmp_path / "a.csv", scored)
 
 
-def test_two_results_are_compared_as_on_the_command_line(tmp_path):
+def test_two_results_are_compared_as_on_the_command_line(tmp_path, request):
     frame = table("rextime")
     worse = frame.assign(prediction="a star")
     folders = [
@@ -313,10 +313,9 @@ def test_two_results_are_compared_as_on_the_command_line(tmp_path):
         for name, answers in (("a", frame), ("b", worse))
     ]
     compared = reelbench.compare(folders[0], reelbench.open_result(folders[1]))
-    command = [Path(sys.executable).with_name("reelbench"), "compare", *folders, "--json"]
-    document = json.loads(
-        subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    )
+    command = request.getfixturevalue("reelbench")  # the package's name is taken here
+    words = ("compare", *folders)
+    document = json.loads(command(*words, "--json").stdout)
     assert compared.both == 12
     assert compared.metrics["accuracy"].difference == 50
     assert document["metrics"]["accuracy"]["difference"] == 50
@@ -325,7 +324,7 @@ def test_two_results_are_compared_as_on_the_command_line(tmp_path):
     assert ["accuracy", "50.00", "0.00", "+50.00"] in [line.split()[:4] for line in lines]
     assert why.startswith("no interval for accuracy_at_iou_0.5, accuracy, ")
     assert "<td style='text-align: right'>+50.00</td>" in compared._repr_html_()
-    done = subprocess.run([*command[:-1]], capture_output=True, text=True, check=True)
+    done = command(*words)
     assert done.stdout.startswith(
         "rextime mini: a = a, b = b; 12 items answered by both, on 4 videos"
     )

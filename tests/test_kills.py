@@ -5,6 +5,7 @@ waits for a time.
 """
 
 import json
+import os
 import random
 import re
 import shutil
@@ -14,7 +15,6 @@ import subprocess
 import sys
 from contextlib import closing
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -23,7 +23,7 @@ from reelbench.data import loading
 from reelbench.leaderboard import store
 from reelbench.registry import discovery
 from reelbench.scoring import result_files
-from tests.forks import KILL_AT
+from tests.forks import KILL_AT, pid_of
 from tests.registry.upstream import MOVIECORE, clip
 from tests.servers import roles
 from tests.servers.diagnosis import Models
@@ -211,7 +211,7 @@ def intact(home):
 
 @pytest.mark.parametrize("command", ["judge", "chain"])
 def test_killed_at_any_call_no_reply_is_lost_and_the_file_is_whole(
-    command, tmp_path, reelbench_home
+    command, tmp_path, reelbench_home, program
 ):
     """Each process is killed at one more call than the one before got to; what was in flight is paid twice, no more."""
     rows = tmp_path / "rows.jsonl"
@@ -231,14 +231,14 @@ def test_killed_at_any_call_no_reply_is_lost_and_the_file_is_whole(
         words = (*rest, f"--{option}-url", server.url, f"--{option}-concurrency", 3)
 
         def go():
-            command = [Path(sys.executable).with_name("reelbench"), *map(str, words)]
+            command = [program, *map(str, words)]
             running[:] = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)]
             _, error = running[0].communicate()
             return running[0].returncode, error.decode()
 
         def killing(goal, call):
             if call.number >= goal:
-                running[0].kill()
+                os.kill(pid_of(running[0]), signal.SIGKILL)
             return script(call)
 
         for _ in range(KILLS):

@@ -143,8 +143,7 @@ def heeds_interrupts():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.usefixtures("heeds_interrupts")
-def test_ctrl_c_ends_with_130_and_says_that_the_same_command_goes_on(tmp_path):
-    reelbench = Path(sys.executable).with_name("reelbench")
+def test_ctrl_c_ends_with_130_and_says_that_the_same_command_goes_on(tmp_path, program):
     files = ["score", "moviecore", "--predictions", PREDICTIONS, "--split", "mini", "--no-overlap"]
     asked = threading.Event()
 
@@ -155,7 +154,7 @@ def test_ctrl_c_ends_with_130_and_says_that_the_same_command_goes_on(tmp_path):
     with JudgeServer(never_answers) as server:
         process = subprocess.Popen(
             [
-                reelbench,
+                program,
                 *files,
                 "--judge",
                 "m",

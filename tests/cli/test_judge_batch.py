@@ -1,15 +1,14 @@
 """`score --judge-batch`: what is handed over, collected and paid, counted at the server."""
 
 import json
-import os
 import signal
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from tests.forks import kill
 from tests.servers.batches import BatchServer, answered, expired, failed
 
 OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0"
@@ -126,10 +125,10 @@ def test_of_a_batch_that_fails_as_a_whole_nothing_is_lost(judged):
         assert paid_once(server)
 
 
-def kill_when_the_batch_is_made(server, tmp_path, *, known):
+def kill_when_the_batch_is_made(server, tmp_path, program, *, known):
     """Start the command and kill it while the server makes its batch: `known` says whether the server then has it."""
     command = [
-        Path(sys.executable).with_name("reelbench"),
+        program,
         *MOVIECORE,
         "--judge",
         "judge-2",
@@ -138,13 +137,12 @@ def kill_when_the_batch_is_made(server, tmp_path, *, known):
     ]
     command += ["--no-overlap", "--output", tmp_path / "out", "--judge-batch"]
 
-    def kill():
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+    def end():
+        kill(process)
         if not known:
             server.batches.clear()
 
-    server.on_create = kill
+    server.on_create = end
     process = subprocess.Popen(
         list(map(str, command)), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
@@ -153,11 +151,11 @@ def kill_when_the_batch_is_made(server, tmp_path, *, known):
     assert process.returncode == -signal.SIGKILL
 
 
-def test_killed_before_the_batch_has_its_id_it_is_found_by_its_mark(judged, tmp_path):
+def test_killed_before_the_batch_has_its_id_it_is_found_by_its_mark(judged, tmp_path, program):
     with BatchServer() as server:
         for other in range(3):  # other people's batches, made before and after
             server.create({"input_file_id": server.keep(b""), **_made_elsewhere(other)})
-        kill_when_the_batch_is_made(server, tmp_path, known=True)
+        kill_when_the_batch_is_made(server, tmp_path, program, known=True)
         server.create({"input_file_id": server.keep(b""), **_made_elsewhere(9)})
         assert judged(server)[0] == {"judge_pending": 11}
         server.finish("completed")
@@ -173,9 +171,11 @@ def _made_elsewhere(number):
     }
 
 
-def test_killed_before_the_batch_was_made_at_all_its_requests_are_free_again(judged, tmp_path):
+def test_killed_before_the_batch_was_made_at_all_its_requests_are_free_again(
+    judged, tmp_path, program
+):
     with BatchServer() as server:
-        kill_when_the_batch_is_made(server, tmp_path, known=False)
+        kill_when_the_batch_is_made(server, tmp_path, program, known=False)
         assert judged(server)[0] == {}
         assert len(server.live) == CALLS
         assert paid_once(server)

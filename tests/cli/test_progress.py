@@ -19,30 +19,35 @@ from tests.video import clips
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def shown(*arguments, env, terminal):
-    """Run `reelbench …` with stderr on a terminal, or in a pipe; return what came there."""
-    reading, writing = pty.openpty() if terminal else os.pipe()
-    command = [Path(sys.executable).with_name("reelbench"), *map(str, arguments)]
-    with subprocess.Popen(
-        command,
-        env={**os.environ, "TERM": "xterm", **env},
-        stdout=subprocess.DEVNULL,
-        stderr=writing,
-    ) as process:
-        os.close(writing)
-        text = b""
-        try:
-            while block := os.read(reading, 65536):
-                text += block
-        except OSError:  # how Linux says that a terminal's other end was closed
-            pass
-        os.close(reading)
-    assert process.returncode == 0, text
-    return text.decode()
+@pytest.fixture
+def shown(program):
+    """Run `reelbench …` with stderr on a terminal, or in a pipe; returns what came there."""
+
+    def run(*arguments, env, terminal):
+        reading, writing = pty.openpty() if terminal else os.pipe()
+        command = [program, *map(str, arguments)]
+        with subprocess.Popen(
+            command,
+            env={**os.environ, "TERM": "xterm", **env},
+            stdout=subprocess.DEVNULL,
+            stderr=writing,
+        ) as process:
+            os.close(writing)
+            text = b""
+            try:
+                while block := os.read(reading, 65536):
+                    text += block
+            except OSError:  # how Linux says that a terminal's other end was closed
+                pass
+            os.close(reading)
+        assert process.returncode == 0, text
+        return text.decode()
+
+    return run
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_fetch(tmp_path, terminal):
+def test_a_fetch(tmp_path, terminal, shown):
     with HubServer() as server:
         server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
         env = {**server.env(tmp_path / "hf"), "HF_HUB_OFFLINE": "0"}
@@ -53,7 +58,7 @@ def test_a_fetch(tmp_path, terminal):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_an_extraction(tmp_path, terminal):
+def test_an_extraction(tmp_path, terminal, shown):
     video = clips.encode(tmp_path / "film.mp4", codec="libx264", gop=12, ticks=clips.constant(10))
     text = shown("frames", "extract", video, "--frames", "uniform:3", env={}, terminal=terminal)
     assert ("1/1" in text) == terminal
@@ -61,7 +66,7 @@ def test_an_extraction(tmp_path, terminal):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_judging(tmp_path, terminal):
+def test_judging(tmp_path, terminal, shown):
     rows = json.loads(
         (ROOT / "reelbench" / "tasks" / "curve" / "mini" / "curve.json").read_text(encoding="utf-8")
     )
@@ -106,7 +111,7 @@ def test_a_long_line_takes_no_room_from_the_bar_its_total_and_the_time_left(colu
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_comparison(tmp_path, terminal):
+def test_a_comparison(tmp_path, terminal, shown):
     make_results(tmp_path / "results", 2, 921)
     store.add(tmp_path / "results", tmp_path / "store")
     results = [tmp_path / "results" / name for name in ("00000", "00001")]
@@ -119,7 +124,7 @@ def test_a_comparison(tmp_path, terminal):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_card(tmp_path, terminal):
+def test_a_card(tmp_path, terminal, shown):
     text = shown(
         "cards", "render", "rextime", "--out", tmp_path / "card", env={}, terminal=terminal
     )
@@ -129,7 +134,7 @@ def test_a_card(tmp_path, terminal):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_new_benchmark_and_its_faults(tmp_path, terminal):
+def test_a_new_benchmark_and_its_faults(tmp_path, terminal, shown):
     rows = [
         {"video": f"{n}.mp4", "question": f"Who is {n}?", "answer": f"It is {n}."} for n in range(3)
     ]

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from typer.testing import CliRunner
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.status import StatusFile
 from reelbench.cli import commands
+from tests.forks import pid_of
 from tests.program import app
 from tests.servers.judge import Answer, JudgeServer
 
@@ -76,19 +76,25 @@ def test_a_command_that_fails_says_why(tmp_path):
 @pytest.mark.parametrize(
     ("end", "state", "code"), [(signal.SIGINT, "stopped", 1), (signal.SIGKILL, "gone", 1)]
 )
-def test_a_command_that_was_ended_is_not_taken_for_one_that_runs(end, state, code, tmp_path):
+def test_a_command_that_was_ended_is_not_taken_for_one_that_runs(
+    end, state, code, tmp_path, program
+):
     path = tmp_path / "status.json"
     with JudgeServer(lambda call: Answer(GOOD, delay=0 if call.number < 3 else 60)) as server:
         command = [
-            Path(sys.executable).with_name("reelbench"),
+            program,
             *asked(server, tmp_path, "--llm-concurrency", 1),
         ]
         with subprocess.Popen(command, env=dict(os.environ), stderr=subprocess.DEVNULL) as process:
             while len(server.calls) < 4 and process.poll() is None:
                 time.sleep(0.05)
             running = json.loads(status(path, 0, "--json"))
-            assert (running["state"], running["of"], running["pid"]) == ("running", 12, process.pid)
-            process.send_signal(end)
+            assert (running["state"], running["of"], running["pid"]) == (
+                "running",
+                12,
+                pid_of(process),
+            )
+            os.kill(pid_of(process), end)
     assert json.loads(status(path, code, "--json"))["state"] == state
 
 

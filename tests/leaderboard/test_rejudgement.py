@@ -10,11 +10,9 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import threading
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -31,6 +29,7 @@ from reelbench.scoring import result_files
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.alarms import PATIENCE_S
+from tests.forks import kill
 from tests.program import app
 from tests.scored import score_files
 from tests.servers.batches import BatchServer, answered, completion
@@ -229,7 +228,7 @@ def test_the_estimate_is_what_it_takes_and_what_was_paid_is_not_paid_again(curve
 
 
 @pytest.mark.slow
-def test_a_run_that_was_killed_goes_on_where_it_was(curve, server, tmp_path):
+def test_a_run_that_was_killed_goes_on_where_it_was(curve, server, tmp_path, program):
     """Killed as a process, in the middle of the second result: what was in flight may be paid twice, no more."""
     half = threading.Event()
 
@@ -251,11 +250,10 @@ def test_a_run_that_was_killed_goes_on_where_it_was(curve, server, tmp_path):
         server.url,
     ]
     words += ["--judge-concurrency", "2", "--out", tmp_path / "out"]
-    command = [Path(sys.executable).with_name("reelbench"), *words]
+    command = [program, *words]
     process = subprocess.Popen([str(word) for word in command], stderr=subprocess.DEVNULL)
     assert half.wait(PATIENCE_S)
-    process.kill()
-    process.wait()
+    kill(process)
     assert len(store.read(curve)) == 4
     server.script(judging)
     document = bridge(curve, server, "--out", tmp_path / "out")
