@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypedDict, Unpack, ov
 
 from reelbench.base.errors import InputError, first_line, number_of
 from reelbench.base.progress import line_bar
+from reelbench.base.python_guesses import NamedMetrics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,6 +80,13 @@ class Scored:
     _write: Callable[[Path], object] = field(repr=False, compare=False)
     model: str | None = field(default=None, compare=False)
     reader: "ReaderRecord | None" = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "metrics", NamedMetrics(self.metrics))
+
+    def __len__(self) -> int:
+        """Return the number of items."""
+        return self.counts.items
 
     def __repr__(self) -> str:
         return self._metric_table().text()

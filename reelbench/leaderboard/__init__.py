@@ -6,3 +6,7 @@ The board may import base, data, judges, llm, pages, registry, scoring, stats, t
 video. Nothing but `reelbench.cli` and `reelbench.houses` knows of the board.
 It never asks a model under test, and never believes a number that it can compute itself.
 """
+
+from reelbench.base.python_guesses import refuse_calls
+
+refuse_calls(__name__, "reelbench.results(store) returns a store as a table")

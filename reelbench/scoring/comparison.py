@@ -11,13 +11,14 @@ so the bootstrap is the one to trust where the two differ.
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import sha256_of_names
 from reelbench.base.progress import Bar, counted, no_bar
+from reelbench.base.python_guesses import NamedMetrics
 from reelbench.base.text_tables import Table, p_value
 from reelbench.judges.identity import judge_as_answered, returned_ids, single_judges
 from reelbench.registry.model_ids import same_model
@@ -30,6 +31,9 @@ from reelbench.stats import intervals, paired
 from reelbench.stats.multiple_comparisons import holm
 from reelbench.stats.paired import PairedTest
 from reelbench.stats.ratios import Resampled
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _COLUMNS = (
     "metric",
@@ -116,11 +120,51 @@ class Comparison:
     unscored: int = 0
     names: tuple[str, str] = ("a", "b")
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "metrics", NamedMetrics(self.metrics))
+
     def __repr__(self) -> str:
         return self.table().text()
 
     def _repr_html_(self) -> str:
         return self.table().html()
+
+    if not TYPE_CHECKING:  # to a type checker a misspelt name stays one
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(
+                f"Comparison has no attribute {name!r}; metrics[NAME] has a, b, difference, ci95 "
+                "and p, to_frame() a row a metric"
+            )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row per metric.
+
+        Columns are `metric`, `a`, `b`, `difference` (a minus b), `low` and `high` (its 95 %
+        interval), `p`, `mcnemar_p`, `items` and `videos`.
+        """
+        import pandas as pd
+
+        rows: list[dict[str, Any]] = []
+        for name, difference in self.metrics.items():
+            low, high = difference.ci95 or (None, None)
+            rows.append(
+                {
+                    "metric": name,
+                    "a": difference.a,
+                    "b": difference.b,
+                    "difference": difference.difference,
+                    "low": low,
+                    "high": high,
+                    "p": difference.p,
+                    "mcnemar_p": difference.mcnemar_p,
+                    "items": difference.n,
+                    "videos": difference.videos,
+                }
+            )
+        return pd.DataFrame(rows)
+
+    to_pandas = to_frame
 
     def table(self, title: str | None = None) -> Table:
         """Return a row per metric. Below it the left-out items, and missing intervals.

@@ -146,7 +146,8 @@ GUESSES = {
     "generate": _ASK,
     "inference": _ASK,
     "infer": _ASK,
-    "cite": "README's last lines and CITATION.cff say how to cite",
+    "cite": "`reelbench info NAME` ends with the paper to cite for a benchmark; CITATION.cff in"
+    " Reelbench's repository says how to cite Reelbench",
     "results": f"{_PAGE_OF_RUN}; {_TABLES}",
     "logs": f"{_PAGE_OF_RUN}; OUT/NAME/samples.jsonl has its answers",
     "stop": "Ctrl-C ends a run, and the same command continues it",
