@@ -540,9 +540,10 @@ def _with_usage_in_errors(call: Callable[P, Scored]) -> Callable[P, Scored]:
     def checked(*args: P.args, **keywords: P.kwargs) -> Scored:
         wrong = [name for name in keywords if name not in known_names]
         needed = {*parameters[len(args) : 2]}
+        names_no_function = takes_function and bool(args) and isinstance(args[0], str)
         if takes_function:
             _refuse_swapped(args, keywords)
-        if not wrong and needed <= keywords.keys():
+        if not wrong and not names_no_function and needed <= keywords.keys():
             return call(*args, **keywords)
         problem = ""
         if wrong:
@@ -550,6 +551,9 @@ def _with_usage_in_errors(call: Callable[P, Scored]) -> Callable[P, Scored]:
         url = keywords.get("url") or keywords.get("base_url") or keywords.get("llm_url", "URL")
         model = keywords.get("model") or keywords.get("llm", "MODEL")
         name = keywords.get("name", [*args, "NAME"][0])
+        if names_no_function:
+            problem = f": {args[0]!r} is not a function"
+            name = "NAME"  # which of two texts is the benchmark is not known here
         raise TypeError(
             f"{call.__name__}({', '.join(parameters[:2])}, …){problem}; a served model: "
             f"reelbench.ask({model!r}, {name!r}, url={url!r}); a function: reelbench.evaluate(fn, "

@@ -615,6 +615,7 @@ def test_answers_to_hidden_questions_become_the_owners_file(tmp_path):
         (lambda scored: scored.metrics.acc, "no attribute 'acc'; there are .*accuracy, "),
         (lambda scored: scored.metrics.accuracy, r"a metric is metrics\['accuracy'\]"),
         (lambda scored: reelbench.compare(scored, scored).metrics["acc"], "there are .*accuracy, "),
+        (lambda scored: reelbench.compare(scored, scored)["accuracy"], r"metrics\[NAME\] has"),
         (lambda scored: reelbench.compare(scored, scored).p_value, r"metrics\[NAME\] has .* and p"),
     ],
 )
@@ -647,6 +648,11 @@ def test_a_function_that_stands_in_another_place_is_told_where_it_belongs():
         reelbench.evaluate(model=fn, name="rextime_mini")
     with pytest.raises(TypeError, match=right):
         reelbench.evaluate("rextime_mini", fn)
+    served = re.escape(
+        "'rextime_mini' is not a function; a served model: reelbench.ask('MODEL', 'NAME', "
+    )
+    with pytest.raises(TypeError, match=served):
+        reelbench.evaluate("rextime_mini", "gpt-6-luna")
 
 
 def test_a_model_asked_by_a_path_has_a_name_of_its_own_in_results():

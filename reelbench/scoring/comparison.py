@@ -47,6 +47,10 @@ _COLUMNS = (
     "#videos",
 )
 
+_WHERE_NUMBERS_ARE = (
+    "metrics[NAME] has a, b, difference, ci95 and p, to_frame() a row for each metric"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class McNemar:
@@ -132,10 +136,10 @@ class Comparison:
     if not TYPE_CHECKING:  # to a type checker a misspelt name stays one
 
         def __getattr__(self, name: str) -> NoReturn:
-            raise AttributeError(
-                f"Comparison has no attribute {name!r}; metrics[NAME] has a, b, difference, ci95 "
-                "and p, to_frame() a row a metric"
-            )
+            raise AttributeError(f"Comparison has no attribute {name!r}; {_WHERE_NUMBERS_ARE}")
+
+        def __getitem__(self, name: object) -> NoReturn:
+            raise TypeError(f"Comparison has no keys; {_WHERE_NUMBERS_ARE}")
 
     def to_frame(self) -> "pd.DataFrame":
         """Return one row per metric.

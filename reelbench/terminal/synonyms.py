@@ -108,6 +108,7 @@ ANSWERS = {
     "--subset": "--limit N asks the first N questions, --split NAME another split",
     "--max-frames": _FRAMES,
     "--save-dir": _FOLDER,
+    "--output-dir": _FOLDER,
     "--blind": "--frames none asks without the video",
     "--provider": "the provider comes before the model's name, as in --model ollama/qwen2.5vl:3b",
     "--cache-dir": "REELBENCH_HOME names the folder of replies, frames and data",

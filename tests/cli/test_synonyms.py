@@ -183,6 +183,7 @@ def test_a_command_of_another_tool_is_answered(words, line, reelbench):
         ("config", "`reelbench doctor settings`"),
         ("login", "OPENAI_API_KEY"),
         ("test", "`reelbench check NAME`"),
+        ("cite", "`reelbench info NAME` ends with the paper to cite"),
         ("check rextime --media videos", "`--allow-outside DIR` lets the benchmark read one"),
     ],
 )
