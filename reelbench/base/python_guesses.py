@@ -9,7 +9,10 @@ Value = TypeVar("Value")
 
 
 class NamedMetrics(dict[str, Value]):
-    """The metrics of a result, by name. The error for an unknown name lists those that exist."""
+    """The metrics of a result, by name.
+
+    The error for an unknown name lists the names that exist.
+    """
 
     def __missing__(self, name: object) -> NoReturn:
         raise KeyError(f"no metric {name!r}; there are {_listed(self)}")
