@@ -233,8 +233,8 @@ def test_two_totals_of_secret_answers_never_stand_side_by_side(tmp_path):
         ({"id": "q1", **WHY}, 'expected either "leave_out": true, or the right answer'),
         ({"id": "q1", "leave_out": True, "answer": "A", **WHY}, "expected either"),
         ({"id": "q1", "leave_out": "yes", **WHY}, "expected either"),
-        ({"id": "q1", "answer": "A", "source": "he"}, "reason is missing, or no text"),
-        ({"id": "q1", "answer": "A", "reason": "so"}, "source is missing, or no text"),
+        ({"id": "q1", "answer": "A", "source": "he"}, "reason is missing or not text"),
+        ({"id": "q1", "answer": "A", "reason": "so"}, "source is missing or not text"),
         ({"id": "q9", "answer": "A", **WHY}, "no row of split 'test' has the id 'q9'"),
         ({"id": "q1", "answer": "A", "split": "tset", **WHY}, "split is 'tset'; expected one of"),
         (
@@ -258,14 +258,14 @@ def test_a_bad_erratum_is_one_line_with_its_place(line, why, tmp_path):
 def test_a_row_has_one_erratum(tmp_path):
     kit = benchmark(tmp_path / "kit", [CORRECTED, {**LEFT_OUT, "id": "q7"}])
     with pytest.raises(
-        InputError, match=r"line 2: the id 'q7' has an erratum already, at .*line 1"
+        InputError, match=r"line 2: the id 'q7' already has an erratum, at .*line 1"
     ):
         reelbench.score(str(kit), answers())
 
 
 def test_a_file_that_is_not_there_or_lies_elsewhere_is_told(tmp_path):
     kit = benchmark(tmp_path / "kit", more="errata: none.jsonl\n")
-    with pytest.raises(InputError, match=r"errata: none.jsonl is not beside this file"):
+    with pytest.raises(InputError, match=r"errata: none.jsonl is not next to this file"):
         reelbench.score(str(kit), answers())
     benchmark(kit, more="errata: ../errata.jsonl\n")
     with pytest.raises(InputError, match="is outside"):

@@ -329,12 +329,12 @@ def test_a_task_that_writes_its_answers_is_not_answered_by_options(monkeypatch, 
         "openai",
         status=2,
     )
-    assert "rextime_mini: its answers are written" in out
+    assert "rextime_mini: its answers are free text" in out
     out = invoke(
         "run", "--candidates", "beam:5", "--", "--tasks", TASK, "--model", "openai", status=2
     )
-    assert "its options are scored and nothing is written" in out
+    assert "its options are scored and no text is written" in out
     monkeypatch.setenv("REELBENCH_ANSWERING", "options")
-    with pytest.raises(Exception, match="rextime_mini: its answers are written"):
+    with pytest.raises(Exception, match="rextime_mini: its answers are free text"):
         evaluate("openai", model_at(server), "rextime_mini")
     assert server.calls == []

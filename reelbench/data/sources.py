@@ -89,7 +89,7 @@ def _beside_declaration(
 ) -> Resolved:
     if not source.path:
         raise DataUnavailableError(
-            f"{spec.id}: a result alone declares it here; name its benchmark.yaml"
+            f"{spec.id}: only a result declares it here; name its benchmark.yaml"
         )
     path = Path(source.path)
     if file_patterns.is_pattern(path.name):

@@ -132,8 +132,8 @@ def _origin_of_numbers(material: Material) -> str:
     uncounted = [f"`{split.name}`" for split in material.splits if not split.counted]
     if len(uncounted) == len(material.splits):
         return (
-            "**This card was rendered without the data**: every size of the dataset in it is the "
-            "paper's or the owners', marked *as published*."
+            "**This card was made without the data**: all sizes of the dataset in it come from "
+            "the paper or the owners and are marked *as published*."
         )
     if uncounted:
         return (
@@ -157,8 +157,8 @@ def _example_row(material: Material) -> str | None:
         return None
     text = json.dumps(material.example, ensure_ascii=False, indent=2)
     return (
-        "A row (not of the dataset: written for Reelbench, to show the shape):\n\n"
-        f"{code(text, 'json')}"
+        "An example row (not from the dataset: written for Reelbench, to show the "
+        f"format):\n\n{code(text, 'json')}"
     )
 
 
@@ -167,12 +167,12 @@ def _citation_block(spec: BenchmarkSpec) -> str:
         return code("\n\n".join(paper.bibtex for paper in spec.papers), "bibtex")
     if spec.citation:
         return code(spec.citation)
-    return "Nothing to cite is stated."
+    return "No citation is given."
 
 
 def _datasheet_section(material: Material) -> str:
     if not material.sheet.sections:
-        return "Its authors wrote none."
+        return "The authors wrote no datasheet."
     source = (
         "After Gebru et al., *Datasheets for Datasets*. Sections (§) are those of the paper cited "
         "above."

@@ -26,7 +26,7 @@ def loading(material: Material) -> dict[str, object]:
         "tasks": _task_table(spec),
     }
     if material.data_splits:
-        words["here"] = "; `ORG/NAME` is the repository that this card lies in"
+        words["here"] = "; `ORG/NAME` is this card's repository"
         if material.repo_id:
             words["here"] = ""
         words["load_dataset"] = code(_dataset_snippet(material), "python")
@@ -139,7 +139,7 @@ def splits(material: Material) -> dict[str, object]:
 
 def _where_answers_are(split: SplitMaterial) -> str:
     if split.declared.hidden_answers:
-        return "hidden, scored by the owners' server"
+        return "hidden; the owners' server scores answers"
     if split.declared.answers_kept:
         return "kept by their makers"
     return "public"
@@ -171,7 +171,7 @@ def _differing_counts(split: SplitMaterial) -> list[str]:
     for things, number, published in counts:
         if published is not None and number != published:
             lines.append(
-                f"The data has {number:,} {things} in `{split.name}`; published are "
+                f"The data has {number:,} {things} in `{split.name}`; the published number is "
                 f"{published:,} ({declared.cite})."
             )
     return lines
@@ -181,7 +181,7 @@ def _language_list(material: Material) -> str:
     tags = ", ".join(f"`{tag}`" for tag in material.languages)
     if len(material.languages) == 1:
         return f"Language: {tags}."
-    origin = "all that the sources name; the data may have fewer"
+    origin = "all that the sources name; the data may contain fewer"
     if all(split.counted for split in material.splits):
         origin = "counted"
     return f"Languages ({len(material.languages)}, {origin}): {tags}."

@@ -53,7 +53,7 @@ class Declarations(BaseModel, frozen=True, extra="forbid"):
     language_creators: tuple[Creator, ...]
     source_datasets: tuple[Literal["original", "extended"], ...]
     size_category: str | None = Field(
-        None, description="Where the sources disagree on the size but not on this."
+        None, description="Where the sources agree, though not on the size."
     )
     tags: tuple[str, ...]
 
@@ -71,7 +71,7 @@ _NONE: dict[str, Any] = dict.fromkeys(
     ("annotations_creators", "language_creators", "source_datasets", "tags"), ()
 )
 UNSTATED = Datasheet(
-    Declarations(task_categories=("video-text-to-text",), **_NONE), "None are stated.", {}
+    Declarations(task_categories=("video-text-to-text",), **_NONE), "None stated.", {}
 )
 """Of a benchmark whose authors wrote none."""
 

@@ -94,7 +94,7 @@ def _metric_origin(metric: Metric) -> str:
     if isinstance(how, specs.Mean | specs.Macro) and how.lowest:
         scale = f" less {how.lowest:g}{scale}"
     if isinstance(how, specs.Grouped):
-        return f"mean over groups of what their rule makes of `{how.column}`{scale}"
+        return f"mean over groups of `{how.column}`, combined by each group's rule{scale}"
     if isinstance(how, specs.Macro):
         within = ""
         if how.within:
@@ -106,7 +106,7 @@ def _metric_origin(metric: Metric) -> str:
         listed = ", ".join(weights)
         weight = f", weighted by `{how.weight_by}` ({listed})"
     elif how.weight_by:
-        weight = f", a question counting once for each label of `{how.weight_by}`"
+        weight = f"; a question counts once for each label of `{how.weight_by}`"
     return f"mean of `{how.column}` over questions{weight}{scale}"
 
 
@@ -117,13 +117,15 @@ def _metric_origin(metric: Metric) -> str:
 def results(spec: BenchmarkSpec) -> str:
     """Return the published numbers, a table for each split, subset and judge."""
     if not spec.published:
-        return "None are recorded."
+        return "None recorded."
     sources = Sources()
     groups: dict[str, list[PublishedResult]] = {}
     for result in spec.published:
         groups.setdefault(_group_title(result), []).append(result)
     declared = [metric.name for metric, _ in _all_metrics(spec)]
-    parts = ["As published, not run for this card. Compare only within a table and a setting."]
+    parts = [
+        "As published, not run for this card. Compare numbers only within one table and setting."
+    ]
     for title, group in groups.items():
         parts.append(f"**{title}**\n\n{_results_table(group, declared, sources)}")
     parts.append(sources.source_list())

@@ -33,12 +33,12 @@ def _split_line(split: SplitMaterial) -> list[str]:
     revision = "not pinned"
     if isinstance(source, HubFile):
         where = f"[{source.repo_id}](https://huggingface.co/datasets/{source.repo_id})"
-        revision = "the newest when first fetched, then kept"
+        revision = "the newest at the first download, then fixed"
         if source.revision:
             revision = f"`{source.revision}`"
     elif isinstance(source, FileBeside):
         where = "its authors' own file"
-        revision = "as it lies beside the benchmark's file"
+        revision = "as it stands next to the benchmark's file"
     elif isinstance(source, LocalFile):
         where = f"on request: [form]({source.form_url})"
         revision = "as the owners sent it"
@@ -83,7 +83,7 @@ def licences(spec: BenchmarkSpec) -> dict[str, object]:
         exception = ""
         if withheld_splits:
             names = ", ".join(withheld_splits)
-            exception = f", but for those of {names}, whose answers are hidden"
+            exception = f", except those of {names}, whose answers are hidden"
         passing_on = f"They may be passed on under it{exception}."
     terms = [f"{media.title}: {_terms_of_videos(spec, media)}" for media in spec.media]
     return {
@@ -100,7 +100,7 @@ def _terms_of_videos(spec: BenchmarkSpec, media: MediaSource) -> str:
         return "YouTube's terms of service"
     if media.kind == "form":
         if spec.package:
-            return "the agreement that is made on request"
+            return "the agreement that the owners ask for"
         return "their makers' own terms"  # nothing was agreed with a file's author
     if media.gated:
         return "the terms of its gated repository"

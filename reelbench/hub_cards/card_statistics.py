@@ -35,10 +35,7 @@ def statistics(material: Material) -> StatisticsSection:
             splits[split.name] = split.counted.statistics
     if not splits:
         command = f"`reelbench cards render {material.spec.id} --data PATH --out card`"
-        text = (
-            "Not counted: the data was not at hand when this card was rendered. "
-            f"{command} counts it."
-        )
+        text = f"Not counted: the data was missing when this card was made. {command} counts it."
         return StatisticsSection(text, {})
     section = _Section()
     _add_sizes(section, splits)
@@ -60,8 +57,8 @@ def statistics(material: Material) -> StatisticsSection:
             uncounted.append(f"`{facet.name}`")
     if uncounted:
         section.parts.append(
-            f"Not counted: {', '.join(uncounted)}. These labels are not in the data; a tags file "
-            "(`--tags`) brings them."
+            f"Not counted: {', '.join(uncounted)}. These labels are not in the data; give a tags "
+            "file with `--tags`."
         )
     return StatisticsSection("\n\n".join(section.parts), section.plots)
 
@@ -197,7 +194,7 @@ def _facet_table(
 def _facet_note(by_split: Mapping[str, LabelCounts]) -> str:
     """Return the facet's own note, and which questions have several labels or none."""
     first = next(iter(by_split.values()))
-    sentences = [first.note, "Questions with the label, and their share of the split's questions."]
+    sentences = [first.note, "Number of questions with the label, and their share of the split."]
     has_several = False
     unlabelled: list[str] = []
     for name, facet in by_split.items():

@@ -91,8 +91,8 @@ def render(
         if spec.open_data:
             fetch = f"`reelbench data fetch {name}` or "
         console.note(
-            f"Not counted, because not on this machine: {', '.join(uncounted)}; {fetch}--data PATH "
-            "brings it."
+            f"Not counted, because the data is not on this machine: {', '.join(uncounted)}; "
+            f"{fetch}--data PATH brings it."
         )
     console.write(str(out / merge.README))
 

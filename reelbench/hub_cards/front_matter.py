@@ -52,8 +52,8 @@ def split_front_matter(text: str, where: str) -> SplitReadme:
     if _LIKE_METADATA.match(text):
         line = text[: len(text) - len(text.lstrip())].count("\n") + 1
         raise InputError(
-            f"{where}, line {line}: begins like metadata, and the Hub reads none; put a line of "
-            "exactly three hyphens before it and another one behind it"
+            f"{where}, line {line}: looks like metadata, but the Hub would not read it; put a "
+            "line of exactly three hyphens before and after it"
         )
     return SplitReadme(None, text)
 
@@ -76,7 +76,7 @@ def merge_metadata(
         if value != existing.get(key):
             changes[key] = value
         elif value != ours and not isinstance(ours, list):
-            notes.append(f"{where}: {key} is {value!r} and stays; Reelbench's spec says {ours!r}")
+            notes.append(f"{where}: {key} is {value!r} and was kept; Reelbench's spec has {ours!r}")
     return changed_front_matter(front_matter, changes, where)
 
 

@@ -67,8 +67,8 @@ def merge_card(card: Card, existing: str | None, where: str = README) -> Merged:
     existing_sections = {section[1]: section for section in _SECTION.finditer(rest)}
     if 2 * len(existing_sections) != len(_MARKER.findall(rest)):
         raise InputError(
-            f"{where}: its reelbench:begin and reelbench:end comments don't pair up; put the "
-            "missing one back, or delete the section's text and its comments"
+            f"{where}: its reelbench:begin and reelbench:end comments don't match; restore the "
+            "missing one, or delete the section's text and its comments"
         )
     _refuse_another_card(card, existing_sections, where)
     notes: list[str] = []
@@ -85,12 +85,12 @@ def merge_card(card: Card, existing: str | None, where: str = README) -> Merged:
         name, digest, body = section.groups()
         if name == "statistics" and "### " in body and "### " not in sections[name]:
             raise InputError(
-                f"{where}: its statistics were counted, and the data is not on this machine to "
-                "count again; fetch it, give it with --data, or delete that section"
+                f"{where}: it has counted statistics, but the data is not on this machine to "
+                "count again; fetch it, name it with --data, or delete that section"
             )
         if _section_hash(body) != digest:
             notes.append(
-                f"{where}: section {name!r} was edited by hand and is kept; delete it to have it "
+                f"{where}: section {name!r} was edited by hand and was kept; delete it to have it "
                 "rewritten"
             )
             return section[0]

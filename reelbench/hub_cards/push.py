@@ -23,7 +23,7 @@ from reelbench.registry.splits import user_data
 TITLE = "Reelbench: dataset card"
 _DESCRIPTION = (
     "Written by `reelbench cards push` from the benchmark's spec and data. Text outside the "
-    "`reelbench` comments and metadata that was there are kept."
+    "`reelbench` comments and existing metadata are kept."
 )
 _MAIN = "main"
 
@@ -264,8 +264,8 @@ def _card_texts(
         is_there = path in head.files
         if split in rows and is_there and not config.declared:
             raise InputError(
-                f"{repo_id} has {path} already, not from Reelbench; move it or take another "
-                "repository"
+                f"{repo_id} already has {path}, which is not from Reelbench; move it or choose "
+                "another repository"
             )
         if split in rows or (is_there and config.declared):
             data_splits.append(split)

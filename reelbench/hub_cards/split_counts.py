@@ -133,7 +133,7 @@ def _known_distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> tuple[Dist
         _distribution_of(f"Characters per {text_name}", "characters", text_characters),
         _distribution_of("Options per question", "options", option_counts),
         _distribution_of("Length of the answer's span", "s", span_lengths),
-        _distribution_of("Share of the video that the span takes", "%", span_shares),
+        _distribution_of("Span, as a share of the video", "%", span_shares),
         _distribution_of("Length of the video", "s", video_lengths.values()),
     )
     return tuple(distribution for distribution in distributions if distribution.values)

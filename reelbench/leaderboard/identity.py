@@ -120,7 +120,7 @@ def _provenance_faults(provenance: Provenance) -> Iterator[str]:
         character = unseen_character(text.replace("\n", " "))
         if character is not None:
             code = f"U+{ord(character):04X}"
-            yield f"provenance.{field} has the character {code}, which can't be seen"
+            yield f"provenance.{field} has the character {code}, which is invisible"
     url = provenance.url
     if url and not url.startswith(("https://", "http://")):
         yield f"provenance.url is {url[:60]!r}, expected one that begins with https://"

@@ -62,7 +62,7 @@ def read_model(reply: str | None, model: type[ModelT]) -> ModelT:
     candidates = _dictionaries_at_end(reply)
     if not candidates:
         raise UnreadableError(
-            "the reply does not end in one whole JSON object whose keys are there once each"
+            "the reply does not end in one complete JSON object with each key once"
         )
     fitting: list[ModelT] = []
     wrong = ""

@@ -187,7 +187,7 @@ def read_candidates(path: Path) -> list[CandidateSet]:
         where = f"{path}, row {number}"
         case = _candidate_set(row, where)
         if case.id in cases:
-            raise InputError(f"{where}: the id {case.id!r} is there already; keep one of them")
+            raise InputError(f"{where}: the id {case.id!r} occurs twice; keep one of them")
         cases[case.id] = case
     if not cases:
         raise InputError(f"{path}: no candidates in it")

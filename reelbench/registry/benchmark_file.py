@@ -183,7 +183,7 @@ class _Declaration:
         if not path.is_file():
             shown_name = cut_in_the_middle(name or "", _SHOWN_NAME)
             raise self._top.error(
-                f"prompt: {shown_name} is not beside this file; name a file with the prompt",
+                f"prompt: {shown_name} is not next to this file; name a file with the prompt",
                 "prompt",
             )
         return path
@@ -195,7 +195,7 @@ class _Declaration:
             return ""
         path = self._path_named(self._top, "errata", name)
         if not path.is_file():
-            raise self._top.error(f"errata: {name} is not beside this file", "errata")
+            raise self._top.error(f"errata: {name} is not next to this file", "errata")
         return str(path)
 
     @cached_property
@@ -206,7 +206,8 @@ class _Declaration:
             languages = {"en", *self._top.texts("languages")}
             if not is_object(document) or languages.isdisjoint(document):
                 raise self._top.error(
-                    "prompt: a .json prompt has a text per language, `en` among them", "prompt"
+                    "prompt: a .json prompt needs a text for each language, including `en`",
+                    "prompt",
                 )
             texts = [text for text in document.values() if isinstance(text, str)]
         else:
@@ -256,7 +257,7 @@ class _Declaration:
         splits: dict[str, SplitSpec] = {}
         for name, block in (self._split_blocks or {"test": top}).items():
             if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
-                raise top.block("splits").error(f"{name!r} can't be a split's name", name)
+                raise top.block("splits").error(f"{name!r} can't be the name of a split", name)
             source_owner = block if "source" in block.values else top
             answers_owner = block if "hidden_answers" in block.values else top
             is_secret = hides_answers(answers_owner)

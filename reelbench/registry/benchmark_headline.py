@@ -26,8 +26,8 @@ def primary_first(top: Block, metrics: Sequence[Metric], facets: Sequence[str]) 
     ranked = sorted(metrics, key=lambda metric: metric.name != primary)
     if ranked[0].in_unit.lower_is_better:
         raise top.error(
-            f"primary: {primary} is an error, lower where answers are better, and tables rank from "
-            f"the highest; {names[0]} ranks, and {primary} stands beside it",
+            f"primary: {primary} is an error, for which lower is better, and tables rank from the "
+            f"highest; use {names[0]}, and {primary} is shown next to it",
             "primary",
         )
     return ranked
@@ -44,7 +44,9 @@ def _macro_metric(block: Block, metrics: Sequence[Metric], facets: Sequence[str]
     metric = _averaged_metric(block, {metric.name: metric for metric in metrics})
     mean = metric.aggregate
     if metric.in_unit.lower_is_better:
-        raise block.error(f"primary.of: {metric.name} is an error, and tables rank upwards", "of")
+        raise block.error(
+            f"primary.of: {metric.name} is an error, and tables rank from the highest", "of"
+        )
     if not isinstance(mean, Mean) or mean.weight_by is not None:
         raise block.error(
             f"primary.of: {metric.name} is not a plain mean over questions, so it has no mean over "
@@ -84,8 +86,8 @@ def _averaged_metric(block: Block, metric_by_name: Mapping[str, Metric]) -> Metr
     name = block.text("of") or _first_mean(metric_by_name)
     if "right" in metric_by_name and block.text("of") is None:
         raise block.error(
-            f"primary.of is missing: of two kinds of questions, {name} is of one alone; "
-            "of: right is the mean over all",
+            f"primary.of is missing: there are two kinds of questions, and {name} is for one of "
+            "them only; `of: right` is the mean over all",
             "macro",
         )
     if name not in metric_by_name:

@@ -49,7 +49,7 @@ def _judge_of_benchmark(block: Block, name: str) -> DeclaredJudge:
     for key in ("scale", "criteria"):
         if key in block.values:
             raise block.error(
-                f"judge.{key} goes with a folder of prompts; {name}'s {key} is its own", key
+                f"judge.{key} goes with a folder of prompts; {name} has its own {key}", key
             )
     package, _, folder = owner.judge.prompts.rpartition(":")
     judge = replace(owner.judge, prompts=f"{package or owner.package}:{folder}")
@@ -113,7 +113,7 @@ def _criteria_of_folder(block: Block, folder: Path) -> tuple[str, ...]:
     candidates = [stem for stem in stems if stem != "user"]
     if not candidates or not (folder / _USER_PROMPT).is_file():
         raise block.error(
-            f"{folder}: expected user.txt, and one <criterion>.txt for each criterion", "prompts"
+            f"{folder}: expected user.txt and a <criterion>.txt for each criterion", "prompts"
         )
     named = tuple(dict.fromkeys(block.texts("criteria")))
     for criterion in named:
@@ -134,8 +134,8 @@ def _only_criterion(block: Block, folder: Path, candidates: Sequence[str]) -> st
     files = ", ".join(f"{stem}.txt" for stem in candidates)
     example = next(iter(likely), "rating")
     raise block.error(
-        f"{folder} has {files} beside user.txt, and each criterion makes a metric and a call "
-        f"for each answer: name the criteria, such as criteria: [{example}]",
+        f"{folder} has {files} besides user.txt, and each criterion costs a call for each answer: "
+        f"name the criteria, such as criteria: [{example}]",
         "prompts",
     )
 
@@ -180,7 +180,7 @@ def _metrics_of_criteria(criteria: Sequence[str], low: int, high: int) -> list[M
     points: Any = f"points_{low}_{high}"
     unit: UnitName = "percent"
     factor = 100 / (high - low)
-    about = f"A judge's marks, {low} to {high}, from 0 % at the lowest to 100 % at the highest."
+    about = f"A judge's marks, {low} to {high}; {low} is 0 % and {high} is 100 %."
     if points in get_args(UnitName):
         unit = points
         factor = 1.0

@@ -13,7 +13,8 @@ class Form(NamedTuple):
 
 FORMS: dict[str, Form] = {
     "id": Form(
-        pattern=r"[a-z][a-z0-9_]*", words="lower-case letters, digits and _, a letter first"
+        pattern=r"[a-z][a-z0-9_]*",
+        words="lower-case letters, digits and _, beginning with a letter",
     ),
     "number": Form(
         pattern=r"(?!0*\.?0*$)\d{1,6}(?:\.\d{1,6})?", words="a number above 0, such as 3 or 29.97"
@@ -22,7 +23,7 @@ FORMS: dict[str, Form] = {
     "sha256": Form(pattern=r"[0-9a-f]{64}", words="64 hex digits"),
     "commit": Form(
         pattern=r"[0-9a-f]{40}",
-        words="a commit of 40 hex digits; left out, it is what main is at first, and stays that",
+        words="a commit of 40 hex digits; if it is left out, main's commit at the first download",
     ),
     "task": Form(pattern=r"\w[\w.-]*", words="letters, digits, _ . and -"),
 }
@@ -54,8 +55,8 @@ _UNITS = (*_UNITS_OF_LENGTHS, "ratio", "percent", "clock")
 KEYS: dict[str, Key] = {
     "id": Key(
         form="id",
-        about="lower-case letters, digits and `_`, a letter first; not the id of an existing "
-        "benchmark",
+        about="lower-case letters, digits and `_`, beginning with a letter; not the id of an "
+        "existing benchmark",
         example="kitchen",
     ),
     "title": Key(form="text", about="name that tables and pages show", example="Kitchen films"),
@@ -68,7 +69,7 @@ KEYS: dict[str, Key] = {
         example="choice",
         words=("choice", "span", "grounded_choice", "open", "exact"),
     ),
-    "source": Key(form="mapping", about="place of the rows", example="{file: rows.jsonl}"),
+    "source": Key(form="mapping", about="where the rows are", example="{file: rows.jsonl}"),
     "source.file": Key(
         form="texts",
         about="file in this folder, or in the Hub repository. With `*` in its name, all files "
@@ -151,7 +152,7 @@ KEYS: dict[str, Key] = {
     ),
     "answer_is": Key(
         form="choice",
-        about="form of the answer; if it is not set, the form that fits the rows",
+        about="format of the answer; if it is not set, the format that fits the rows",
         example="text",
         words=("letter", "index0", "index1", "text"),
     ),
@@ -179,8 +180,8 @@ KEYS: dict[str, Key] = {
     ),
     "options.right": Key(
         form="text",
-        about="column of the right option, if the wrong ones are in others; the order is drawn by "
-        "`seed` and the row's id",
+        about="column of the right option, if the wrong ones are in other columns; `seed` and "
+        "the row's id determine the order",
         example="answer",
     ),
     "options.wrong": Key(
@@ -219,9 +220,9 @@ KEYS: dict[str, Key] = {
     ),
     "answer_spans": Key(
         form="choice",
-        about="rule for an answer that gives several spans, in whatever form. `stated` (default): "
-        "none counts unless the answer states one alone. `first`: the first of them. `union`: all "
-        "of them; `windows: union` implies it, and no other does",
+        about="rule for an answer that gives several spans. `stated` (default): none counts "
+        "unless the answer states only one. `first`: the first of them. `union`: all of "
+        "them; `windows: union` implies it, and no other does",
         example="first",
         words=("first", "stated", "union"),
     ),
@@ -240,10 +241,10 @@ KEYS: dict[str, Key] = {
     "numbers": Key(
         form="choice",
         about="the answers are numbers, scored by their distance. `mra`: mean relative accuracy "
-        "(VSI-Bench, `vsibench/utils.py`). `within_one`: right if at most one off (RepNet's OBO). "
-        "`mae`: ranked by `within_one`, with the share of right numbers, the mean absolute error "
-        "(CG-AV-Counting, PushUpBench) and the same relative to the right number (TransRAC). Only "
-        "with `exact`; `mra` and `within_one` also beside `choice`",
+        "(VSI-Bench, `vsibench/utils.py`). `within_one`: right if at most one off "
+        "(RepNet's OBO). `mae`: ranked by `within_one`, with the share of right numbers, "
+        "the mean absolute error (CG-AV-Counting, PushUpBench) and the relative one "
+        "(TransRAC). Only with `exact`; `mra` and `within_one` also beside `choice`",
         example="mra",
         words=("mra", "within_one", "mae"),
     ),
@@ -338,17 +339,17 @@ KEYS: dict[str, Key] = {
     "judge.criteria": Key(
         form="texts",
         about="files of that folder that are criteria, without `.txt`; needed if it has several "
-        "beside `user.txt`",
+        "besides `user.txt`",
         example="[detail, truth]",
     ),
     "judge.scale": Key(
         form="texts",
         about="lowest and highest mark; only with a folder of prompts. `[0, 5]` and `[0, 2]` are "
-        "points; of any other, the lowest mark is 0 % and the highest 100 %",
+        "points; on any other scale, the lowest mark is 0 % and the highest 100 %",
         example="[0, 5]",
     ),
     "media": Key(
-        form="mapping", about="place of the videos", example='{layouts: ["videos/{video}"]}'
+        form="mapping", about="where the videos are", example='{layouts: ["videos/{video}"]}'
     ),
     "media.layouts": Key(
         form="texts",
@@ -359,14 +360,14 @@ KEYS: dict[str, Key] = {
     "media.roots": Key(
         form="texts",
         about="further folders of videos, or folders below `$REELBENCH_MEDIA`, `$REELBENCH_HOME` "
-        "or `$REELBENCH_BENCHMARKS`; outside this folder and `REELBENCH_MEDIA`, those that you "
-        "allowed it",
+        "or `$REELBENCH_BENCHMARKS`; outside this folder and `REELBENCH_MEDIA`, only those "
+        "that you allowed",
         example="[films]",
     ),
     "media.frames": Key(
         form="number",
-        about="videos are folders of numbered pictures, whose numbers rise by this in a second: 3 "
-        "for pictures that were taken at 3 frames a second and numbered one by one",
+        about="videos are folders of numbered pictures; this is how many numbers make a second: "
+        "3 for pictures taken at 3 frames a second and numbered one by one",
         example="3",
     ),
     "media.youtube": Key(
@@ -383,7 +384,7 @@ KEYS: dict[str, Key] = {
     ),
     "hidden_answers": Key(
         form="choice",
-        about="`true`: the right answers are secret, and nothing that you publish contains them",
+        about="`true`: the right answers are secret and are never in what you publish",
         example="true",
         words=("true", "false"),
     ),
@@ -432,7 +433,7 @@ KEYS: dict[str, Key] = {
     "licence_note": Key(
         form="text",
         about="further information about the licence",
-        example="Videos are their makers'.",
+        example="Videos belong to their makers.",
     ),
     "citation": Key(
         form="text",

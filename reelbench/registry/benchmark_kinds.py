@@ -167,26 +167,27 @@ class MetricForm(NamedTuple):
 
 METRICS: Mapping[str, MetricForm] = {
     "group_accuracy": MetricForm(
-        "Group accuracy", "", "Groups of questions that count together, each by its rule."
+        "Group accuracy", "", "Groups of questions that are scored together, each by its rule."
     ),
     "right": MetricForm(
         "Right",
         "correct",
-        "Questions with the right option or, of those without options, the right words.",
+        "Questions with the right option or, if they have no options, the right words.",
     ),
     "mra": MetricForm(
         "MRA",
         "mra",
-        "Mean relative accuracy of numbers: the share of ten tolerances, 50 to 5 %, that are kept.",
+        "Mean relative accuracy of numbers: the share of ten tolerances, 50 to 5 %, that the "
+        "number meets.",
     ),
     "within_one": MetricForm(
-        "Off by one at most", "within_one", "Numbers that are right, or one more or one less."
+        "Off by one at most", "within_one", "Numbers that are right or off by one."
     ),
     "number_right": MetricForm("Right numbers", "number_right", "Numbers that are right."),
     "mae": MetricForm(
         "Mean absolute error",
         "error",
-        "How far numbers are from the right ones. An answer without a number counts as 0.",
+        "Mean distance from the right number. An answer without a number counts as 0.",
         "error",
     ),
     "relative_mae": MetricForm(
@@ -198,14 +199,14 @@ METRICS: Mapping[str, MetricForm] = {
     "above_chance": MetricForm(
         "Accuracy above chance",
         "above_chance",
-        "Right questions less those that guessing gets, over all less those; 0 is chance.",
+        "(right - expected by guessing) / (all - expected by guessing); 0 is chance.",
         "above_chance",
     ),
     "etf1": MetricForm(
         "Effective F1",
         "etf1",
-        "F1 of windows matched one to one, the mean over IoU 0.3, 0.5 and 0.7; 0 where their "
-        "number is not right.",
+        "F1 of windows matched one to one, averaged over IoU 0.3, 0.5 and 0.7; 0 if their number "
+        "is wrong.",
     ),
     "count_right": MetricForm(
         "Number of windows", "count_right", "Answers with the right number of windows."
@@ -214,7 +215,7 @@ METRICS: Mapping[str, MetricForm] = {
     "tf1_at_0.5": MetricForm("F1, IoU ≥ 0.5", "tf1_at_0.5", "F1 of matched windows at 0.5."),
     "tf1_at_0.7": MetricForm("F1, IoU ≥ 0.7", "tf1_at_0.7", "F1 of matched windows at 0.7."),
     "f1": MetricForm(
-        "F1", "f1", "F1 of the answered windows, the mean over IoU 0.1, 0.3, 0.5 and 0.7."
+        "F1", "f1", "F1 of the answered windows, averaged over IoU 0.1, 0.3, 0.5 and 0.7."
     ),
     "f1_at_0.1": MetricForm("F1, IoU ≥ 0.1", "f1_at_0.1", "F1 of the answered windows at 0.1."),
     "f1_at_0.3": MetricForm("F1, IoU ≥ 0.3", "f1_at_0.3", "F1 of the answered windows at 0.3."),
@@ -232,24 +233,24 @@ METRICS: Mapping[str, MetricForm] = {
     "accuracy_at_iop_0.5": MetricForm(
         "Accuracy at IoP ≥ 0.5",
         "correct_at_iop_0.5",
-        "The option is right, and half or more of the answered span is in the true one.",
+        "The option is right, and at least half of the answered span is inside the right one.",
     ),
     "miop": MetricForm(
         "mIoP",
         "iop",
-        "The share of the answered span that is in the true one, averaged over questions.",
+        "The share of the answered span that is inside the right one, averaged over questions.",
     ),
     "iop_at_0.3": MetricForm(
         "IoP ≥ 0.3",
         "iop_at_0.3",
-        "Questions with 30 % or more of the answered span in the true one.",
+        "Questions with at least 30 % of the answered span inside the right one.",
     ),
     "iop_at_0.5": MetricForm(
         "IoP ≥ 0.5",
         "iop_at_0.5",
-        "Questions with half or more of the answered span in the true one.",
+        "Questions with at least half of the answered span inside the right one.",
     ),
-    "accuracy": MetricForm("Accuracy", "correct", "Questions whose right option was chosen."),
+    "accuracy": MetricForm("Accuracy", "correct", "Questions with the right option."),
     "accuracy_at_iou_0.5": MetricForm(
         "Accuracy at IoU ≥ 0.5",
         "correct_at_iou_0.5",
@@ -258,7 +259,7 @@ METRICS: Mapping[str, MetricForm] = {
     "exact_match": MetricForm(
         "Exact match",
         "exact_match",
-        "Answers that are the reference word for word, case and punctuation apart.",
+        "Answers equal to the reference, ignoring case and punctuation.",
     ),
     "miou": MetricForm(
         "mIoU",
@@ -282,7 +283,7 @@ METRICS: Mapping[str, MetricForm] = {
         "Questions whose spans share 70 % or more of what they cover together.",
     ),
 }
-_UNION_NOTE = " All windows of the answer and all right ones count, each merged (`windows: union`)."
+_UNION_NOTE = " All windows of the answer and all right ones are merged before (`windows: union`)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,7 +393,10 @@ def read_scoring(
     if {"union_spans", "covered"} <= set(kinds):
         raise top.error("overlap: iop takes one window; leave out `windows: union`", "overlap")
     if words["chance"] is not None and (words["answers"] or mapping.group is not None):
-        raise top.error("chance: needs one right option a question, each by itself", "chance")
+        raise top.error(
+            "chance: needs one right option for each question, and no `group`",
+            "chance",
+        )
     if row_kinds.takes_judge and words["numbers"] is not None:
         raise top.error("numbers: a judge scores words; use `exact` instead of `open`", "numbers")
     if row_kinds.is_mixed and judge is not None:

@@ -160,9 +160,7 @@ def _add_right_option(options: Block, columns: ColumnMap) -> None:
     if right is None:
         return
     if "answer" in columns:
-        raise options.error(
-            "options.right is the answer already; leave out columns.answer", "right"
-        )
+        raise options.error("options.right is the answer; leave out columns.answer", "right")
     columns["answer"] = right
 
 
@@ -272,7 +270,7 @@ def _check_facets(top: Block, kind_columns: set[str], facets: Sequence[str]) -> 
     for name in facets:
         if name in our_columns:
             raise top.error(
-                f"facets: {name!r} is a column of ours; map a facet of another name", "facets"
+                f"facets: {name!r} is one of Reelbench's columns; rename the facet", "facets"
             )
 
 
@@ -323,7 +321,7 @@ def _units_of_columns(top: Block, columns: ColumnMap) -> dict[str, str | None]:
         key = f"{column}_unit"
         units[key] = top.text(key)
         if units[key] is not None and column not in columns:
-            raise top.error(f"{key}: there is no columns.{column}", key)
+            raise top.error(f"{key}: columns.{column} is missing", key)
     return units
 
 
@@ -337,8 +335,7 @@ def _read_answer_spans(top: Block, row_kinds: RowKinds) -> AnswerSpans:
         raise top.error(f"answer_spans: a {row_kinds.kind} benchmark has no spans", "answer_spans")
     if unites != (word == "union"):
         raise top.error(
-            f"answer_spans: {word}: all spans of an answer count with `windows: union`, and only "
-            "with it",
+            f"answer_spans: {word} goes with `windows: union` only, and `windows: union` with it",
             "answer_spans",
         )
     return cast("AnswerSpans", word)

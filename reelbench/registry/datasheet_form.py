@@ -6,16 +6,16 @@ FILE = "datasheet.md"
 LIMITATIONS = "Limitations"
 
 _QUESTIONS = {
-    LIMITATIONS: "what these questions can't tell, and who should not use them",
-    "Motivation": "who made the data set, for what, and who paid for it",
-    "Composition": "what a row is, how many there are, what is missing, and whether people can be "
-    "recognised",
+    LIMITATIONS: "what these questions can't measure, and who should not use them",
+    "Motivation": "who made the dataset, for what purpose, and who paid for it",
+    "Composition": "what a row is, how many there are, what is missing, and whether people can "
+    "be identified",
     "Collection": "where the videos and the questions are from, who wrote or labelled them, and "
     "when",
     "Preprocessing": "what was left out, corrected or converted",
     "Uses": "what it has been used for, and what it should not be used for",
-    "Distribution": "how it is passed on, under which licence, and what holds for the videos",
-    "Maintenance": "who looks after it, how errors are reported, and whether it will change",
+    "Distribution": "how it is distributed, under which licence, and what applies to the videos",
+    "Maintenance": "who maintains it, how errors are reported, and whether it will change",
 }
 """Section -> what belongs in it."""
 

@@ -133,8 +133,8 @@ def _check(document: Mapping[str, Any]) -> None:
     for name in _names(document):
         if not _NAME.fullmatch(name):
             raise InputError(
-                f"the name {name[:_SHOWN_NAME]!r} has other signs than letters, digits, spaces "
-                "and _ . -"
+                f"the name {name[:_SHOWN_NAME]!r} has characters other than letters, digits, "
+                "spaces and _ . -"
             )
     if not re.match(r"https?://|$", document.get("homepage") or ""):
         raise InputError("homepage is not an address that begins with https://")
@@ -142,12 +142,12 @@ def _check(document: Mapping[str, Any]) -> None:
     our_folder = rf"{re.escape(our_room())}(\.\w+)*:\w+"
     if judge["prompts"] and not re.fullmatch(our_folder, judge["prompts"]):
         shown_prompts = judge["prompts"][:_SHOWN_NAME]
-        raise InputError(f"judge.prompts is {shown_prompts!r}, which is not one of ours")
+        raise InputError(f"judge.prompts is {shown_prompts!r}, which is not one of Reelbench's")
     for task in document.get("tasks") or ():
         options: dict[str, Any] = task.get("options") or {}
         if task.get("prompt") or options.get("locate"):
             name = str(task.get("name"))[:_SHOWN_NAME]
-            raise InputError(f"task {name} names a file, which no result brings")
+            raise InputError(f"task {name} names a file, which a result doesn't contain")
 
 
 def _check_sizes(document: Mapping[str, Any]) -> None:

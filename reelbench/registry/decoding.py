@@ -100,7 +100,9 @@ class Answering:
             name, _, value = part.partition("=")
             fields[name] = value
         if head != "options" or len(fields) != len(parts):
-            raise InputError(f"answering {text!r}: give options[:norm=…,over=…,span=…], each once")
+            raise InputError(
+                f"answering {text!r}: give options[:norm=…,over=…,span=…], each at most once"
+            )
         for name, value in fields.items():
             if value not in _VALUES.get(name, ()):
                 choices = [f"{field}={'|'.join(values)}" for field, values in _VALUES.items()]
@@ -134,11 +136,12 @@ def check(task: TaskSpec, candidates: Candidates | None, answering: Answering | 
     if task.options is None:
         if answering is not None:
             raise InputError(
-                f"{task.name}: its answers are written, so it can't be answered by {answering}"
+                f"{task.name}: its answers are free text, so they can't be chosen by {answering}"
             )
         return
     (answering or Answering()).for_task(task)
     if candidates is not None:
         raise InputError(
-            f"{task.name}: its options are scored and nothing is written, so it has no {candidates}"
+            f"{task.name}: its options are scored and no text is written, so there are no "
+            f"{candidates}"
         )

@@ -170,7 +170,7 @@ def _add_benchmark(spec: BenchmarkSpec) -> BenchmarkSpec:
         if known_spec.file != spec.file and common_names:
             where = known_spec.file or known_spec.package
             raise InputError(
-                f"{spec.file}: {min(common_names)!r} is a name of {where} too; choose another id"
+                f"{spec.file}: {min(common_names)!r} is also a name in {where}; choose another id"
             )
     specs_by_id = {**specs(), spec.id: spec}
     _registry = replace(registry(), specs=dict(sorted(specs_by_id.items())))

@@ -168,7 +168,7 @@ def read_errata(spec: BenchmarkSpec, split: str) -> Errata | None:
         key = (erratum.split, erratum.id)
         if key in known_places:
             raise InputError(
-                f"{erratum.where}: the id {erratum.id!r} has an erratum already, at "
+                f"{erratum.where}: the id {erratum.id!r} already has an erratum, at "
                 f"{known_places[key]}; keep one of them"
             )
         known_places[key] = erratum.where
@@ -190,7 +190,7 @@ def _parse_erratum(spec: BenchmarkSpec, line: Any, where: str) -> Erratum:  # no
             raise InputError(f"{where}: unknown key {key!r}; there are {', '.join(_KEYS)}")
     for key in ("id", *_STATED):
         if not _is_text(line.get(key)):
-            raise InputError(f"{where}: {key} is missing, or no text")
+            raise InputError(f"{where}: {key} is missing or not text")
     changes: dict[str, Any] = {}
     if "answer" in line:
         changes["answer"] = _answer(spec, line["answer"], where)
@@ -218,7 +218,7 @@ def _split_of_line(spec: BenchmarkSpec, line: Mapping[str, Any], where: str) -> 
 
 def _answer(spec: BenchmarkSpec, answer: Any, where: str) -> str:  # noqa: ANN401 - any JSON value
     if spec.row_kind == "span":
-        raise InputError(f"{where}: {spec.id} asks for spans, so it is span that is corrected")
+        raise InputError(f"{where}: {spec.id} asks for spans, so correct `span`")
     if not isinstance(answer, str) or not answer.strip():
         form = "a letter" if spec.asks_choice else "a text"
         raise InputError(f"{where}: answer is {answer!r}, expected {form}")

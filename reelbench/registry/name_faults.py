@@ -48,7 +48,7 @@ def id_faults(field: str, name: str) -> Iterator[str]:
     for sign in name:
         if _is_foreign_sign(sign):
             code = code_point(sign)
-            yield f"{field} is {name!r}; {sign!r} ({code}) passes for a sign of ASCII, write that"
+            yield f"{field} is {name!r}; {sign!r} ({code}) looks like an ASCII character; write that"
             break
     for letter, mark in pairwise(name):
         # A letter that usually has a mark is one character with it.
@@ -81,14 +81,15 @@ def text_faults(field: str, text: str) -> Iterator[str]:
     if not text.strip():
         yield f"{field} is blank"
     elif len(text) > LONGEST:
-        yield f"{field} has {len(text)} characters, at most {LONGEST} are taken"
+        yield f"{field} has {len(text)} characters; the maximum is {LONGEST}"
     elif character is not None:
-        yield f"{field} has the character {code_point(character)}, which can't be seen"
+        yield f"{field} has the character {code_point(character)}, which is invisible"
     elif text != " ".join(text.split()):
-        yield f"{field} is {text!r}; leave out the spaces at its ends and the double ones"
+        yield f"{field} is {text!r}; remove leading, trailing and double spaces"
     elif text != usual_text:
         yield (
-            f"{field} is {text!r}, which has other forms of usual characters; write {usual_text!r}"
+            f"{field} is {text!r}, which has unusual variants of common characters; write "
+            f"{usual_text!r}"
         )
 
 
@@ -124,7 +125,7 @@ def _script_fault(word: str) -> str:
         first = foreign_letters[0]
         script_names = ", ".join(sorted(scripts)).lower()
         code = code_point(first)
-        return f"has {first!r} ({code}, {script_names}), which passes for another there"
+        return f"has {first!r} ({code}, {script_names}), which looks like another letter"
     if _JAMO.search(word) or _PASS_FOR_ASCII.issuperset(foreign_letters):
         return "looks like Latin letters or signs and is not"
     return ""

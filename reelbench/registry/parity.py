@@ -73,7 +73,7 @@ def sentence(comparison: Parity, titles: Mapping[str, str]) -> str:
         number_texts.append(text)
     commit = comparison.commit[:12]
     scorer = f"{comparison.scorer} of {comparison.repository} at {commit}"
-    result = "the same numbers as ours" if are_equal else "other numbers than ours"
+    result = "the same numbers as ours" if are_equal else "different numbers from ours"
     answers = f"on {comparison.n:,} answers ({comparison.answers})"
     text = f"The owners' scorer ({scorer}) gives {result} {answers}: {'; '.join(number_texts)}"
     if not are_equal:

@@ -80,7 +80,7 @@ def preset(name: str) -> PresetRecord:
     path = Path(name)
     if not path.is_file():
         raise InputError(
-            f"--preset {name!r}: no such file, nor a preset; there are {', '.join(our_presets)}"
+            f"--preset {name!r}: neither a file nor a preset; there are {', '.join(our_presets)}"
         )
     return _parse_preset(path.stem, read_mapping(read_text(path), str(path)), str(path))
 

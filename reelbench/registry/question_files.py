@@ -51,7 +51,7 @@ class QuestionIds:
             lines = map(str.strip, read_text(path).splitlines())
             ids = [line for line in lines if line]
         if not ids:
-            raise InputError(f"{path}: no id in it; give one a line")
+            raise InputError(f"{path}: no id in it; give one id per line")
         return cls(frozenset(ids))
 
     def write(self, path: Path) -> None:
@@ -80,7 +80,7 @@ def _ids_of_json(path: Path | str) -> list[str]:
         question_id = entry.get("id") if is_object(entry) else entry
         if not is_id(question_id):
             raise InputError(
-                f"{path}: {entry!r} is not an id, nor an object with one; give an id a line"
+                f"{path}: {entry!r} is not an id or an object with one; give one id per line"
             )
         ids.append(str(question_id))
     return ids
@@ -138,7 +138,7 @@ class QuestionCues:
         """Read a file. InputError names the line that is wrong."""
         texts = _read_texts(path, "id", "cue", blank=True)
         if not texts:
-            raise InputError(f"{path}: no cues in it, so nothing would be asked")
+            raise InputError(f"{path}: it has no subtitles, so nothing would be shown")
         cue_by_id = {question_id: cue for (question_id,), cue in texts.items()}
         return cls(cue_by_id, sha256_of(path))
 

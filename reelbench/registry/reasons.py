@@ -63,14 +63,14 @@ class Reason(StrEnum):
         "submission",
         False,
         True,
-        "no answer, and no reason for it",
+        "no answer, and no reason given",
     )
     CUT_OFF = (
         "cut_off",
         "model",
         False,
         False,
-        "a limit on the output ended the answer before anything readable",
+        "the output limit ended the answer before anything readable",
         _CUT_OFF_ADVICE,
     )
     REFUSED = (
@@ -86,8 +86,8 @@ class Reason(StrEnum):
         "model",
         False,
         False,
-        "the server ended the answer for a reason that isn't known here, and it can't be read",
-        "can't be read and are not scored: the server ended them for a reason unknown here",
+        "the server ended the answer for an unknown reason, and it can't be read",
+        "can't be read and are not scored: the server ended them for an unknown reason",
     )
     MEDIA_NOT_SEEN = (
         "media_not_seen",
@@ -102,7 +102,7 @@ class Reason(StrEnum):
         "model",
         False,
         False,
-        "the server counted fewer tokens than the words need, or one number for all: it was cut",
+        "the server counted too few tokens for the text, or the same number for all: it was cut",
         _CUT_ADVICE,
     )
     MODEL_FAILED = (
@@ -155,7 +155,7 @@ class Reason(StrEnum):
         "judge",
         True,
         False,
-        "the judge's server does not take this request",
+        "the judge's server does not accept this request",
     )
     JUDGE_PENDING = (
         "judge_pending",
@@ -164,7 +164,7 @@ class Reason(StrEnum):
         True,
         "the judge's reply is pending in a batch",
     )
-    JUDGE_NOT_DRAWN = "judge_not_drawn", "judge", True, False, "not in the sample that was judged"
+    JUDGE_NOT_DRAWN = "judge_not_drawn", "judge", True, False, "not in the judged sample"
     SCORER_FAILED = (
         "scorer_failed",
         "scorer",

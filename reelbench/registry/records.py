@@ -54,22 +54,22 @@ class SourceRecord(Record):
     location: str = Field(
         description="Repository, URL, or file name (never a private path's parents)."
     )
-    revision: str | None = absent("Commit as resolved; null where there is none.")
+    revision: str | None = absent("The resolved commit; null if there is none.")
     unpinned: Omittable[bool] = Field(
         default=False,
-        description="True where the benchmark's file pins no commit: the first use's was taken.",
+        description="True if the benchmark's file pins no commit: the commit of the first use.",
     )
-    fingerprint: str = Field(description="sha256 of the upstream bytes and the reader's version.")
+    fingerprint: str = Field(description="SHA-256 of the upstream bytes and the reader's version.")
 
 
 class ErrataRecord(Record):
     """The errata of the split that were applied."""
 
     sha256: Digest | None = absent(
-        "Over the rows' ids and what becomes of each; null where right answers are secret."
+        "Hash of the rows' ids and what is done with each; null if the right answers are secret."
     )
-    left_out: Count = Field(description="Number of rows that they leave out.")
-    corrected: Count = Field(description="Number of rows whose answer or span they correct.")
+    left_out: Count = Field(description="Number of rows that are left out.")
+    corrected: Count = Field(description="Number of rows with a corrected answer or span.")
 
     def __str__(self) -> str:
         text = f"{self.left_out} left out, {self.corrected} corrected"
@@ -84,19 +84,18 @@ class BenchmarkRecord(Record):
     split: Name
     source: SourceRecord
     questions_sha256: Omittable[Digest | None] = absent(
-        "Over id, question, options and answer of the split's rows, in any order and from any "
-        "file; absent where not all are known.",
+        "Hash of the id, question, options and answer of the split's rows, whatever their order "
+        "and file; absent if not all are known.",
     )
     scoring_sha256: Digest = Field(
-        description="Over what makes scores of answers: kinds, metrics, the judge's criteria and "
+        description="Hash of what determines scores: kinds, metrics, the judge's criteria and "
         "scale."
     )
     errata: Omittable[ErrataRecord | None] = absent(
-        "The benchmark's errata, where they were applied; absent where it had none, or they were "
-        "ignored."
+        "The benchmark's errata, if they were applied; absent if it had none or they were ignored."
     )
     declaration: Omittable[dict[str, Plain] | None] = absent(
-        "The benchmark itself, where a `benchmark.yaml` declares it: its metrics, facets and scale."
+        "The benchmark itself, if a `benchmark.yaml` declares it: its metrics, facets and scale."
     )
 
 
@@ -135,20 +134,22 @@ class About(Record):
 
     setting: Omittable[Setting | None] = None
     trained_on: Omittable[tuple[Name, ...] | None] = Field(
-        default=None, max_length=200, description="Names of data sets; a benchmark's id is one."
+        default=None, max_length=200, description="Names of datasets, such as a benchmark's id."
     )
     parameters: Omittable[float | None] = Field(
-        default=None, gt=0, le=LARGEST, description="Number of parameters, all of them."
+        default=None, gt=0, le=LARGEST, description="Total number of parameters."
     )
     organisation: Omittable[str | None] = None
     released: Omittable[Day | None] = absent("Year, month or day: 2025, 2025-09, 2025-09-23.")
     licence: Omittable[str | None] = None
-    weights: Omittable[Weights | None] = absent("Whether anybody can have the weights.")
+    weights: Omittable[Weights | None] = absent("Whether the weights are public.")
     links: Omittable[dict[Name, Name] | None] = Field(
         default=None, max_length=50, description="Name -> address."
     )
-    frames: Omittable[str | None] = absent("Frames that it was shown, where the run doesn't say.")
-    revision: Omittable[str | None] = absent("Commit or version, where the run doesn't say.")
+    frames: Omittable[str | None] = absent(
+        "Frames that it was shown, if the run doesn't record them."
+    )
+    revision: Omittable[str | None] = absent("Commit or version, if the run doesn't record it.")
 
 
 class ModelRecord(Record):
@@ -158,7 +159,7 @@ class ModelRecord(Record):
     revision: Name | None = None
     adapter: Name | None = None
     args: Free = Field(default_factory=dict)
-    about: Omittable[About | None] = absent("What people say of it; absent where they say nothing.")
+    about: Omittable[About | None] = absent("What the submitter says about it; absent if nothing.")
 
     @property
     def setting_stated(self) -> Setting | None:
@@ -175,12 +176,12 @@ class RankerRecord(Record):
     """The model that chose each answer among several candidates."""
 
     model: str
-    k: Count = Field(description="Candidates of the question with the most.")
+    k: Count = Field(description="Largest number of candidates of a question.")
     mode: Literal["pointwise", "listwise"]
     votes: Count = 1
     prompt_sha256: str
     sampling: Omittable[Free | None] = absent(
-        "Sent with every request (`temperature`, `seed`, …); absent where nothing was."
+        "Parameters sent with every request (`temperature`, `seed`, …); absent if there were none."
     )
 
 
@@ -189,7 +190,7 @@ class ReaderRecord(Record):
 
     model: Name
     prompt_sha256: str
-    extra: Omittable[Free | None] = absent("What else was sent with every request.")
+    extra: Omittable[Free | None] = absent("Further parameters sent with every request.")
 
 
 class MergedRecord(Record):
@@ -199,16 +200,18 @@ class MergedRecord(Record):
     """
 
     samples_sha256: str = Field(
-        description="Of the earlier result's samples, which says which result it was."
+        description="Hash of the earlier result's samples; it identifies that result."
     )
     only: str = Field(
-        description="Which were asked again: `cut_off`, `refused`, `unscored`, `unreadable`, "
-        "`disagree`, `other-judge`, or `ids`, those that a file named."
+        description="Which questions were asked again: `cut_off`, `refused`, `unscored`, "
+        "`unreadable`, `disagree`, `other-judge`, or `ids` (those listed in a file)."
     )
     asked_again: Count = Field(description="How many.")
-    generation: Free = Field(description="The earlier result's, by which the others were asked.")
+    generation: Free = Field(
+        description="The earlier result's settings, with which the other questions were asked."
+    )
     compared_with: Omittable[str | None] = absent(
-        "Of `disagree`, the other result's samples: a hash, as above."
+        "For `disagree`, the hash of the other result's samples."
     )
 
 
@@ -226,7 +229,7 @@ class PresetRecord(Record):
     about: Omittable[str | None] = None
     values: Annotated[dict[Name, PresetValue], Field(max_length=bounds.ENTRIES)]
     changed: Omittable[tuple[str, ...] | None] = absent(
-        "Values in whose place the user gave another; absent where none."
+        "Values that the user replaced; absent if none."
     )
 
     def get(self, name: str) -> Any:  # noqa: ANN401 - as the value is
@@ -257,52 +260,50 @@ class SettingsRecord(Record):
     frames_given: dict[Name, Count] = Field(
         default_factory=dict,
         max_length=bounds.FRAMES_GIVEN,
-        description="Number of frames that reached the model, repeats not counted -> items; "
-        "`unknown` for those where they couldn't be counted; empty where nothing is known.",
+        description="Number of frames that reached the model, not counting repeats -> items; "
+        "`unknown` if they couldn't be counted; empty if nothing is known.",
     )
     frames_unlike: Omittable[Counted | None] = absent(
-        "Items that were shown something else than was asked for: `frames` (others arrived), "
-        "`times` (a clip's clock told others than were shown, and the answer is a time); absent "
-        "where none.",
+        "Items that were not shown what was asked for: `frames` (other frames arrived), `times` "
+        "(a clip's clock gave other times than the frames have, and the answer is a time); "
+        "absent if none.",
     )
     audio: Omittable[Audio | None] = absent(
-        "What became of the videos' sound; absent where it follows from `frames`."
+        "How the videos' sound was handled; absent if `frames` says so."
     )
     label: Omittable[str | None] = absent(
-        "What the user says of how the answers were made and no other field can hold."
+        "What the user says about how the answers were made, if no other field fits."
     )
     candidates: Omittable[str | None] = absent(
-        "`beam:5`, `sample:5,t=0.7`, `file:5` (made elsewhere): answers to each question, of which "
-        "the first is scored unless a ranker chose; absent where there was one.",
+        "`beam:5`, `sample:5,t=0.7`, `file:5` (made elsewhere): several answers to each "
+        "question; the first is scored unless a ranker chose; absent if there was one answer.",
     )
     answering: Omittable[str | None] = absent(
-        "`options:norm=mean,over=sentence,span=predicted`: the likeliest option is the answer; "
-        "absent where the model wrote one.",
+        "`options:norm=mean,over=sentence,span=predicted`: the most likely option is the answer; "
+        "absent if the model wrote its answer.",
     )
     ranker: Omittable[RankerRecord | None] = absent(
-        "Who chose among the candidates; absent where the first is the answer."
+        "Who chose among the candidates; absent if the first is the answer."
     )
     reader: Omittable[ReaderRecord | None] = absent(
-        "Who read the answers that the grammar left unread; absent where nobody did."
+        "The model that read the answers that the grammar could not read; absent if none did."
     )
     language: Omittable[str | None] = absent(
-        "Language that the questions were put in; absent where it is their own."
+        "Language in which the questions were asked; absent if it is their original language."
     )
     merged: Omittable[MergedRecord | None] = absent(
-        "The result that the other answers are of, where only some questions were asked."
+        "The result that the other answers are from, if only some questions were asked."
     )
-    preset: Omittable[PresetRecord | None] = absent(
-        "The preset that it was asked by; absent where by none."
-    )
+    preset: Omittable[PresetRecord | None] = absent("The preset that was used; absent if none.")
     prompt_sha256: str | None = absent("Hash of our prompt file; null for answers made elsewhere.")
     generation: Free = Field(default_factory=dict)
     seed: int | None = Field(default=None, ge=-(2**63), le=2**64)
     run: Omittable[Annotated[int, Field(ge=1, le=LARGEST)] | None] = absent(
-        "Number of the run, where all was asked several times; absent where it was once."
+        "Number of the run, if all questions were asked several times; otherwise absent."
     )
     limit: float | None = absent("lmms-eval's --limit; a partial run is never ranked.")
     offset: Omittable[int | None] = absent(
-        "lmms-eval's --offset: how many questions it began after."
+        "lmms-eval's --offset: how many questions were skipped at the start."
     )
 
     @property
@@ -354,13 +355,13 @@ Breakdowns = dict[str, dict[str, Metrics]]
 class Marks(Record):
     """The marks that a judge's replies gave, by the request that brought them."""
 
-    all: Count = Field(description="Replies that gave a mark.")
+    all: Count = Field(description="Replies with a mark.")
     from_reasks: Count = Field(
-        description="Of these, replies to a second or third request, as the first gave none."
+        description="Of these, replies to a second or third request, when the first gave no mark."
     )
     by_schema: Count = Field(
-        description="Of these, replies to a request that carried the schema of its reply, which "
-        "makes any model give a mark."
+        description="Of these, replies to a request with a reply schema, which makes any model "
+        "give a mark."
     )
 
 
@@ -381,14 +382,19 @@ JUDGE_SETTINGS = frozenset(
 class JudgeRecord(Record):
     """The judge that was asked, the models that answered, and the cost."""
 
-    requested: Name = Field(description="The model asked; of a panel all of them, comma-separated.")
+    requested: Name = Field(
+        description="The requested model; for a panel all of them, separated by commas."
+    )
     renamed: Omittable[bool | None] = absent(
-        "True where it was asked by another name, a path say, which is filed nowhere: the keys of "
-        "its replies are of that one."
+        "True if it was asked under another name, such as a path, which is not recorded: the "
+        "keys of its replies are made with that name."
     )
     returned: Counted = Field(
         default_factory=dict,
-        description="Model id that the server returned -> replies; of a path its telling part.",
+        description=(
+            "Model id that the server returned (of a path, the part that names the model) -> "
+            "replies."
+        ),
     )
     url: str | None = absent("Host of the server; never a key, a user name or a query.")
     prompt: str = Field(
@@ -396,41 +402,41 @@ class JudgeRecord(Record):
     )
     prompt_sha256: str
     temperature: float | None = None
-    extra: Omittable[Free | None] = absent("What else was sent with every request.")
+    extra: Omittable[Free | None] = absent("Further parameters sent with every request.")
     structured: Omittable[Literal["always"] | None] = absent(
-        "`always` where each call carried the schema of its reply."
+        "`always` if every call had a reply schema."
     )
     votes: Count = 1
     vote_rule: Literal["single", "majority", "mean", "median"] = "single"
     calls: Count = 0
     cached: Count = 0
     kept_from: Omittable[str | None] = absent(
-        "When the first of the replies came that were kept before; absent where none was."
+        "When the first of the saved replies came; absent if none was used."
     )
     kept_to: Omittable[str | None] = absent("When the last of them came.")
     prompt_tokens: Count = 0
     completion_tokens: Count = 0
     reasoning_tokens: Omittable[Count | None] = absent(
-        "Of the completion tokens; absent where no server said."
+        "Part of the completion tokens; absent if no server reported it."
     )
     cached_tokens: Omittable[Count | None] = absent(
-        "Of the prompt tokens; absent where no server said."
+        "Part of the prompt tokens; absent if no server reported it."
     )
-    cost_usd: Amount | None = absent("Null where no price was given.")
+    cost_usd: Amount | None = absent("Null if no price was given.")
     marks: Omittable[Marks | None] = absent(
-        "How its marks came about; absent where none came from a re-ask."
+        "How many marks came from re-asking; absent if none did."
     )
     panel: Omittable[list[Self] | None] = absent(
-        "Each judge of a panel by itself; absent for one judge."
+        "Each judge of a panel; absent for a single judge."
     )
     panel_rule: Omittable[Literal["mean", "median"] | None] = absent(
-        "How the panel's scores become one; an item that not all could score has none."
+        "How the panel's scores are combined; an item that not all judges scored has no score."
     )
     agreement: Omittable[
         Annotated[dict[Name, float | None], Field(max_length=bounds.ENTRIES)] | None
     ] = absent("Criterion -> Krippendorff's alpha (ordinal) between the panel's judges.")
     metrics: Omittable[Metrics | None] = absent(
-        "Of a panel's judge: the judged metrics by its scores alone."
+        "For a judge of a panel: the judged metrics by its scores alone."
     )
 
 
@@ -441,36 +447,36 @@ class Counts(Record):
     scored: Count
     unscored: Counted = Field(default_factory=dict, description="Reason -> items.")
     parse_failed: Count = Field(
-        default=0, description="Scored as wrong because the answer could not be read."
+        default=0, description="Scored as wrong because the answer could not be parsed."
     )
     empty: Count = Field(default=0, description="Scored as wrong because the answer was empty.")
     media_missing: Count = Field(
         default=0,
-        description="Left out of the run because the video was not here; part of `unscored`.",
+        description="Not asked because the video was missing; part of `unscored`.",
     )
     missing: Count = Field(
         default=0, description="Ids of the references without a prediction; part of `unscored`."
     )
     unread_candidates: Omittable[Count] = Field(
         default=0,
-        description="Candidates that nothing readable was said of, where a ranker chose among "
-        "them.",
+        description="Candidates without a readable reply of the ranker, if a ranker chose.",
     )
     read_by_model: Omittable[Count] = Field(
         default=0,
-        description="Answers that the grammar left unread, and a reader found to state an option.",
+        description="Answers that only a reader, and not the grammar, found to state an option.",
     )
     extra: Count = Field(
-        default=0, description="Predicted ids that the references do not have; not part of `items`."
+        default=0,
+        description="Predictions for ids that the references don't have; not part of `items`.",
     )
     duplicate: Count = Field(
-        default=0, description="Predictions for an id that had one already; the last one counts."
+        default=0, description="Further predictions for the same id; the last one counts."
     )
     tags_without_question: Count = Field(
-        default=0, description="Tagged ids that no item has, where tags were given."
+        default=0, description="Ids in the tags file that no item has."
     )
     questions_without_tags: Count = Field(
-        default=0, description="Items that the tags leave out, where tags were given."
+        default=0, description="Items that are not in the tags file."
     )
 
 
@@ -508,54 +514,56 @@ class PriceRecord(Record):
 class AskedRecord(Record):
     """The source of the answers of a run of `ask`: replies and server."""
 
-    asked: Count = Field(description="Replies that this run asked for.")
-    kept: Count = Field(description="Replies that were there before.")
-    kept_from: str | None = absent("When the first of those came; null where there are none.")
+    asked: Count = Field(description="Replies that this run requested.")
+    kept: Count = Field(description="Replies that were saved before.")
+    kept_from: str | None = absent(
+        "When the first of the saved replies came; null if there are none."
+    )
     kept_to: str | None = absent("When the last of those came.")
     server: str = Field(description="Host of the server; never a key, a user name or a query.")
-    revision: str | None = absent("As `about` states it.")
+    revision: str | None = absent("As given by `about`.")
     served: Facts | None = absent(
-        "What the server's `/v1/models` says of the model (`id`, `root`, `owned_by`, "
-        "`max_model_len`), of paths their telling part; null where it says nothing.",
+        "What the server's `/v1/models` says about the model (`id`, `root`, `owned_by`, "
+        "`max_model_len`; of a path, the part that names the model); null if it says nothing.",
     )
     states: Omittable[Facts | None] = absent(
-        "What one's own server says of itself: `software`, `context` (tokens of a prompt and its "
-        "answer), `slots` (calls at a time), `takes_pictures`; absent where nothing."
+        "What a server of one's own says about itself: `software`, `context` (tokens of a prompt "
+        "and its answer), `slots` (calls at a time), `takes_pictures`; absent if it says nothing."
     )
     returned: Omittable[Counted | None] = absent(
-        "Model id that the server returned -> replies; of a path its telling part. Absent where it "
-        "returned none."
+        "Model id that the server returned (of a path, the part that names the model) -> "
+        "replies. Absent if it returned none."
     )
     in_flight: Omittable[Count | None] = absent(
-        "Most calls in flight at once; absent where none was."
+        "Maximum number of concurrent calls; absent if there were none."
     )
-    price: Omittable[PriceRecord | None] = absent("As `--llm-price` says; absent without it.")
+    price: Omittable[PriceRecord | None] = absent("As given by `--llm-price`; absent without it.")
     per_second: Omittable[Annotated[float, Field(ge=0)] | None] = absent(
-        "Replies that the server finished in a second, at the end; absent where unknown."
+        "Replies per second at the end of the run; absent if unknown."
     )
     rechecked: tuple[str, ...] = Field(
-        (), description="Questions asked once more, and answered as they were before."
+        (), description="Questions asked again as a check, with the same answer."
     )
     unlike: Omittable[tuple[str, ...] | None] = absent(
-        "Questions asked once more, and answered otherwise at first; absent where none was."
+        "Questions asked again as a check, with a different answer at first; absent if none."
     )
     firmly_unlike: Omittable[tuple[str, ...] | None] = absent(
-        "Of these, those answered otherwise four times, each time alike; absent where none was."
+        "Of these, questions with the same different answer four times; absent if none."
     )
     sent_instead: Omittable[
         Annotated[dict[Name, Name | None], Field(max_length=bounds.ENTRIES)] | None
     ] = absent(
-        "Setting of `generation` that the server refused -> what was sent in its place; null for "
-        "nothing. Absent where it took all."
+        "Setting of `generation` that the server refused -> what was sent instead; null for "
+        "nothing. Absent if it accepted all."
     )
     probed: Omittable[Count | None] = absent(
-        "Calls of two small questions with known pictures, made the first time that the server and "
-        "model are shown any; not among `asked`. Absent where none was made."
+        "Calls for two small test questions with known pictures, made the first time that this "
+        "server and model get pictures; not part of `asked`. Absent if none was made."
     )
     pictures: Omittable[Doubt | None] = absent(
-        "Why it is doubtful what the model saw of its pictures: `uncounted` (the server counts no "
-        "tokens), `misnamed` or `reordered` (the colours of small test pictures). Absent where "
-        "nothing is, and where none was shown."
+        "Why it is uncertain what the model saw of its pictures: `uncounted` (the server counts "
+        "no tokens), `misnamed` or `reordered` (the colours of small test pictures). Absent if "
+        "there is no doubt or no picture."
     )
 
     @property
@@ -568,27 +576,30 @@ class AskedRecord(Record):
 class ReadingRecord(Record):
     """The replies of a reader, and their cost."""
 
-    unread: Count = Field(description="Answers that it was asked about.")
+    unread: Count = Field(description="Answers that it was asked to read.")
     returned: Counted = Field(
         default_factory=dict,
-        description="Model id that the server returned -> replies; of a path its telling part.",
+        description=(
+            "Model id that the server returned (of a path, the part that names the model) -> "
+            "replies."
+        ),
     )
     url: str | None = absent("Host of the server; never a key, a user name or a query.")
     calls: Count = 0
     cached: Count = 0
     kept_from: Omittable[str | None] = absent(
-        "When the first of the replies came that were kept before; absent where none was."
+        "When the first of the saved replies came; absent if none was used."
     )
     kept_to: Omittable[str | None] = absent("When the last of them came.")
     prompt_tokens: Count = 0
     completion_tokens: Count = 0
     reasoning_tokens: Omittable[Count | None] = absent(
-        "Of the completion tokens; absent where no server said."
+        "Part of the completion tokens; absent if no server reported it."
     )
     cached_tokens: Omittable[Count | None] = absent(
-        "Of the prompt tokens; absent where no server said."
+        "Part of the prompt tokens; absent if no server reported it."
     )
-    cost_usd: Amount | None = absent("Null where no price was given.")
+    cost_usd: Amount | None = absent("Null if no price was given.")
 
 
 class Provenance(Record):
@@ -600,12 +611,12 @@ class Provenance(Record):
     date: str
     samples_sha256: str | None = None
     note: str | None = Field(default=None, max_length=bounds.NOTE)
-    asked: Omittable[AskedRecord | None] = absent("How answers were come by; absent but in `ask`.")
+    asked: Omittable[AskedRecord | None] = absent("How the answers were obtained; only with `ask`.")
     reading: Omittable[ReadingRecord | None] = absent(
-        "What reading by `settings.reader` took; absent where nobody read."
+        "What reading by `settings.reader` cost; absent without a reader."
     )
     defaults: Omittable[Annotated[dict[Name, Name], Field(max_length=bounds.ENTRIES)] | None] = (
-        absent("Option -> what a `reelbench.toml` set it to, where one did.")
+        absent("Option -> its value in `reelbench.toml`, for options set there.")
     )
 
 
@@ -622,9 +633,11 @@ class StatisticsRecord(Record):
 class MediaRecord(Record):
     """The videos that a run had, and their hash."""
 
-    sha256: str = Field(description="Of the keys of the videos it had, in order, a line each.")
+    sha256: str = Field(
+        description="Hash of the keys of the videos that were there, sorted, one per line."
+    )
     of: Count = Field(description="How many videos its questions are about.")
-    videos: list[str] = Field(description="The keys of those it had.")
+    videos: list[str] = Field(description="The keys of those that were there.")
 
 
 class Result(Record):
@@ -634,8 +647,8 @@ class Result(Record):
     benchmark: BenchmarkRecord
     data: Omittable[Data] = Field(
         default="unstated",
-        description="Whose rows were asked: `owners`, the benchmark's own bytes or rows; `own`, "
-        "somebody else's; `unstated` or absent, nobody knows.",
+        description="Whose rows were asked: `owners` (the benchmark's published bytes or rows), "
+        "`own` (somebody else's); `unstated` or absent: unknown.",
     )
     model: ModelRecord
     settings: SettingsRecord
@@ -648,7 +661,7 @@ class Result(Record):
     answers: int = Field(
         ge=-LARGEST, le=LARGEST, description="Version of the rules by which answers were read."
     )
-    media: MediaRecord = Field(description="Which videos it had.")
+    media: MediaRecord = Field(description="Which videos were there.")
     statistics: StatisticsRecord = Field(description="How the intervals were made.")
 
     @property
@@ -667,39 +680,37 @@ def check_result_version(document: Mapping[str, Any], file: Path) -> None:
 class JudgeReply(Record):
     """One reply of a judge, as it came, and what was read from it."""
 
-    judge: Omittable[str | None] = absent("Of a panel, the judge that was asked.")
-    criterion: str = Field(
-        description="The dimension asked about, or `score` where there is one question only."
-    )
+    judge: Omittable[str | None] = absent("In a panel, the judge that was asked.")
+    criterion: str = Field(description="The dimension, or `score` if there is only one question.")
     vote: Count = 0
     attempt: Count = 0
-    raw: str | None = Field(description="The reply's text; null where the server gave none.")
+    raw: str | None = Field(description="The reply's text; null if the server gave none.")
     score: int | None = Field(
-        ge=-LARGEST, le=LARGEST, description="The score in it, or null where it does not parse."
+        ge=-LARGEST, le=LARGEST, description="The score in it, or null if it can't be parsed."
     )
     model: str | None = absent("Model id that the server returned.")
     key: str = Field(description="The reply's key in the cache.")
     turn_tokens: Omittable[bool] = Field(
         default=False,
-        description="The answer has tokens that open a turn of a chat; they were broken before it "
-        "was sent.",
+        description="The answer contained chat-template tokens; they were defused before it was "
+        "sent.",
     )
     by_schema: Omittable[bool] = Field(
         default=False,
-        description="It answers a re-ask that carried the schema of its reply.",
+        description="It is the reply to a second request, which had a reply schema.",
     )
 
 
 class ReaderReply(Record):
     """The reply of a reader about one answer, as it came."""
 
-    raw: str | None = Field(description="The reply's text; null where the server gave none.")
+    raw: str | None = Field(description="The reply's text; null if the server gave none.")
     model: str | None = absent("Model id that the server returned.")
     key: str = Field(description="The reply's key in the cache.")
     turn_tokens: Omittable[bool] = Field(
         default=False,
-        description="The answer has tokens that open a turn of a chat; they were broken before it "
-        "was sent.",
+        description="The answer contained chat-template tokens; they were defused before it was "
+        "sent.",
     )
 
 
@@ -727,11 +738,11 @@ class Answer(Record):
     id: Name
     video: Name = Field(description="Media key; questions on one video are resampled together.")
     prediction: Prediction = absent(
-        "As the model or the submission gave it; null where there is none."
+        "As the model or the submission gave it; null if there is none."
     )
     parsed: dict[str, Any] | None = absent(
-        "What was read from the prediction: `answer`, `span`; of an open answer its `text` without "
-        "reasoning, or null where that is the prediction as it stands.",
+        "What was read from the prediction: `answer`, `span`; for an open answer its `text` "
+        "without reasoning, or null if that equals the prediction.",
     )
     target: dict[str, Any] = Field(
         description="`text`, or `answer` and `spans`, by the benchmark's kinds."
@@ -742,44 +753,43 @@ class Answer(Record):
         default_factory=dict, description="Facet -> the item's labels, in order."
     )
     frame_timestamps: list[Amount] | None = absent(
-        "Seconds; null where the model sampled by itself."
+        "Seconds; null if the model sampled the frames itself."
     )
-    frame_padding: Count = Field(
-        default=0, description="How many of the last frames repeat the one before them."
-    )
+    frame_padding: Count = Field(default=0, description="How many of the last frames are repeats.")
     frame_times_told: Omittable[list[Amount] | None] = absent(
-        "Seconds that a clip's clock gave its frames, where they are others than "
-        "`frame_timestamps`; absent where these were told, or none.",
+        "Seconds that a clip's clock gave its frames, if they differ from `frame_timestamps`; "
+        "otherwise absent.",
     )
     frames_arrived: Omittable[Count | Literal["unknown"] | None] = absent(
-        "Frames that reached the model, repeats counted, where they were others than handed over; "
-        "`unknown` where they couldn't be counted; absent where they were the same.",
+        "Frames that reached the model, counting repeats, if they differ from those sent; "
+        "`unknown` if they couldn't be counted; otherwise absent.",
     )
     subtitles: Omittable[Count | None] = absent(
-        "Lines of subtitles that stood before the question, 0 where there were none for its "
-        "frames; absent where none were asked for.",
+        "Lines of subtitles before the question, 0 if there were none for its frames; absent if "
+        "subtitles were off.",
     )
     tokens: Omittable[Counted | None] = absent(
-        "What the server counted for the answer: `prompt`, `completion`, and of these `cached`, "
-        "`reasoning`; absent where it did not say.",
+        "Tokens that the server counted: `prompt`, `completion`, and of these `cached`, "
+        "`reasoning`; absent if it didn't report them.",
     )
     seconds: Omittable[Amount | None] = absent(
-        "From sending the question to the answer's last byte; absent where not measured."
+        "From sending the question to the answer's last byte; absent if not measured."
     )
     candidates: Omittable[list[str] | None] = absent(
-        "All answers, in order, where there were several; the prediction is among them."
+        "All answers, in order, if there were several; the prediction is one of them."
     )
     option_scores: Omittable[list[OptionScore] | None] = absent(
-        "Of each option, in order, where their likelihood chose; `parsed.answer` follows."
+        "Log-likelihood of each option, in order, if that chose the answer; `parsed.answer` "
+        "follows."
     )
     ranker_replies: Omittable[list[list[str | None]] | None] = absent(
-        "Where a ranker chose among the candidates, its replies: of each candidate those of each "
-        "vote, or in listwise mode one list with those of each vote; null where none came.",
+        "The ranker's replies, if one chose among the candidates: for each candidate one per "
+        "vote, or in listwise mode one list with one per vote; null if none came.",
     )
 
     read_by: Omittable[ReaderReply | None] = absent(
-        "The reply of a reader that was asked which option the prediction states, as the grammar "
-        "read none; `parsed.answer` follows."
+        "The reply of the reader that was asked which option the prediction states, because the "
+        "grammar found none; `parsed.answer` follows."
     )
 
     @property
@@ -827,7 +837,7 @@ class Sample(Answer):
 
     # A line of a file that was written without secrets: it is not searched for them again.
     prediction: Any = Field(
-        description="As the model or the submission gave it; null where there is none."
+        description="As the model or the submission gave it; null if there is none."
     )
     state: State
     scores: dict[str, Score] = Field(

@@ -10,9 +10,7 @@ QUESTION = Column(name="question", dtype="string", description="The question as 
 LANGUAGE = Column(
     name="language", dtype="string", description="Language of the question, as a BCP-47 tag."
 )
-SPLIT = Column(
-    name="split", dtype="string", description="The split that the row is from, as asked for."
-)
+SPLIT = Column(name="split", dtype="string", description="The split that the row is from.")
 
 TEXT_ANSWER = Column(name="answer", dtype="string", description="Reference answer.")
 OPTIONS = Column(
@@ -27,8 +25,8 @@ SPAN = Column(
     name="span",
     dtype="list<float64>",
     unit="s",
-    description="Start and end of the part of the video that answers the question, and so on where "
-    "there are several; empty if hidden.",
+    description="Start and end of the part of the video that answers the question; several parts "
+    "follow one another; empty if hidden.",
 )
 
 _ALL = (ID, VIDEO, QUESTION, LANGUAGE)
@@ -47,7 +45,7 @@ FPS = Column(
     name="fps",
     dtype="float64",
     unit="1/s",
-    description="Frames a second, in which spans are counted.",
+    description="Frames per second, if spans are counted in frames.",
 )
 REASONING = Column(
     name="reasoning",
@@ -62,8 +60,8 @@ ASKED = Column(
 GROUP = Column(
     name="counts_with",
     dtype="list<string>",
-    description="Of items that count together: the group, its rule (all, quadratic, chain or "
-    "gate), the item's level in it.",
+    description="For items that are scored together: the group, its rule (all, quadratic, chain "
+    "or gate), and the item's level in it.",
 )
 ALSO = Column(
     name="also_right",
@@ -79,12 +77,12 @@ CLIP = Column(
 VIDEOS = Column(
     name="videos",
     dtype="list<string>",
-    description="Media keys of all videos that are shown, where these are several.",
+    description="Media keys of all videos that are shown, if there are several.",
 )
 PICTURES = Column(
     name="pictures",
     dtype="list<string>",
-    description="Paths of pictures that are shown after the video; empty where there are none.",
+    description="Paths of pictures that are shown after the video; empty if there are none.",
 )
 
 RUBRIC = Column(

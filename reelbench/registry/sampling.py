@@ -63,15 +63,15 @@ _CHOICES = {
 _EXCLUDED = (
     (
         {"as": "images", "audio": "keep"},
-        "pictures have no sound: as=images and audio=keep exclude each other",
+        "pictures have no sound: as=images can't go with audio=keep",
     ),
     (
         {"times": "text", "audio": "keep"},
-        "pictures have no sound: times=text and audio=keep exclude each other",
+        "pictures have no sound: times=text can't go with audio=keep",
     ),
     (
         {"times": "text", "as": "clip"},
-        "a clip has its own time line: times=text and as=clip exclude each other",
+        "a clip has its own times: times=text can't go with as=clip",
     ),
 )
 _FIELD_BY_OPTION = {
@@ -200,7 +200,7 @@ class FrameSampling:
         """
         part = f"the part {start:g} to {end:g} s of the video, which the question is about,"
         if end <= start:
-            raise InputError(f"{part} is of no length")
+            raise InputError(f"{part} has no length")
         if self.kind not in ("uniform", "fps"):
             raise InputError(f"{part} can't be shown with frames {self}: give uniform:N or fps:F")
         number = self.frames or 0
@@ -303,7 +303,9 @@ class FrameSampling:
             case "none":
                 positions = np.arange(0)
             case "native":
-                raise ValueError("native sampling is the model's own: there is nothing to pick")
+                raise ValueError(
+                    "native sampling is left to the model: there are no frames to choose"
+                )
         return positions
 
     def frames_asked(self, timeline: Timeline) -> int:

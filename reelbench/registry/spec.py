@@ -180,8 +180,8 @@ class JudgeSpec(Declared):
         if self.successor is None:
             return f"{self.default_model} is the paper's"
         return (
-            f"{self.successor} is the successor of the paper's judge, {self.default_model}, by "
-            "which the published numbers were made"
+            f"{self.successor} is the successor of the paper's judge, {self.default_model}, which "
+            "the published numbers are from"
         )
 
 
@@ -411,7 +411,7 @@ class BenchmarkSpec(Declared):
     columns: tuple[Column, ...] = ()  # columns beside those of the row kind and the facets
     splits: dict[Split, SplitSpec]
     default_split: Split
-    mini_note: str = "a dozen rows written for Reelbench, with clips made on first use"
+    mini_note: str = "a dozen rows written for Reelbench, with clips that are made on first use"
     package: str = ""
     """Import name of the package of its code, prompts and mini data. Empty for a file's."""
     file: str = ""  # the `benchmark.yaml` that declares it; prompts and mini rows lie beside it
@@ -465,7 +465,7 @@ class BenchmarkSpec(Declared):
             return Path(self.file).parent
         if not self.package:
             raise InputError(
-                f"{self.id}: a result alone declares it here; name its benchmark.yaml, or the "
+                f"{self.id}: only a result declares it here; name its benchmark.yaml, or the "
                 "folder in REELBENCH_BENCHMARKS"
             )
         return Path(next(iter(import_module(self.package).__path__)))
@@ -514,7 +514,7 @@ class BenchmarkSpec(Declared):
         super().__post_init__()
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.id):
             raise InputError(
-                f"{self.id}: an id is lower-case letters, digits and _, a letter first"
+                f"{self.id}: an id is lower-case letters, digits and _, beginning with a letter"
             )
         if self.version < 1:
             raise InputError(f"{self.id}: version is {self.version}; versions begin at 1")
@@ -544,7 +544,7 @@ class BenchmarkSpec(Declared):
         if len(set(names)) != len(names):
             raise InputError(f"{self.id}: a metric's name occurs twice: {names}")
         if self.metrics and self.primary.in_unit.lower_is_better:
-            raise InputError(f"{self.id}: {self.primary.name} is an error, and can't rank")
+            raise InputError(f"{self.id}: {self.primary.name} is an error, which can't rank")
         columns: list[str] = []
         for kind in self.kinds:
             if kind not in SCORING_KINDS:

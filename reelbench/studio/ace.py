@@ -167,7 +167,7 @@ def rank(
     with bar(f"ranking by {ranker.model.model}", len(cases)) as show:
         runner = Runner([asker], show)
         replies = loop.run(runner.results(cases, ask_all))
-    runner.check("of the ranker's replies are lacking", "the ranker gave no reply")
+    runner.check("of the ranker's replies are missing", "the ranker gave no reply")
     ids = [case.id for case in cases]
     return dict(zip(ids, replies, strict=True)), asker.tally
 
@@ -189,7 +189,7 @@ class Enhancement:
         self.chosen: dict[str, int] = {}
         """The index of the chosen candidate, by question id."""
         self.k = 0
-        """Candidates of the question with the most."""
+        """Largest number of candidates of a question."""
         for case in cases:
             count = len(case.candidates)
             replies = self.replies[case.id]

@@ -58,19 +58,19 @@ class SplitShares:
             is_name = _SPLIT_NAME.fullmatch(name) and not name.startswith("mini")
             if not is_name or name in shares:
                 raise InputError(
-                    f"--split {text}: expected NAME=SHARE, such as test=0.2, "
-                    "each name once and none mini"
+                    f"--split {text}: expected NAME=SHARE, such as test=0.2; use a name once, and "
+                    "not mini"
                 )
             try:
                 shares[name] = float(share)
             except ValueError:
                 raise InputError(
-                    f"--split {text}: {share!r} is no share; expected one between 0 and 1"
+                    f"--split {text}: {share!r} is not a share; expected a number between 0 and 1"
                 ) from None
         in_range = all(0 < share <= 1 for share in shares.values())
         if not in_range or sum(shares.values()) > 1 + _SLACK:
             raise InputError(
-                f"--split {' '.join(texts)}: shares are above 0, and 1 together at most"
+                f"--split {' '.join(texts)}: shares must be above 0 and add up to at most 1"
             )
         return cls(shares)
 
@@ -102,7 +102,7 @@ class SplitShares:
             splits.append(free_names[0])
         if videos < len(splits):
             raise InputError(
-                f"{number_of(videos, 'video')} can't be parted into {len(splits)} splits "
+                f"{number_of(videos, 'video')} can't be split into {len(splits)} splits "
                 f"({', '.join(splits)})"
             )
         counts: dict[str, int] = {}

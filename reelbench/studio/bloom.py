@@ -73,7 +73,7 @@ def read_level(reply: str) -> int:
     name = match[2]
     level_name = LEVELS[level - 1]
     if name is not None and name.capitalize() != level_name:
-        raise UnreadableError(f"level {level} is {level_name}, and the reply says {name}")
+        raise UnreadableError(f"level {level} is {level_name}, but the reply says {name}")
     return level
 
 

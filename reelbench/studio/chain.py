@@ -95,7 +95,7 @@ class ChainPrompts(PromptFiles):
         roles = record_of(_Roles, document, where).roles
         names = [role.name for role in roles]
         if len(set(names)) < len(names):
-            raise InputError(f"{where}: a role's name occurs twice; there are {', '.join(names)}")
+            raise InputError(f"{where}: two roles have the same name; there are {', '.join(names)}")
         for role in roles:
             self.text(role.prompt)
         return roles

@@ -450,7 +450,7 @@ def _trace_lines(path: Path, video: str | None) -> Iterator[Line]:
                 name = line["video"]
             except (ValueError, LookupError, TypeError):
                 raise InputError(
-                    f"{where}: not a line of a chain's trace; is the file whole?"
+                    f"{where}: not a line of a chain's trace; is the file complete?"
                 ) from None
             if video is None:
                 video = name

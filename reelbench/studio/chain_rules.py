@@ -26,11 +26,13 @@ class SourceRules:
         default="video", metadata={"help": "Drop the video of a longer event, or only the event."}
     )
     least_coverage: float = field(
-        default=0.6, metadata={"help": "Minimum share of the video that its events cover."}
+        default=0.6, metadata={"help": "Minimum share of the video that its events must cover."}
     )
     coverage: Literal["sum", "union"] = field(
         default="sum",
-        metadata={"help": "How the cover is counted: lengths added up, or overlaps once."},
+        metadata={
+            "help": ("How coverage is counted: event lengths added up, or overlaps counted once.")
+        },
     )
     gap: float = field(
         default=10.0,
@@ -52,7 +54,8 @@ class SourceRules:
     whole_tolerance: float = field(
         default=0.0,
         metadata={
-            "help": "A window that lacks no more at either end is the whole clip, and dropped."
+            "help": "A window within this distance of both ends of the clip counts as the whole "
+            "clip and is dropped."
         },
     )
     most_windows: int = field(
@@ -94,8 +97,8 @@ class Cuts:
     not_causal: Literal["sequential", "drop"] = field(
         default="sequential",
         metadata={
-            "help": "An event beside a query that doesn't cause it, or follow from it: ask "
-            "for its order, or drop it."
+            "help": "An event near a query, neither its cause nor its effect: ask for their "
+            "order, or drop it."
         },
     )
     verified_from: int = field(
@@ -138,18 +141,18 @@ class GateRules:
     duplicate_from: float = field(
         default=0.6,
         metadata={
-            "help": "Least share of words that near-duplicates have in common (Jaccard, of "
+            "help": "Minimum share of words that near-duplicates have in common (Jaccard, of "
             "content words)."
         },
     )
     supported_from: Literal["partly", "fully"] = field(
-        default="partly", metadata={"help": "Least support of an answer that is kept."}
+        default="partly", metadata={"help": "Minimum support for an answer to be kept."}
     )
     blind_orders: int = field(
         default=3,
         metadata={
-            "help": "Orders of the options in which a question is asked blind; "
-            "right in all drops it.",
+            "help": "Number of option orders in which a question is asked without the video. It "
+            "is dropped if all are answered right.",
             "min": 1,
         },
     )

@@ -95,7 +95,7 @@ class DiscussionOptions(StageOptions):
 
     def __post_init__(self) -> None:
         if self.questions < 1 or self.rounds < 1:
-            raise InputError("--questions and --rounds are whole numbers from 1 up")
+            raise InputError("--questions and --rounds must be whole numbers of at least 1")
 
 
 class _Turn(NamedTuple):
@@ -169,7 +169,7 @@ class Discussion:
             return
         if video.context is None:
             raise InputError(
-                f"--from: {video.name} has no context, which a discussion goes on from"
+                f"--from: {video.name} has no context, which a discussion needs to start"
             )
         material = self._material_of_role(talk, role)
         messages = self.prompts.messages(role.prompt, material, questions=self.options.questions)
@@ -312,8 +312,8 @@ def _check_roles(roles: Sequence[Role]) -> None:
     """
     if len(roles) < _LEAST_ROLES:
         raise InputError(
-            "roles.yaml: a discussion takes two roles or more; "
-            "the first one writes, the others review"
+            "roles.yaml: a discussion needs at least two roles; the first one writes, the others "
+            "review"
         )
     material_names = {*DATA, *(role.name for role in roles)}
     for role in roles:
@@ -499,8 +499,8 @@ async def run(
         if unnumbered:
             settings["paired_by_order"] = unnumbered
             setup.on_note(
-                f"{unnumbered} videos' last questions came without numbers: "
-                "they keep the first ones' by order"
+                f"{unnumbered} videos' final questions came without numbers: they were matched to "
+                "the first ones by order"
             )
         # Both in MovieCORE's own shape.
         first_sets = [(talk.video, talk.first) for talk in talks]

@@ -136,8 +136,7 @@ def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
         video.context = context or None
         if video.name in videos:
             raise InputError(
-                f"{where}: the video {video.name!r} occurs twice; "
-                "the file must have each video once"
+                f"{where}: the video {video.name!r} occurs twice; list each video once"
             )
         videos[video.name] = video
     if not videos:
@@ -153,7 +152,7 @@ def _read_folder(path: Path) -> list[Any]:
         if not isinstance(entry, dict) or "global" not in entry:
             raise InputError(
                 f'{file}: has no "global"; '
-                "a folder of videos holds MovieChat's annotations and no others"
+                "a folder of videos may hold only MovieChat's annotations"
             )
         # Without `info`, a file is called after its video.
         entries.append({"video": file.stem, **entry})

@@ -17,7 +17,7 @@ class StageRecord(Record):
     name: str
     entered: Count = Field(alias="in")
     passed: Count = Field(alias="out")
-    dropped: dict[str, int] = Field(description="Reason -> how many.")
+    dropped: dict[str, int] = Field(description="Reason -> number.")
 
 
 class TokensRecord(Record):
@@ -55,7 +55,7 @@ class AcrossTimeRecord(Record):
     with_both_spans: int = Field(
         alias="known",
         ge=0,
-        description="Questions with a span of their own and one of their answer.",
+        description="Questions with a span for the question and one for the answer.",
     )
     identical: int = Field(ge=0, description="Of these, both spans are the same.")
     contained: int = Field(ge=0, description="One span lies within the other: not across time.")
@@ -77,12 +77,12 @@ class FunnelRecord(Record):
     """The content of `funnel.json`: the stages of a chain, its calls and their cost."""
 
     stages: tuple[StageRecord, ...]
-    calls: int = Field(ge=0, description="Replies that this run asked for.")
-    cached: int = Field(ge=0, description="Replies that were there.")
+    calls: int = Field(ge=0, description="Replies that this run requested.")
+    cached: int = Field(ge=0, description="Replies that were saved before.")
     tokens: TokensRecord
     models: dict[str, RoleRecord]
     thresholds: dict[str, int | float | str | None] = Field(
-        description="Where what is kept was parted from the rest."
+        description="The thresholds that separate what is kept from the rest."
     )
     settings: dict[str, int | float | bool | str | tuple[str, ...] | None]
     prompts: dict[str, str] = Field(description="File -> sha256.")
@@ -97,11 +97,11 @@ class FunnelRecord(Record):
         default=None, description="`make moments`."
     )
     per_1000_kept: Omittable[CostRecord | None] = Field(
-        default=None, description="Null without prices and people's time."
+        default=None, description="Null if prices or people's time are unknown."
     )
     edited_after: Omittable[tuple[str, ...] | None] = Field(
         default=None,
-        description="Stages whose file people changed before the chain went on from it.",
+        description="Stages whose file people changed before the chain continued from it.",
     )
     made_by: Omittable[Literal["machine"] | None] = Field(
         default=None, description="`make tags`: who made the tags."

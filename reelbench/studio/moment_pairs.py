@@ -419,7 +419,7 @@ def mini_test(
         count = min(number, len(places))
         if count < number:
             questions = number_of(count, "question")
-            note(f"mini test: {category} has {questions}, all in it")
+            note(f"mini test: {category} has only {questions}; all are in it")
         generator = random.Random(f"{seed}|{category}")  # noqa: S311 - no secret
         drawn_places += generator.sample(places, count)
     return [rows[place] for place in sorted(drawn_places)]

@@ -112,7 +112,7 @@ def _read_captions(path: Path, document: dict[str, Any]) -> list[Captioned]:
         if len(timestamps) != len(sentences):
             raise InputError(
                 f"{where} has {len(timestamps)} timestamps and {len(sentences)} sentences; "
-                "expected as many of both"
+                "expected equal numbers"
             )
         events: list[Event] = []
         for (start, end), sentence in zip(timestamps, sentences, strict=True):
@@ -132,7 +132,7 @@ def _read_queries(path: Path, entries: list[Any]) -> list[Query]:
         queries.append(query)
     ids = {query.id for query in queries}
     if len(ids) < len(queries):
-        raise InputError(f"{path}: a qid occurs twice; the file must have each query once")
+        raise InputError(f"{path}: a qid occurs twice; list each query once")
     return queries
 
 

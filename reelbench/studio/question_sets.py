@@ -244,8 +244,8 @@ def read_run(folder: Path) -> MadeRun:
     funnel_path = folder / "funnel.json"
     if not paths or not funnel_path.is_file():
         raise InputError(
-            f"{folder}: has no funnel.json beside {' or '.join(FILES.values())}; "
-            "give a chain's --out"
+            f"{folder}: has no funnel.json next to {' or '.join(FILES.values())}; give a chain's "
+            "--out"
         )
     funnel = record_of(FunnelRecord, read_json(funnel_path), str(funnel_path))
     path = paths[0]

@@ -61,7 +61,7 @@ class TagManual(_Part):
     def _has_cogmes_labels(self) -> Self:
         labels = {name: tuple(component.labels) for name, component in self.components.items()}
         if labels != COMPONENTS:
-            raise ValueError(f"components have not CogME's labels, in its order: {COMPONENTS}")
+            raise ValueError(f"components must be CogME's labels in CogME's order: {COMPONENTS}")
         for example in self.examples:
             tags_of(example.model_dump(), "an example")
         return self

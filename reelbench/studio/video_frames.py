@@ -40,11 +40,12 @@ class VideoFrames:
             self.sampling = self.sampling.as_images()
         if not self.sampling.decodes:
             raise InputError(
-                f"--frames: {frames} takes no frames; give some, like uniform:16,as=images"
+                f"--frames: {frames} shows no frames; give some, such as uniform:16,as=images"
             )
         if self.sampling.subs != "none":
             raise InputError(
-                f"--frames: {frames}: subtitles go to a model under test alone; leave subs=file out"
+                f"--frames: {frames}: subtitles are only for a model under test; leave out "
+                "subs=file"
             )
         self._library = Library(spec, split or spec.default_split, media)
         self._decoders = asyncio.Semaphore(os.cpu_count() or 1)

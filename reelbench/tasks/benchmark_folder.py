@@ -286,7 +286,7 @@ def refuse_existing_folder(folder: Path) -> None:
 def _check_request(request: NewBenchmark, folder: Path) -> None:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", request.name):
         raise InputError(
-            f"{request.name}: an id is lower-case letters, digits and _, a letter first"
+            f"{request.name}: an id is lower-case letters, digits and _, beginning with a letter"
         )
     refuse_existing_folder(folder)
     if file_patterns.is_pattern(request.rows.name) and not request.rows.exists():

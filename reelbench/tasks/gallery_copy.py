@@ -26,7 +26,9 @@ def copy_from_gallery(new_id: str, like: str, folder: Path) -> None:
         advice = f"did you mean {close[0]!r}?" if close else "`reelbench list --gallery` shows them"
         raise InputError(f"--like {like}: is not in the gallery; {advice}")
     if re.fullmatch(r"[a-z][a-z0-9_]*", new_id) is None:
-        raise InputError(f"{new_id}: an id is lower-case letters, digits and _, a letter first")
+        raise InputError(
+            f"{new_id}: an id is lower-case letters, digits and _, beginning with a letter"
+        )
     refuse_existing_folder(folder)
     source = gallery.folder() / like
     with replacing_folder(folder) as new_folder:

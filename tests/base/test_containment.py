@@ -122,7 +122,7 @@ def refused(outer, folder):
         untouched(outer),
         pytest.raises(
             InputError,
-            match=r"is outside|leads out|is not beside|is not a file's name|expected moviecore",
+            match=r"is outside|leads out|is not next to|is not a file's name|expected moviecore",
         ),
     ):
         used(folder)

@@ -26,7 +26,7 @@ def test_render_says_where_the_card_is_and_what_is_not_counted(reelbench, tmp_pa
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"{tmp_path / 'card' / 'README.md'}\n"
     assert (
-        "Not counted, because not on this machine: train, test; `reelbench data fetch moviecore`"
+        "Not counted, because the data is not on this machine: train, test; `reelbench data fetch moviecore`"
         in done.stderr
     )
     assert {path.name for path in (tmp_path / "card").iterdir()} == {"README.md", "eval.yaml"}

@@ -275,7 +275,7 @@ def test_a_folder_of_a_served_models_name_changes_nothing(reelbench, tmp_path):
 @pytest.mark.parametrize(
     ("model", "line"),
     [
-        ("gpt\u0430", "passes for another there"),
+        ("gpt\u0430", "looks like another letter"),
         ("-m", "begins with a hyphen"),
         ("m" * 201, "at most 200 are taken"),
         ("reelbench/mine", "is for Reelbench's own baselines"),

@@ -129,7 +129,7 @@ def test_without_a_judge_the_hint_repeats_what_was_typed(reelbench, tmp_path):
     before, hint = done.stderr.split("to finish: ")
     assert (
         "12 answers await a judge, and none was named (gpt-6-luna is the successor of the paper's "
-        "judge, gpt-4o-mini-2024-07-18, by which the published numbers were made); " in before
+        "judge, gpt-4o-mini-2024-07-18, which the published numbers are from); " in before
     )
     hint = hint.splitlines()[0]
     assert hint.startswith("reelbench score moviecore --predictions")

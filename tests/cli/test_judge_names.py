@@ -87,7 +87,7 @@ def test_a_renamed_judge_is_asked_again_by_the_name_that_was_sent(scoring, reelb
         (("--judge", "/home/ada"), "--judge-name NAME"),
         (("--judge", "/a/q,/b/q"), "--judge-name NAME,NAME tells them apart"),
         (("--judge", "a,b", "--judge-name", "x"), "1 for 2 of --judge"),
-        (("--judge", "gpt\u0430"), "passes for another there"),
+        (("--judge", "gpt\u0430"), "looks like another letter"),
         (("--judge", "m", "--judge-name", "a + b"), "would make it pass for other judges"),
     ],
 )

@@ -88,7 +88,7 @@ def test_a_card_is_rendered_without_network_and_data(name, tmp_path, monkeypatch
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     text = render(name, tmp_path, counted=False)["README.md"].decode()
-    assert "rendered without the data" in text
+    assert "made without the data" in text
     assert "## Statistics\n\nNot counted" in text
 
 

@@ -139,7 +139,7 @@ def test_people_s_text_and_metadata_stay(hub, pushed, told):
     repo.commit({"README.md": edited}, "edit by hand")
     assert pushed().done == "unchanged"
     assert readme(repo) == edited
-    assert any("'limitations' was edited by hand and is kept" in note for note in told.notes)
+    assert any("'limitations' was edited by hand and was kept" in note for note in told.notes)
 
 
 def test_where_the_user_is_not_the_owner_a_pull_request_is_offered_once(hub, pushed, monkeypatch):
@@ -269,7 +269,9 @@ def test_rows_beside_a_configuration_of_the_owners_get_a_name_of_their_own(hub, 
 
 def test_the_owners_data_file_of_the_same_name_is_not_overwritten(hub, pushed):
     repo = hub.add(REPO, {"README.md": "# Films\n", "data/val.parquet": b"theirs"})
-    with pytest.raises(InputError, match=r"has data/val.parquet already, not from Reelbench"):
+    with pytest.raises(
+        InputError, match=r"already has data/val.parquet, which is not from Reelbench"
+    ):
         pushed("rextime", with_data=True)
     assert repo.files()["data/val.parquet"] == b"theirs"
     pushed("rextime")

@@ -43,7 +43,7 @@ def test_lengths_are_counted_in_their_units():
     assert by_title["Questions per video"].values == (1, 2)
     assert by_title["Length of the answer's span"].values == (20, 50)
     assert by_title["Length of the answer's span"].unit == "s"
-    assert by_title["Share of the video that the span takes"].values == (20, 50)
+    assert by_title["Span, as a share of the video"].values == (20, 50)
     assert by_title["Length of the video"].values == (40, 100), "a video counts once"
     assert "Characters per question" not in by_title
 

@@ -216,7 +216,7 @@ def test_a_name_that_heads_a_column_or_a_folder_is_a_word(name, run, tmp_path):
     for part in ("metrics", "tasks"):
         declaration = copy.deepcopy(document["benchmark"]["declaration"])
         declaration[part][0]["name"] = name
-        with pytest.raises(InputError, match="other signs than letters"):
+        with pytest.raises(InputError, match="characters other than letters"):
             declared_benchmark(json.dumps(declaration))
 
 

@@ -36,8 +36,8 @@ def renamed(tamper, folder, name, revision=None):
     [
         ("", "model.id is blank"),
         (" ", "model.id is blank"),
-        ("org/model ", "leave out the spaces"),
-        ("org/a  b", "leave out the spaces"),
+        ("org/model ", "remove leading, trailing and double spaces"),
+        ("org/a  b", "remove leading, trailing and double spaces"),
         (".", "a part of which is empty or only dots"),
         ("..", "a part of which is empty or only dots"),
         ("../../etc/passwd", "a part of which is empty or only dots"),
@@ -61,7 +61,7 @@ def renamed(tamper, folder, name, revision=None):
         ("\u043erg/model", "cyrillic, latin"),  # a Cyrillic o
         ("org/gpt\u30fc4", "katakana-hiragana"),  # the mark of a long vowel in Japanese
         ("\u043e\u0440\u0435/model", "looks like Latin letters"),  # all Cyrillic
-        ("org/mode\u0131", "passes for another"),  # a dotless i
+        ("org/mode\u0131", "looks like another"),  # a dotless i
         ("qwen/Qwen2\u4e00VL", "cjk, latin"),  # one, for a dash
         ("acme\u30cehonest", "katakana, latin"),  # no, for a slash
         ("openai/gpt-\u0417.5", "looks like Latin letters or signs"),  # a Cyrillic z, for a three

@@ -65,7 +65,7 @@ def test_a_reply_that_does_not_read_is_asked_again_with_the_error():
         sent = [call.body["messages"] for call in server.calls]
         assert sent[1][:1] == sent[0]
         assert sent[1][1] == {"role": "assistant", "content": "I'd say blue."}
-        assert "does not end in one whole JSON object" in sent[1][2]["content"]
+        assert "does not end in one complete JSON object" in sent[1][2]["content"]
         assert "name: Field required" in sent[2][-1]["content"]
         again, tally = run(server, lambda a: a.ask(said("Which?"), colour, again=told))
         assert (again.value, tally.calls, len(server.calls)) == (asked.value, 0, 3)
@@ -287,14 +287,14 @@ def test_a_cache_that_cant_be_written_ends_the_work_before_another_call(monkeypa
     ("reply", "problem"),
     [
         (None, "empty or was cut short"),
-        ("", "whole JSON object"),
+        ("", "complete JSON object"),
         ('{"name": "a", "name": "b"}', "once each"),
         ('{"name": "a"} or {"name": "b"}?', "two whole JSON objects that differ"),
         ('{"name": 3}', "name: Input should be a valid string"),
         ('{"name": "a", "x": 1}', "x: Extra inputs"),
-        ('{"name": ' + "[" * 5000 + "]" * 5000 + "}", "whole JSON object"),
-        ('{"name": ' + "9" * 5000 + "}", "whole JSON object"),
-        ("{" * 150_000 + "}", "whole JSON object"),
+        ('{"name": ' + "[" * 5000 + "]" * 5000 + "}", "complete JSON object"),
+        ('{"name": ' + "9" * 5000 + "}", "complete JSON object"),
+        ("{" * 150_000 + "}", "complete JSON object"),
         ('{"name": "' + "x" * 300_000 + '"}', "longer than"),
     ],
 )

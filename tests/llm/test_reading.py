@@ -33,7 +33,7 @@ def test_an_object_is_read_whole_whatever_its_texts_hold(text, frame):
     "reply", ["```", "``````", "```json\n```", '```{"text": "a"', "a {text} c"]
 )
 def test_what_does_not_end_in_an_object_is_not_read(reply):
-    with pytest.raises(UnreadableError, match="does not end in one whole JSON object"):
+    with pytest.raises(UnreadableError, match="does not end in one complete JSON object"):
         read_model(reply, Said)
 
 
@@ -41,7 +41,10 @@ def test_what_does_not_end_in_an_object_is_not_read(reply):
 def test_a_string_that_never_ends_is_read_in_one_pass(unit):
     # Looked for anew from every quote, as it was, its end takes 10^10 steps: minutes, where a pass
     # takes 10^5.
-    with one_pass(), pytest.raises(UnreadableError, match="does not end in one whole JSON object"):
+    with (
+        one_pass(),
+        pytest.raises(UnreadableError, match="does not end in one complete JSON object"),
+    ):
         read_model('{"text"' + (unit * 90_000)[:180_000], Said)
 
 

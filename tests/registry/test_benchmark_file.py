@@ -153,7 +153,7 @@ BROKEN = [
     (
         "kind: choice",
         "kind: choice\nprompt: ask.txt",
-        "line 3: prompt: ask.txt is not beside this file",
+        "line 3: prompt: ask.txt is not next to this file",
     ),
     (
         "{file: rows.jsonl}",

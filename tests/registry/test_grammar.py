@@ -224,7 +224,7 @@ def test_the_judge_is_told_further_answers_and_what_to_look_for(tmp_path, monkey
         (f"{CHOICE}parts: {{id: '{{a}}{{b}}'}}\n{COLUMNS}", "with something between them"),
         (
             f"{CHOICE}options: {{right: a, wrong: b}}\n{COLUMNS}",
-            "line 4: options.right is the answer already",
+            "line 4: options.right is the answer",
         ),
         (f"{CHOICE}columns: {{id: {{always: }}}}\n", "columns.id.always is missing"),
         (f"{CHOICE}columns: {{id: {{column: x}}}}\n", "columns.id: expected `{always: TEXT}` or"),

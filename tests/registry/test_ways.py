@@ -73,12 +73,12 @@ def test_what_is_not_an_answering_says_what_is(text, why):
 def test_a_task_is_asked_in_ways_of_its_own_only():
     scored, written = (discovery.find_task(name)[1] for name in ("rextime_options", "rextime"))
     with pytest.raises(
-        InputError, match="rextime: its answers are written, so it can't be answered by options:"
+        InputError, match="rextime: its answers are free text, so they can't be chosen by options:"
     ):
         check(written, None, Answering())
     with pytest.raises(
         InputError,
-        match="rextime_options: its options are scored and nothing is written, so it has no beam",
+        match="rextime_options: its options are scored and no text is written, so there are no beam",
     ):
         check(scored, Candidates("beam", 5), None)
     check(scored, None, None)

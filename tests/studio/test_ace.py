@@ -393,7 +393,7 @@ def test_what_is_unread_is_asked_again_with_the_error_counted_and_if_all_is_a_fa
     with JudgeServer(lambda _: Answer("a fine answer")) as server:
         done = ask(reelbench, server, *where, "--keep-going")
         assert done.returncode == 1, done.stderr
-        assert "no reply of the ranker could be read" in done.stderr.splitlines()[-1]
+        assert "none of the ranker's replies could be read" in done.stderr.splitlines()[-1]
         second = next(call for call in server.calls if len(call.body["messages"]) == 4)
         assert second.body["messages"][:2] in [call.body["messages"] for call in server.calls]
         assert second.body["messages"][2] == {"role": "assistant", "content": "a fine answer"}
@@ -463,7 +463,8 @@ def test_a_model_in_this_process_runs_to_its_end(reelbench, tmp_path):
     found = json.loads(done.stdout)
     assert (found["chosen"], found["unparsed"], found["not_first"]) == ({"a": 0}, 2, 0)
     assert (
-        "no reply of the ranker could be read, so each choice is the first candidate" in done.stderr
+        "none of the ranker's replies could be read, so the first candidate is always the choice"
+        in done.stderr
     )
     absent = reelbench("ace", "--candidates", path, "--llm", f"hf:{tmp_path / 'absent'}")
     assert (absent.returncode, absent.stderr.count("\n")) == (2, 1), absent.stderr

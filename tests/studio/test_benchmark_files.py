@@ -67,7 +67,7 @@ class TestSplits:
             SplitShares.parse(given.split())
 
     def test_one_video_can_not_be_parted(self):
-        with pytest.raises(InputError, match="1 video can't be parted into 2 splits"):
+        with pytest.raises(InputError, match="1 video can't be split into 2 splits"):
             SplitShares.parse(["test=0.2"]).split_videos(["v", "v"])
 
 

@@ -600,7 +600,7 @@ def test_a_mini_test_takes_all_of_a_small_category_and_says_so():
     rows = [{"qid": n, "category": "sequential" if n < 2 else "cause-effect"} for n in range(20)]
     drawn = mini_test(rows, 5, 0, said.append)
     assert Counter(row["category"] for row in drawn) == {"sequential": 2, "cause-effect": 5}
-    assert said == ["mini test: sequential has 2 questions, all in it"]
+    assert said == ["mini test: sequential has only 2 questions; all are in it"]
 
 
 def test_what_1000_questions_cost_as_the_paper_counts_it():

@@ -585,7 +585,7 @@ def test_parity_is_on_record_and_each_difference_is_explained():
         "numbers": {"accuracy": {"theirs": 49.74, "ours": 50, "difference": 0.26}},
     }
     said = sentence(Parity.model_validate(other), {"accuracy": "Accuracy"})
-    assert "other numbers than ours on 4,996 answers" in said
+    assert "different numbers from ours on 4,996 answers" in said
     assert said.endswith("Accuracy = 49.74 and 50 (theirs and ours). The difference: two rows.")
     for one in found:
         for number in one["numbers"].values():

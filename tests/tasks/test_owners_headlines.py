@@ -108,7 +108,7 @@ def test_new_says_which_key_makes_a_facet_and_shows_it(tmp_path):
 def test_a_mean_over_labels_of_two_kinds_says_what_it_is_of(tmp_path):
     head = CHOICE.replace("kind: choice", "kind: {column: sort, mc: choice, words: exact}")
     folder = choice_rows(tmp_path / "b", f"{head}primary: {{macro: task}}\n", TASKS)
-    line = "of two kinds of questions, accuracy is of one alone; of: right is the mean over all"
+    line = "there are two kinds of questions, and accuracy is for one of them only; `of: right` is the mean over all"
     assert line in str(run("check", folder, "--no-media").exception)
 
 
@@ -269,10 +269,10 @@ def test_an_error_has_an_interval_and_no_greatest_value(tmp_path):
 @pytest.mark.parametrize(
     ("keys", "line"),
     [
-        ("numbers: mae\nprimary: mae\n", "mae is an error, lower where answers are better"),
+        ("numbers: mae\nprimary: mae\n", "mae is an error, for which lower is better"),
         (
             "numbers: mae\nfacets: [kind]\nprimary: {macro: kind, of: mae}\n",
-            "primary.of: mae is an error, and tables rank upwards",
+            "primary.of: mae is an error, and tables rank from the highest",
         ),
     ],
 )
@@ -312,8 +312,11 @@ def test_below_chance_is_below_zero(tmp_path):
 @pytest.mark.parametrize(
     ("keys", "line"),
     [
-        ("answers: any\n", "chance: needs one right option a question, each by itself"),
-        ("group: {by: part, rule: all}\n", "chance: needs one right option a question"),
+        (
+            "answers: any\n",
+            "chance: needs one right option for each question, and no `group`",
+        ),
+        ("group: {by: part, rule: all}\n", "chance: needs one right option for each question"),
         ("primary: {macro: task}\n", "above_chance is not a plain mean over questions"),
     ],
 )

@@ -126,8 +126,8 @@ def ace(
     check_judged(outcomes)
     if all(document["unparsed"] == document["candidates"] for document in documents):
         raise ReelbenchError(
-            f"{ranker.model.model}: no reply of the ranker could be read, "
-            "so each choice is the first candidate"
+            f"{ranker.model.model}: none of the ranker's replies could be read, so the first "
+            "candidate is always the choice"
         )
 
 

@@ -73,7 +73,7 @@ class IsolationOptions:
     right: Annotated[
         bool,
         typer.Option(
-            "--right", help="Also tag right answers, counted apart: are their reasons right?"
+            "--right", help="Also tag right answers, counted separately: is their reasoning right?"
         ),
     ] = False
     skip_failed: Annotated[
@@ -346,9 +346,9 @@ def report(
 
     unique = [Folder(path) for path in dict.fromkeys(folders)]
     if people and len(unique) > 1:
-        raise InputError("--people: is compared with one diagnosis; give one DIR")
+        raise InputError("--people compares people with one diagnosis; give one DIR")
     if only is not None and len(unique) < 2:  # noqa: PLR2004
-        raise InputError("--round: holds two diagnoses against each other; give two DIRs")
+        raise InputError("--round compares two diagnoses; give two DIRs")
     agreement = None
     if people:
         agreement = _agreement_with_people(unique[0], people)
@@ -364,8 +364,8 @@ def _agreement_with_people(diagnosis: "Folder", files: list[Path]) -> dict[str, 
     reviews = kinds.read(files)
     if reviews.kind != "nodes":
         raise InputError(
-            f"{files[0]}: is of a page that asks {reviews.kind}; "
-            "--people takes files of --ask nodes"
+            f"{files[0]}: comes from a page of --ask {reviews.kind}; --people takes files of "
+            "--ask nodes"
         )
     codes, still_open, alpha = evidence.NODES.settled_codes(reviews)
     with_tagger = tagger_agreement(judged_steps(diagnosis), codes)
@@ -438,7 +438,7 @@ def _write_and_show_reports(
         if people is not None:
             document["people"] = people
         console.write_json(document)
-    console.note(f"open {out} in a browser; {reports.PICTURE} beside it draws the errors by round")
+    console.note(f"open {out} in a browser; {reports.PICTURE} next to it shows the errors by round")
 
 
 def _show_people(people: dict[str, Any]) -> None:
@@ -446,16 +446,16 @@ def _show_people(people: dict[str, Any]) -> None:
     first = people["first_errors"]
     same = people["same"]
     people_of_curve = from_papers("diagnosis")["people_agree"]
-    title = f"The tagger beside {people['people']} people, {people['nodes']} nodes"
+    title = f"The tagger and {people['people']} people, {people['nodes']} nodes"
     table = console.table(title, "", "#value", "#n")
     table.add_row("says the same", _percent_with_interval(same["value"], same["ci95"]), "")
-    table.add_row("the same in CURVE, D.3 (60 questions)", f"{people_of_curve:.1%}", "")
+    table.add_row("agreement in CURVE, D.3 (60 questions)", f"{people_of_curve:.1%}", "")
     table.add_row("Cohen's kappa", _kappa_text(people["kappa"]), "")
     table.add_row(
         "first error found", _percent_with_interval(first["found"]), str(first["erroneous"])
     )
     table.add_row(
-        "no error, none seen", _percent_with_interval(first["cleared"]), str(first["correct"])
+        "no error, none found", _percent_with_interval(first["cleared"]), str(first["correct"])
     )
     table.add_row("F1 (ProcessBench)", _percent_with_interval(first["f1"]), "")
     console.show(table)
@@ -573,10 +573,11 @@ def _show_pair(agreement: dict[str, Any], differences: dict[str, Any]) -> None:
     questions = differences["questions"]
     if differences["shares"] is None:
         console.note(
-            f"shares of errors are not compared: of {questions} shared questions one has no error"
+            f"shares of errors are not compared: one run has no error in the {questions} shared "
+            "questions"
         )
         return
-    title = f"Shares of errors in the {questions} questions that both lost"
+    title = f"Shares of errors in the {questions} questions that both got wrong"
     table = console.table(title, "label", "#a", "#b", "#a - b", "#95 %")
     for label, share in differences["shares"].items():
         table.add_row(

@@ -96,7 +96,7 @@ class ChainOptions(MakeOptions):
         typer.Option(
             "--until",
             metavar="STAGE",
-            help="Stop after a stage and write DIR/STAGE.jsonl, which may be edited.",
+            help="Stop after a stage and write DIR/STAGE.jsonl, which you may edit.",
         ),
     ] = None
     start_after: Annotated[
@@ -133,7 +133,7 @@ class ChainOptions(MakeOptions):
         if self.start_after is None:
             if path is None:
                 raise InputError(
-                    f"{option}: name a file to start from, or a stage to go on from with --from"
+                    f"{option}: name a file to start from, or a stage to continue from with --from"
                 )
             return path
         from reelbench.studio.chain import stage_file
@@ -194,7 +194,10 @@ def compare(
         typer.Argument(metavar="A", help="Folder that `make discussion` or `make moments` wrote."),
     ],
     b: Annotated[
-        Path, typer.Argument(metavar="B", help="Another, with agents swapped or left out, say.")
+        Path,
+        typer.Argument(
+            metavar="B", help="Another such folder, for example with agents swapped or left out."
+        ),
     ],
     *,
     parse_depth: Annotated[
@@ -222,8 +225,8 @@ def compare(
             for key, value in values.items():
                 text = value[:_HASH] if part == "prompts" else value
                 texts.append(f"{key} {text}")
-            console.note(f"{side} alone, {part}: {', '.join(texts)}")
-    title = f"Questions and answers on {number_of(document['videos'], 'video')} of both"
+            console.note(f"only in {side}, {part}: {', '.join(texts)}")
+    title = f"Questions and answers on the {number_of(document['videos'], 'video')} in both"
     table = console.table(title, "mean", "#a", "#b", "#b - a", "#95 % interval")
     for name, measure in document["measures"].items():
         cells = [number(measure[key], 2) for key in ("a", "b", "difference")]
@@ -456,7 +459,7 @@ def tags(
     visual: Annotated[
         Path | None,
         typer.Option(
-            "--visual", metavar="FILE", help="DramaQA's visual metadata, which says who is seen."
+            "--visual", metavar="FILE", help="DramaQA's visual metadata, which says who is in view."
         ),
     ] = None,
     split: Split = None,
@@ -486,8 +489,9 @@ def tags(
     tagger = tagging.Tagger(prompts, llm_votes, pictures, visual_counts)
     if pictures is None:
         console.note(
-            "no frames are shown: CogME's tags hang on what is in view, so these are a guess from "
-            "words (on record as frames: none); give --frames uniform:8, say, for a model that sees"
+            "no frames are shown: CogME's tags depend on what is in view, so these are guesses "
+            "from the text (recorded as frames: none); for a model that takes pictures, add "
+            "--frames uniform:8"
         )
     models = _options_by_role(llm, [tagger.role], {}, making=making)
     target = None if making.plan else out
@@ -625,7 +629,7 @@ def _show_funnel(document: Mapping[str, Any]) -> None:
     console.note(f"{calls}, {cached} from the cache, {cost}")
     per_1000 = document.get("per_1000_kept")
     if per_1000:
-        console.note(f"${per_1000['usd']:.2f} for 1,000 questions kept, before people's time")
+        console.note(f"${per_1000['usd']:.2f} for 1,000 questions kept, not counting people's time")
     measured = document.get("across_time")
     if measured and measured["questions"]:
         counts = (

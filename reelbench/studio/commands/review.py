@@ -68,7 +68,7 @@ class ReviewMaterial:
     tags: Annotated[
         Path | None,
         typer.Option(
-            "--tags", metavar="FILE", hidden=True, help="CogME tags, by whose labels --per draws."
+            "--tags", metavar="FILE", hidden=True, help="CogME tags; --per draws by their labels."
         ),
     ] = None
     consensus: Annotated[
@@ -207,9 +207,7 @@ def _labels_to_draw_by(tags: Path, per: str | None) -> dict[str, dict[str, list[
     from reelbench.scoring.cognitive_profile import read_tags
 
     if per is None:
-        raise InputError(
-            "--tags: is for draws by its labels; give --per too, as in --per content=5"
-        )
+        raise InputError("--tags is for draws by its labels; give --per too, as in --per content=5")
     labels: dict[str, dict[str, list[str]]] = {}
     for question, question_tags in read_tags(tags).items():
         labels[question] = question_tags.facets
@@ -266,7 +264,7 @@ def agree(
     person: Annotated[
         list[Path] | None,
         typer.Option(
-            "--person", metavar="FILE", help="Another person's tags, beside A and B (repeat)."
+            "--person", metavar="FILE", help="Another person's tags, besides A and B (repeat)."
         ),
     ] = None,
     epsilon: Annotated[
@@ -298,8 +296,8 @@ def agree(
 
     if person and machine is None:
         raise InputError(
-            "--person names people beside A and B for the test of --machine; "
-            "give --machine FILE too"
+            "--person names people besides A and B for the test of --machine; give --machine "
+            "FILE too"
         )
 
     first = read_tags(a)
@@ -327,7 +325,7 @@ def agree(
         show_annotator_tests(agreement["alternative_annotator"])
     if agreement["only_a"] or agreement["only_b"]:
         by_a = number_of(agreement["only_a"], "item")
-        console.note(f"left out: {by_a} tagged by a alone, {agreement['only_b']} by b alone")
+        console.note(f"left out: {by_a} tagged only by a, {agreement['only_b']} only by b")
 
 
 def _report_missing(missing: Sequence[str]) -> None:
@@ -391,7 +389,9 @@ def show_tables(tables: Iterable[Table]) -> None:
 
 def show_profile_difference(difference: dict[str, Any]) -> None:
     """Print one result's profile under two tag files."""
-    title = f"the profile of one result under both, {difference['answers']} answers: per cent right"
+    title = (
+        f"one result's profile under both tag files, {difference['answers']} answers: percent right"
+    )
     heads = ("label", "#n a", "#n b", "#a", "#b", "#a - b", "#95 % interval", "weak")
     table = console.table(title, *heads)
     for name, label in difference["labels"].items():

@@ -117,7 +117,7 @@ def read_whole(reply: str, read: Callable[[object], tuple[T, list[str]]]) -> T:
     document = last_dictionary(reply)
     if document is None:
         raise UnreadableError(
-            "the reply does not end in one whole JSON object whose keys are there once each"
+            "the reply does not end in one complete JSON object with each key once"
         )
     value, problems = read(document)
     if problems:
@@ -255,8 +255,8 @@ def check_answered(reasons: Iterable[str | None], what: str) -> None:
         raise PendingError(PENDING_SHOWN.format(len(lacking)))
     if kinds:
         raise ReelbenchError(
-            f"{len(lacking)} {what} lack a reply ({', '.join(kinds)}); "
-            "what came is kept: run the same command again to go on"
+            f"{len(lacking)} {what} lack a reply ({', '.join(kinds)}); the replies so far are "
+            "saved: run the same command again to continue"
         )
 
 

@@ -209,7 +209,7 @@ class LmmsEval:
             finished_task = _finished_task(output, self.task.name)
         if finished_task is None:
             raise ReelbenchError(
-                f"{output}: lmms-eval left no answers of {self.task.name}; its messages say why"
+                f"{output}: lmms-eval saved no answers to {self.task.name}; its messages say why"
             )
         logged, items = finished_task
         data = run_logs.data_name(logged)
@@ -259,7 +259,8 @@ class LmmsEval:
         if lacking:
             raise ReelbenchError(
                 f"the judge gave no score for {len(lacking)} of {len(verdicts)} answers "
-                f"({lacking[0].reason}); what came is kept: rerun the command to continue"
+                f"({lacking[0].reason}); the scores so far are saved: rerun the command to "
+                "continue"
             )
         keep_judge(run, record)
         return verdicts

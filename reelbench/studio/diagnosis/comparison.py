@@ -44,7 +44,7 @@ class ShareDifference(TypedDict):
 
 
 class Differences(TypedDict):
-    """The questions that both lost, and the differences of their errors by label.
+    """The questions that both got wrong, and the differences of their errors by label.
 
     `shares` has `perception`, too. It is None where either has no error.
     """
@@ -74,7 +74,7 @@ class _Pair(NamedTuple):
 def agreement(first: Folder, second: Folder, number: int | None = None) -> Agreement:
     """Return the agreement of two diagnoses on nodes of the same graphs.
 
-    They are of the questions that both lost, and of round `number` alone or of all rounds.
+    They are of the questions that both got wrong, and of round `number` alone or of all rounds.
     """
     code_numbers: dict[_Code, int] = {}
     first_codes: list[int] = []
@@ -112,7 +112,7 @@ def _code_number(tag: NodeTag, numbers: dict[_Code, int]) -> int:
 def differences(first: Folder, second: Folder, number: int | None = None) -> Differences:
     """Return the differences of the shares of errors, paired over videos.
 
-    They are in the questions that both lost. The arguments are those of `agreement`.
+    They are in the questions that both got wrong. The arguments are those of `agreement`.
     """
     pairs = _both_lost(first, second, number)
     first_has_errors = any(pair.first.labels for pair in pairs)

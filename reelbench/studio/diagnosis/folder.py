@@ -181,7 +181,7 @@ class Folder:
             )
         settings = read_json(path)
         if not isinstance(settings, dict) or settings.get("schema_version") != SCHEMA:
-            raise InputError(f"{path}: is not schema version {SCHEMA} of a diagnosis")
+            raise InputError(f"{path}: is not a diagnosis of schema version {SCHEMA}")
         return settings
 
     @contextmanager
@@ -196,7 +196,7 @@ class Folder:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                note(f"{self.path}: another process is at work here; waiting until it ends")
+                note(f"{self.path}: another process is using this folder; waiting for it to end")
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield lock.fileno()
 
@@ -269,7 +269,9 @@ class Folder:
         name = repr(record.id[:_SHOWN])
         if record.id not in questions:
             path = self.path / ISOLATION
-            raise InputError(f"{path}: round {record.round} is of {name}, which {_QUESTIONS} lacks")
+            raise InputError(
+                f"{path}: round {record.round} is on {name}, which is not in {_QUESTIONS}"
+            )
         if record.nodes and record.id not in graphs:
             path = self.path / GRAPHS
             raise InputError(f"{path}: lacks {name}, whose nodes were tagged")
@@ -373,7 +375,7 @@ def read_questions(
             raise InputError(f"{where}: is not an object with id, question, answer and {STEPS}")
         question = record_of(ReasonedQuestion, row, where)
         if question.id in questions:
-            raise InputError(f"{where}: the id {question.id!r} is there already; keep one of them")
+            raise InputError(f"{where}: the id {question.id!r} occurs twice; keep one of them")
         questions[question.id] = question
     if not questions:
         raise InputError(f"{name}: no question has {STEPS}")

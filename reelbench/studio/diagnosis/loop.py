@@ -202,8 +202,8 @@ class _NewRound:
         if lacking and not self._plan.skip_failed:
             raise ReelbenchError(
                 f"round {self._number}: the model failed on {len(lacking)} of {len(self._cues)} "
-                "questions; the rest is kept: run the same command again to ask those, or with "
-                "--skip-failed to leave them"
+                "questions; the other answers are saved: run the same command again to ask "
+                "these, or with --skip-failed to skip them"
             )
         for key in lacking:
             attempts[key] = Attempt(id=key, reason=Reason.MODEL_FAILED)

@@ -274,7 +274,7 @@ def _errors_by_round(rounds: Sequence[isolation.RoundCount], model: str | None) 
     of_model = ""
     if model:
         of_model = f" of {model}"
-    title = f"Errors{of_model} by the round that they are found up to (n = {total.total()})"
+    title = f"Errors{of_model} found up to each round (n = {total.total()})"
     return bars(title, series or {"": {}}, counts=True)
 
 

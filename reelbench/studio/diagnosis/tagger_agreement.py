@@ -90,8 +90,8 @@ def tagger_agreement(judged: Sequence[Step], people: Mapping[Node, str]) -> Tagg
                 nodes.append(_JudgedNode(video, code, people[question, node]))
     if not nodes:
         raise InputError(
-            "people judged none of the nodes that this tagger did: "
-            "are these pages of this diagnosis?"
+            "people judged none of the nodes that this tagger tagged: are these pages from this "
+            "diagnosis?"
         )
     agreeing = np.array([node.tagger == node.people for node in nodes], dtype=float)
     videos = [node.video for node in nodes]

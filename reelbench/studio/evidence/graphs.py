@@ -276,7 +276,7 @@ def read_nodes(value: object) -> ReadNodes:
     counts = Counter(entry.id for entry in entries if entry.id is not None)
     for key, times in counts.items():
         if times > 1:
-            problems.append(f"node {_short_text(key)}: this id is there {times} times")
+            problems.append(f"node {_short_text(key)}: this id occurs {times} times")
     for node in nodes:
         problems += _parent_problems(node, counts)
     if not problems:
@@ -313,7 +313,7 @@ def _node_entries(value: object) -> list[_Entry]:
         if is_object(entry.value) and is_array(entry.parents):
             size += len(entry.parents)
     if size > bounds.GRAPH:
-        raise ValueError(f"{size:,} nodes and edges, and at most {bounds.GRAPH:,} are taken")
+        raise ValueError(f"{size:,} nodes and edges; the maximum is {bounds.GRAPH:,}")
     if not entries:
         raise ValueError("the graph has no node")
     return entries

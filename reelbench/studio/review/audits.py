@@ -431,7 +431,7 @@ def _figure_notes(figures: Mapping[str, Any]) -> list[str]:
             changes.append(f"{name}, {field}: {change}")
     notes = changes[:_SHOWN]
     if len(changes) > _SHOWN:
-        notes.append(f"and {len(changes) - _SHOWN} more were mended; --json lists all")
+        notes.append(f"and {len(changes) - _SHOWN} more were corrected; --json lists all")
     open_questions = len(figures["open"])
     back = len(figures["back"])
     if open_questions or back:

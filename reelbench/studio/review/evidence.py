@@ -348,7 +348,7 @@ class EvidenceGraphs(ReviewKind):
         title = f"{reviews.heading}, Krippendorff's alpha {number(alpha)}"
         tables = [
             Table(title, ("graphs", "#questions"), state_rows),
-            Table("what mending changed", ("", "#n"), change_rows),
+            Table("what corrections changed", ("", "#n"), change_rows),
         ]
         left_out = len(unusable) + len(open_ids)
         write = partial(_write_graphs, graphs, left_out)
@@ -424,7 +424,7 @@ def from_text(text: str) -> ReadNodes:
             continue
         match = _LINE.fullmatch(line)
         if match is None:
-            return ReadNodes([], [f"line {place}: is not `id [time] <- parents: evidence`"])
+            return ReadNodes([], [f"line {place}: expected `id [time] <- parents: evidence`"])
         key, time, parent_list, evidence = match.groups()
         parents: list[str] = []
         for part in (parent_list or "").split(","):

@@ -76,7 +76,7 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
     """
     if not reviews.benchmark:
         raise InputError(
-            "--write: these files don't say which benchmark they are of; export tasks that we wrote"
+            "--write: these files don't name their benchmark; export tasks that Reelbench wrote"
         )
     sources = loading.locate(reviews.benchmark, reviews.split, reviews.data).paths
     kept_entries: list[_Entry] = []
@@ -118,7 +118,7 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
 def _words_on_back(number: int, back_path: Path, benchmark: str) -> str:
     """Return the note on questions that go back to who wrote them."""
     command = f"reelbench review page {benchmark} --ask audit --data {back_path}"
-    return f"; {number} go back to their writer: mend them in {back_path}, then {command}"
+    return f"; {number} go back to their writer: correct them in {back_path}, then {command}"
 
 
 def _is_kept(name: str, outcome: Verification) -> bool:
@@ -229,8 +229,8 @@ def _cost_in_words(cost: Cost | None, wage: float) -> str:
     if cost is None:
         return ""
     return (
-        f"; 1,000 kept cost ${cost['models_usd']:.2f} of models and "
-        f"{cost['people_hours']:.1f} h of people, ${cost['usd']:.2f} at ${wage:g} an hour"
+        f"; 1,000 kept cost ${cost['models_usd']:.2f} for models and "
+        f"{cost['people_hours']:.1f} h of people's time, ${cost['usd']:.2f} at ${wage:g} an hour"
     )
 
 
@@ -249,5 +249,7 @@ def parse_decision(marks: Mapping[str, Any], where: str) -> Decision:
         if text:
             edits[name] = text
     if not edits:
-        raise InputError(f"{where}: is to be edited, and no text is; edit it, or keep or drop it")
+        raise InputError(
+            f"{where}: is marked to be edited, but no text was changed; edit it, or keep or drop it"
+        )
     return Decision(decision, edits)

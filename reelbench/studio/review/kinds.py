@@ -122,7 +122,10 @@ def draw_content(
         is_named = source in sources.beside
         is_needed = kind.name is source_kind
         if is_named != is_needed:
-            raise InputError(f"--{source} names {thing}: with --ask {source_kind}, and only there")
+            raise InputError(
+                f"--{source} names {thing}: it is needed with --ask {source_kind}, and goes with "
+                "no other"
+            )
     if reviews is None:
         return kind.content(sources, draw)
     split = reviews.split if sources.name == reviews.benchmark else None

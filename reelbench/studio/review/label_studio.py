@@ -56,8 +56,8 @@ _CONFIG = """<View>
 CONFIG = "config.xml"
 TASKS = "tasks.json"
 _EXPORTED = (
-    "; export the project whole as JSON (not JSON-MIN or CSV), "
-    "of the tasks that we wrote (--as label-studio)"
+    "; export the project whole as JSON (not JSON-MIN or CSV), of the tasks that Reelbench wrote "
+    "(--as label-studio)"
 )
 
 
@@ -89,7 +89,7 @@ def write(content: Content, folder: Path, media_url: str, data: Path | None = No
     """
     if content.kind not in KINDS:
         names = " or ".join(kind.name for kind in KINDS)
-        raise InputError(f"--as label-studio: takes --ask {names}; for all else use our own page")
+        raise InputError(f"--as label-studio takes --ask {names}; for the others use a review page")
     library = Library(content.spec, content.split, data)
     videos: dict[str, _Video] = {}
     missing: list[str] = []
@@ -289,8 +289,8 @@ def parse(document: list[Any], path: Path) -> Export:
             )
         if data.page != first.page:
             raise InputError(
-                f"{where}, field data.page: is of another page than task 1; "
-                "summarize each by itself"
+                f"{where}, field data.page: is from a different page than task 1; summarize each "
+                "page separately"
             )
         items[data.id] = {"video": data.key or data.video or data.id}
         if data.answer_span:
@@ -306,9 +306,7 @@ def parse(document: list[Any], path: Path) -> Export:
                 if earlier is None or annotation.created_at >= earlier.annotation.created_at:
                     by_task[data.id] = _Annotated(annotation, marks)
     if first is None or not latest:
-        raise InputError(
-            f"{path}: nobody annotated a task in it; export the project once somebody did"
-        )
+        raise InputError(f"{path}: no task in it is annotated; export the project when some are")
     shared = {
         "kind": KIND,
         "schema_version": 1,

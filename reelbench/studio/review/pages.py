@@ -48,8 +48,8 @@ Facts = Mapping[str, object]
 """The page's facts on a video: `source`, `name`, `fps`, `duration`, `strip`."""
 
 _SAVED = (
-    "What you say is kept in this browser at once. "
-    "Save it to a file when you are done, or in between."
+    "Your answers are saved in this browser as you give them. Save them to a file when you are "
+    "done, or at any time."
 )
 _ROOM = "studio.review"
 _SHARED_ASSETS = ("palette.css", "shell.css", "elements.js", "shell.js")
@@ -229,13 +229,13 @@ def _where_films_lie(media_url: str | None, sources: Sequence[object]) -> str:
     if media_url is not None:
         return f"The films come from {media_url}"
     if all(sources):
-        return "The films lie beside this page: move or send both together."
+        return "The films are next to this page: move or send both together."
     films = "The films"
     if any(sources):
-        films = "Some films lie beside this page; the others"
+        films = "Some films are next to this page; the others"
     return (
-        f"{films} are chosen by you, from your own disk: "
-        "several at once are told apart by their names."
+        f"{films} are on your own disk: choose them here. You can choose several at once; they "
+        "are matched by name."
     )
 
 

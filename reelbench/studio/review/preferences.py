@@ -95,7 +95,7 @@ class Preferences(ReviewKind):
         }
         n = str(len(choices))
         ends = interval(rate.ci95, 3)
-        rows = [("discussion better, tie half", number(rate.value, 3), ends, n)]
+        rows = [("discussion better (a tie counts half)", number(rate.value, 3), ends, n)]
         for better, count in counts.items():
             rows.append((better.replace("_", " "), "", "", str(count)))
         rows.append(("Krippendorff's alpha", number(alpha, 2), "", ""))

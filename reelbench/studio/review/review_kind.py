@@ -184,7 +184,7 @@ def merge(files: Sequence[ReviewFile], ignored: dict[str, int]) -> Reviews:
     consensus_files = [file for file in files if file.review.consensus]
     if not people_files:
         path = files[0].path
-        raise InputError(f"{path}: is of a consensus page; give the raters' own files too")
+        raise InputError(f"{path}: is from a consensus page; give the raters' files too")
     first = people_files[0].review
     return Reviews(
         kind=first.ask,
@@ -206,9 +206,8 @@ def _latest_of_each(files: Sequence[ReviewFile]) -> dict[str, Review]:
     for path, review in files:
         if (review.page, review.ask) != (first.page, first.ask):
             raise InputError(
-                f"{path}: is of another page than {first_path} "
-                f"({review.benchmark} {review.split}, page {review.page}); "
-                "summarize each page by itself"
+                f"{path}: is from a different page than {first_path} ({review.benchmark} "
+                f"{review.split}, page {review.page}); summarize each page separately"
             )
         key = review.reviewer.strip(), review.part
         if key not in latest or review.saved > latest[key].saved:

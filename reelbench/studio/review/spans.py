@@ -129,8 +129,8 @@ class AnswerSpans(ReviewKind):
         write_jsonl(path, lines)
         questions = number_of(len(lines), "question")
         return (
-            f"{questions} written to {path}, "
-            f"{len(dropped)} left out (called bad, or without a span)"
+            f"{questions} written to {path}, {len(dropped)} left out (marked bad, or without a "
+            "span)"
         )
 
 

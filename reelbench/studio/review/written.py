@@ -54,7 +54,7 @@ class WrittenQuestions(ReviewKind):
         columns = {column.name for column in drawn.spec.columns}
         if not columns >= {"reasoning_steps", "skills"}:
             raise InputError(
-                "--ask write: is for questions with steps and skills, as curve's are; "
+                "--ask write is for questions with steps and skills, such as curve's; "
                 f"{drawn.spec.id}'s have none"
             )
         places: list[parts.Place] = []

@@ -110,7 +110,7 @@ def _acceptance(entry: Any, where: str, splits: list[str]) -> Acceptance:  # noq
 def _text(entry: Mapping[str, Any], key: str, where: str) -> str:
     value = entry.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{where}: {key} is missing, or no text")
+        raise InputError(f"{where}: {key} is missing or not text")
     return " ".join(value.split())
 
 

@@ -140,7 +140,7 @@ def test_what_differs_is_settled_on_a_page(files, tmp_path, data_of):
     (marks,) = [show["marks"] for show in place["items"][0]["shows"] if show["type"] == "marks"]
     assert [one["who"] for one in marks] == ["Ada", "Ben"]
     assert marks[0]["said"] == (
-        "Clear: it can be read in one way only | x | B – They differ slightly, and a small change settles it | two"
+        "Yes: it can be read in one way only | x | B – They differ slightly, and a small change would settle it | two"
         " | a word"
     )
 
@@ -293,17 +293,17 @@ def test_an_audit_goes_from_gate_to_summary(opened, save, tmp_path):
     expect(page.get_by_text("You may search the web")).to_be_visible()
     expect(page.get_by_text("To the right", exact=True)).to_be_hidden()
     expect(own).to_be_hidden()
-    page.get_by_label("only its writer can mend it").check()
+    page.get_by_label("only its writer can correct it").check()
     expect(page.get_by_label("Why? on mini1")).to_be_visible()
     expect(reveal).to_be_hidden()
-    page.get_by_label("I mend it below").check()
+    page.get_by_label("I correct it below").check()
     own.fill("Rightwards")
     expect(reveal).to_be_disabled()  # it is not mended yet
-    page.get_by_label("Question, mended on mini1").fill("Which way does the white square travel?")
+    page.get_by_label("Corrected question on mini1").fill("Which way does the white square travel?")
     reveal.click()
     expect(page.get_by_text("To the right", exact=True)).to_be_visible()
     expect(own).to_be_disabled()
-    expect(page.get_by_label("I mend it below")).to_be_disabled()
+    expect(page.get_by_label("I correct it below")).to_be_disabled()
     page.keyboard.press("2")  # B, the first choice that is open
     page.get_by_label("Why? on mini1").fill("A word more")
     page.get_by_label("Answer, mended on mini1").fill("To the right, slowly")
@@ -347,7 +347,7 @@ def test_twelve_audits_over_all_codes_go_from_page_to_file(opened, save, tmp_pat
     gates = {
         "clear": "can be read in one way",
         "unclear": "only its writer can",
-        "mended": "I mend it below",
+        "mended": "I correct it below",
     }
     names = []
     for option, (gate, code, texts, _) in zip(
@@ -360,7 +360,7 @@ def test_twelve_audits_over_all_codes_go_from_page_to_file(opened, save, tmp_pat
             page.get_by_label("Why? on").fill("Which one?")
             continue
         if gate == "mended":
-            page.get_by_label("Question, mended on").fill(texts["Question"])
+            page.get_by_label("Corrected question on").fill(texts["Question"])
         page.get_by_label("2. Your answer on").fill("mine")
         page.get_by_role("button", name="Show the writer's answer").click()
         page.get_by_label(f"{code} –").check()

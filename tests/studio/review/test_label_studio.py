@@ -109,7 +109,7 @@ DAMAGES = {
     ),
     "no id": (
         lambda tasks: tasks[0]["data"].pop("id"),
-        r"task 1, field data.id: .*of the tasks that we wrote \(--as label-studio\)",
+        r"task 1, field data.id: .*of the tasks that Reelbench wrote \(--as label-studio\)",
     ),
     "id twice": (lambda tasks: tasks.append(tasks[0]), "task 5, field data.id: .* occurs twice"),
     "no fps": (
@@ -122,7 +122,7 @@ DAMAGES = {
     ),
     "another page": (
         lambda tasks: tasks[1]["data"].update(page="other"),
-        "task 2, field data.page: is of another page",
+        "task 2, field data.page: is from a different page",
     ),
     "result cut": (
         lambda tasks: first(tasks).update(result=None),
@@ -173,5 +173,5 @@ def test_a_cut_off_or_empty_export_is_named(tmp_path):
     with pytest.raises(InputError, match="not valid JSON"):
         summarize([path])
     path.write_text("[]")
-    with pytest.raises(InputError, match="nobody annotated a task in it"):
+    with pytest.raises(InputError, match="no task in it is annotated"):
         summarize([path])

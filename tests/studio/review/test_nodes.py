@@ -121,7 +121,7 @@ def test_people_who_differ_leave_a_node_open(review, reelbench, diagnosis):
 
 @pytest.mark.parametrize(
     ("ask", "options", "says"),
-    [("nodes", [], "with --ask nodes"), ("tags", ["--diagnosis", "x"], "and only there")],
+    [("nodes", [], "with --ask nodes"), ("tags", ["--diagnosis", "x"], "and goes with no other")],
 )
 def test_a_diagnosis_goes_with_nodes(reelbench, ask, options, says):
     done = reelbench("review", "page", "curve_mini", "--ask", ask, *options)

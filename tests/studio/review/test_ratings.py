@@ -51,13 +51,13 @@ def test_no_page_holds_a_path_of_the_machine_that_made_it(
     apart = make("moviecore_mini", "apart/page.html", kind=kind, sample=1, played=False).paths[0]
     (video,) = data_of(apart)["videos"].values()
     assert (video["source"], video["name"].endswith(".mp4")) == (None, True)
-    assert "from your own disk" in data_of(apart)["terms"]
+    assert "on your own disk" in data_of(apart)["terms"]
     beside = make(
         "moviecore_mini", reelbench_home / "page.html", kind=kind, sample=1, played=False
     ).paths[0]
     (video,) = data_of(beside)["videos"].values()
     assert video["source"].startswith("mini/moviecore/")
-    assert "lie beside this page" in data_of(beside)["terms"]
+    assert "are next to this page" in data_of(beside)["terms"]
     for path in (apart, beside):
         assert str(reelbench_home) not in path.read_text()
         assert "file:///" not in path.read_text()

@@ -163,7 +163,7 @@ def test_a_question_is_checked_while_it_is_written(opened, save, tmp_path):
     ):
         steps.fill(text)
         expect(faults.nth(2)).to_have_text(says)
-    box.get_by_label("Cultural entity that it involves on").fill("दीया")
+    box.get_by_label("Cultural entity involved on").fill("दीया")
     least = "Choose at least 2 beside Visual Cultural Understanding."
     for skill in ("Visual Cultural Understanding", "Counting"):
         box.get_by_role("checkbox", name=skill).check()

@@ -119,7 +119,7 @@ def test_no_table_takes_its_answers(spec, task):
 @pytest.mark.parametrize(
     ("lines", "error"),
     [
-        ("", "no cues in it"),
+        ("", "it has no subtitles"),
         ('{"id": "a"}', 'line 1: is not {"id": "…", "cue": "…"}'),
         ('{"id": "a", "cue": ""}\n{"id": "a", "cue": ""}', "line 2: the id 'a' occurs twice"),
     ],
