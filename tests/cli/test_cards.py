@@ -47,7 +47,7 @@ def test_render_counts_data_and_keeps_text_that_is_there(reelbench, tmp_path):
     text = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert "# Ours\n\nKept.\n" in text
     assert "### Thinking" in text
-    assert "license is 'mit' and stays; Reelbench's spec says 'other'" in done.stderr
+    assert "license is 'mit' and was kept; Reelbench's spec has 'other'" in done.stderr
     assert (tmp_path / "plots" / "thinking.svg").is_file()
 
 

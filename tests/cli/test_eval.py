@@ -277,7 +277,7 @@ def test_a_folder_of_a_served_models_name_changes_nothing(reelbench, tmp_path):
     [
         ("gpt\u0430", "looks like another letter"),
         ("-m", "begins with a hyphen"),
-        ("m" * 201, "at most 200 are taken"),
+        ("m" * 201, "the maximum is 200"),
         ("reelbench/mine", "is for Reelbench's own baselines"),
         ("org/.../m", "--name NAME calls it otherwise"),
     ],

@@ -37,7 +37,7 @@ def test_counted_and_published_numbers_are_told_apart(counted):
     )
     assert "| `test` (default) | 3 | 3 | public | counted |" in sections["splits"]
     assert (
-        "The data has 3 questions in `test`; published are 850 (MovieCORE §3.4)."
+        "The data has 3 questions in `test`; the published number is 850 (MovieCORE §3.4)."
         in sections["splits"]
     )
     assert "except those of `train`, which are marked *as published*" in sections["about"]

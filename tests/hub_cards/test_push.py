@@ -131,7 +131,7 @@ def test_people_s_text_and_metadata_stay(hub, pushed, told):
     assert found["tags"][0] == "ours"
     assert "reelbench" in found["tags"]
     assert found["annotations_creators"] == ["found", "machine-generated"]
-    assert any("license is 'apache-2.0' and stays" in note for note in told.notes)
+    assert any("license is 'apache-2.0' and was kept" in note for note in told.notes)
     assert repo.files()["films.csv"] == b"a,b\n"
 
     edited = text.replace("Our own words.", "Our own words, revised.")

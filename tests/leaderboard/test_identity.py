@@ -78,7 +78,7 @@ def renamed(tamper, folder, name, revision=None):
         ("\u2c9f\u2ca3", "coptic"),
         ("\u4e00\u4e00", "looks like Latin letters or signs"),
         ("org/\uff4dodel", "write 'org/model'"),  # full width
-        ("org/gpt\u20104", "passes for a sign of ASCII"),  # a hyphen
+        ("org/gpt\u20104", "looks like an ASCII character"),  # a hyphen
         ("org/model\u0337", "that it never has"),
         ("-rf/model", "begins with a hyphen"),
     ],

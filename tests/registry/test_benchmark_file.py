@@ -135,7 +135,7 @@ BROKEN = [
     ("kind: choice", "kind: chioce", "line 2: kind is 'chioce', expected choice, span"),
     ("columns:", "colums:", "line 4: unknown key 'colums'; did you mean 'columns'?"),
     ("id: shapes", "id: Shapes!", "line 1: id is 'Shapes!'"),
-    ("id: shapes", "id: rextime", "'rextime' is a name of reelbench.tasks.rextime too"),
+    ("id: shapes", "id: rextime", "'rextime' is also a name in reelbench.tasks.rextime"),
     (
         "{file: rows.jsonl}",
         "{fle: rows.jsonl}",
