@@ -48,7 +48,7 @@ def id_faults(field: str, name: str) -> Iterator[str]:
     for sign in name:
         if _is_foreign_sign(sign):
             code = code_point(sign)
-            yield f"{field} is {name!r}; {sign!r} ({code}) looks like an ASCII character; write that"
+            yield f"{field} is {name!r}; {sign!r} ({code}) looks like an ASCII character; use it"
             break
     for letter, mark in pairwise(name):
         # A letter that usually has a mark is one character with it.

@@ -99,7 +99,9 @@ def test_metadata_of_people_stays_with_its_comments_and_layout():
     assert "custom:\n  deep: [1, 2]\n" in made.text
     found = front(made.text)
     assert found["language"] == ["en"]
-    assert made.notes == ("README.md: license is 'cc0-1.0' and was kept; Reelbench's spec has 'mit'",)
+    assert made.notes == (
+        "README.md: license is 'cc0-1.0' and was kept; Reelbench's spec has 'mit'",
+    )
     assert merged(made.text).text == made.text
 
 

@@ -123,6 +123,9 @@ FRAME_COUNTS = _frame_counts(ADAPTERS)
 An adapter reads them anew for each question, so that a model that is there takes another number.
 """
 
+_UNKNOWN_SAMPLING = "how it samples clips is unknown"
+"""Why an adapter that nobody has examined may not show the frames that were asked for."""
+
 PICTURE_SIZE = 448
 """Pixels of the short side of pictures that stand in for a clip, unless `size=` says otherwise.
 
@@ -337,7 +340,7 @@ def added_arguments(
         return AddedArguments({}, [note, *cost_notes, *sound_notes])
     if not adapter.looked_at:
         name = f"the adapter {model}" if model else "an adapter that the command line does not name"
-        note = f"frames {sampling}: {name} samples a clip by itself, in a way not known here"
+        note = f"frames {sampling}: {name} gets a clip, but {_UNKNOWN_SAMPLING}"
         return AddedArguments({}, [note, *sound_notes])
     _refuse_clip(model, adapter, sampling)
     passes = user_arguments.get(PASS_VIDEO, "").lower() == "true"
@@ -368,7 +371,7 @@ def _note_on_pictures(model: str | None, adapter: Adapter, sampling: FrameSampli
     elif adapter.looked_at:
         why = "it doesn't take each frame of a clip"
     else:
-        why = "how it samples a clip is not known here"
+        why = _UNKNOWN_SAMPLING
     size = "" if sampling.size else f", size={PICTURE_SIZE}"
     return f"frames {sampling}: {model} is shown pictures{size}: {why}; as=clip hands over a clip"
 

@@ -485,7 +485,7 @@ class TestTheAdaptersOwnArguments:
     def test_one_that_is_not_known_is_said_so(self, model):
         added, (note,) = adapters.added_arguments(model, {}, FrameSampling.parse("uniform:8"))
         assert added == {}
-        assert "not known here" in note
+        assert "how it samples clips is unknown" in note
         assert (model or "does not name") in note
 
     def test_each_is_an_adapter_of_the_installed_lmms_eval_and_takes_these_arguments(self):
