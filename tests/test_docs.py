@@ -160,6 +160,32 @@ def test_every_path_and_what_is_said_to_be_in_it_is_there(name):
     assert lost == []
 
 
+def words_of_prose(page):
+    """Return a page's words, without its code and its captions."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    lines = [line for line in text.splitlines() if not line.startswith(("    ", "!", "*"))]
+    return re.findall(r"[\w'’`.-]+", "\n".join(lines))
+
+
+def test_no_page_repeats_twenty_words_of_another():
+    generated = {"commands.md", "api.md"}
+    pages = [
+        page
+        for page in WRITTEN
+        if page.name not in generated and page.parent.parent != PACKAGE / "tasks"
+    ]
+    page_of_passage = {}
+    repeated = []
+    for page in pages:
+        words = words_of_prose(page)
+        for start in range(len(words) - 19):
+            passage = " ".join(words[start : start + 20])
+            first_page = page_of_passage.setdefault(passage, page)
+            if first_page != page:
+                repeated.append(f"{first_page.name} and {page.name}: {passage}")
+    assert repeated == []
+
+
 def test_the_table_of_rooms_has_every_room_once():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\|[^|]*\|[^|]*\| `(\w+)/` \|", text, re.MULTILINE)

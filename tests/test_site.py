@@ -77,6 +77,8 @@ def test_every_page_can_be_found_and_is_in_llms_txt(site):
         ("429", "Messages"),
         ("--llm-timeout", "Commands"),
         ("answer_spans", "Reading an answer"),
+        ("multiple GPUs", "Several GPUs"),
+        ("cuda not available", "If you know only lmms-eval"),
     ],
 )
 def test_the_site_finds_a_page_by_its_words(site, chromium, words, title):
