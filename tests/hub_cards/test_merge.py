@@ -124,7 +124,7 @@ def test_blank_lines_before_the_metadata_lose_no_licence(before):
     ],
 )
 def test_metadata_that_the_hub_does_not_read_is_refused_with_its_line(existing, line):
-    with pytest.raises(InputError, match=rf"README.md, line {line}: begins like metadata"):
+    with pytest.raises(InputError, match=rf"README.md, line {line}: looks like metadata"):
         merged(existing)
 
 

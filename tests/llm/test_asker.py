@@ -288,7 +288,7 @@ def test_a_cache_that_cant_be_written_ends_the_work_before_another_call(monkeypa
     [
         (None, "empty or was cut short"),
         ("", "complete JSON object"),
-        ('{"name": "a", "name": "b"}', "once each"),
+        ('{"name": "a", "name": "b"}', "each key once"),
         ('{"name": "a"} or {"name": "b"}?', "two whole JSON objects that differ"),
         ('{"name": 3}', "name: Input should be a valid string"),
         ('{"name": "a", "x": 1}', "x: Extra inputs"),

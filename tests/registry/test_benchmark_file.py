@@ -168,7 +168,7 @@ BROKEN = [
     (
         "kind: choice",
         "kind: choice\nfacets: [video]",
-        "line 3: facets: 'video' is a column of ours",
+        "line 3: facets: 'video' is one of Reelbench's columns",
     ),
     (
         "kind: choice",

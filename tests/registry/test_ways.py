@@ -56,7 +56,7 @@ def test_answering_is_said_in_full_and_takes_a_task_s_own_span():
     ("text", "why"),
     [
         ("letters", "give options"),
-        ("options:norm=mean,norm=sum", "each once"),
+        ("options:norm=mean,norm=sum", "each at most once"),
         (
             "options:norm",
             "norm= is not known; there are norm=mean|sum|chars; over=sentence|option; span=",
