@@ -8,6 +8,8 @@ only one of the two is right. It takes items as independent, which questions on 
 so the bootstrap is the one to trust where the two differ.
 """
 
+# pyright: reportMissingTypeStubs=false
+
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
