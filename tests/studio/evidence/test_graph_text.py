@@ -38,10 +38,10 @@ def test_ids_that_no_line_holds_get_names():
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("n1 A book.", "line 1: is not"),
+        ("n1 A book.", "line 1: expected `id"),
         ("n1: a\nn2 <- n9: b", "parent 'n9' does not exist"),
         ("n1 <- n2: a\nn2 <- n1: b", "is in a cycle"),
-        ("n1: a\nn1: b", "there 2 times"),
+        ("n1: a\nn1: b", "occurs 2 times"),
         ("n1 [soon]: a", "timestamp 'soon'"),
         ("", "no node"),
     ],

@@ -306,7 +306,7 @@ def test_an_audit_goes_from_gate_to_summary(opened, save, tmp_path):
     expect(page.get_by_label("I correct it below")).to_be_disabled()
     page.keyboard.press("2")  # B, the first choice that is open
     page.get_by_label("Why? on mini1").fill("A word more")
-    page.get_by_label("Answer, mended on mini1").fill("To the right, slowly")
+    page.get_by_label("Corrected answer on mini1").fill("To the right, slowly")
     for group in page.get_by_role("group", name="Is it required?").all():
         group.get_by_label("Required", exact=True).check()
     times = page.get_by_role("group", name="Is its time right?")

@@ -330,7 +330,7 @@ def test_what_no_page_writes_is_named(review, field, value):
 
 def test_files_that_do_not_belong_together_are_refused(review, tmp_path):
     one = review("Ada", {"question": {"q1": {"depth": 3}}})
-    with pytest.raises(InputError, match="another page"):
+    with pytest.raises(InputError, match="a different page"):
         summarize([one, review("Grace", {}, page="p2")])
     (tmp_path / "other.json").write_text('{"a": 1}')
     with pytest.raises(InputError, match="is not a review"):
