@@ -1,5 +1,7 @@
 """`reelbench cards` as a user calls it."""
 
+# pyright: reportAttributeAccessIssue=false
+
 import pytest
 import yaml
 

@@ -1,5 +1,7 @@
 """The ways of asking, as words."""
 
+# pyright: reportOptionalSubscript=false
+
 import re
 
 import pytest

@@ -1,5 +1,7 @@
 """`reelbench ace`: the ranker's choice, its controls by hand, and its result on the board."""
 
+# pyright: reportArgumentType=false, reportOptionalMemberAccess=false
+
 import json
 import re
 import xml.etree.ElementTree as ET

@@ -1,5 +1,8 @@
 """Questions on moments: the chain from captions or queries to files that the registry reads, and its command."""
 
+# pyright: reportFunctionMemberAccess=false, reportOptionalMemberAccess=false
+# pyright: reportOptionalSubscript=false
+
 import asyncio
 import json
 import re
