@@ -149,8 +149,7 @@ class RankingGroup:
         )
         text = ", ".join(part for part in parts if part)
         if self.judge is not None:
-            prompts = self.prompts or "unknown"
-            text += f" · {self.judge}, {prompts} prompts"
+            text += f" · {self.judge}, {prompts_in_words(self.prompts)}"
         if self.version != 1:
             text += f" · version {self.version}"
         return text

@@ -1,4 +1,4 @@
-"""Give each row what the rows of its model state together: weights, licence, parameters.
+"""Give each row what its model's rows state together: weights, licence, size, release.
 
 A run that states nothing has what the model's other rows agree on. Where they contradict each
 other, no row has it, and each says why.
@@ -36,6 +36,7 @@ def _facts_of(row: BoardEntry) -> _Facts:
         "weights": row.open_weights,
         "licence": row.about.licence,
         "parameters": row.about.parameters,
+        "released": row.about.released,
     }
 
 
@@ -49,7 +50,16 @@ def _stated_values(rows: Sequence[BoardEntry]) -> dict[str, list[Any]]:
             if value is not None and (name, spelling) not in seen:
                 seen.add((name, spelling))
                 values[name].append(value)
+    values["released"] = _most_precise(values["released"])
     return values
+
+
+def _most_precise(days: list[str]) -> list[str]:
+    """Return the day that all others are a part of, as 2025-09 is of 2025-09-23, else all."""
+    for day in days:
+        if all(day.startswith(other) for other in days):
+            return [day]
+    return days
 
 
 def _with_facts(row: BoardEntry, stated_values: Mapping[str, Sequence[Any]]) -> BoardEntry:
@@ -71,7 +81,7 @@ def _with_facts(row: BoardEntry, stated_values: Mapping[str, Sequence[Any]]) -> 
         remarks.insert(0, f"{', '.join(taken_names)}: as the model’s other rows state")
     if not remarks:
         return row
-    changes = {"licence": facts["licence"], "parameters": facts["parameters"]}
+    changes = {name: facts[name] for name in ("licence", "parameters", "released")}
     return replace(
         row,
         open_weights=facts["weights"],

@@ -386,7 +386,7 @@ def test_weights_are_as_stated_and_else_not_known(rextime_run, tmp_path, stated,
 
 
 def test_a_model_s_rows_share_what_they_agree_on_and_say_what_they_contradict():
-    open_run = About(weights="open", licence="Apache-2.0", parameters=7e9)
+    open_run = About(weights="open", licence="Apache-2.0", parameters=7e9, released="2025-09")
     rows = [
         entry("lab/one", 50.0, kind="run", about=open_run, open_weights=True),
         entry("lab/one", 3.0, group=MOVIECORE, kind="run"),
@@ -397,7 +397,7 @@ def test_a_model_s_rows_share_what_they_agree_on_and_say_what_they_contradict():
             2.0,
             group=MOVIECORE,
             kind="run",
-            about=About(parameters=8e9),
+            about=About(parameters=8e9, released="2025-09-23"),
             open_weights=False,
         ),
     ]
@@ -407,18 +407,19 @@ def test_a_model_s_rows_share_what_they_agree_on_and_say_what_they_contradict():
         columns_of_row = columns.plain_row(made, row)
         told[row.model, row.group.benchmark] = [
             columns_of_row[name]
-            for name in ("open_weights", "licence", "parameters", "model_facts")
+            for name in ("open_weights", "licence", "parameters", "released", "model_facts")
         ]
-    taken = "weights, licence, parameters: as the model’s other rows state"
-    assert told["lab/one", "rextime"] == [True, "Apache-2.0", 7.0, None]
-    assert told["lab/one", "moviecore"] == [True, "Apache-2.0", 7.0, taken]
+    taken = "weights, licence, parameters, released: as the model’s other rows state"
+    assert told["lab/one", "rextime"] == [True, "Apache-2.0", 7.0, "2025-09", None]
+    assert told["lab/one", "moviecore"] == [True, "Apache-2.0", 7.0, "2025-09", taken]
     assert told["lab/one", "curve"][0] is True
-    assert told["lab/one", "curve"][3] == "weights, parameters: as the model’s other rows state"
+    assert told["lab/one", "curve"][4] == taken.replace("licence, ", "")
     contradicted = "weights: its rows state open and closed; parameters: its rows state 7 B and 8 B"
-    assert told["lab/two", "rextime"] == [None, "Apache-2.0", None, contradicted]
+    assert told["lab/two", "rextime"] == [None, "Apache-2.0", None, "2025-09", contradicted]
     assert told["lab/two", "moviecore"] == [
         None,
         "Apache-2.0",
         None,
+        "2025-09-23",  # the same, more precisely
         f"licence: as the model’s other rows state; {contradicted}",
     ]

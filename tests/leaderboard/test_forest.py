@@ -121,8 +121,7 @@ def test_what_holds_for_all_runs_of_a_table_is_said_once_above_it(page_of, tmp_p
     said = ".trust li:first-child"
     with page_of(written(tmp_path / "all", rows), "#/rextime") as page:
         expect(page.locator(said)).to_have_text(
-            "2 runs, recomputed from every answer; references and answers not checked; "
-            "origin of the data unstated"
+            "2 runs, recomputed from every answer; references, answers unchecked; data unstated"
         )
         expect(page.locator(".rows .badge")).to_have_text(["published"])
         expect(page.locator(".key")).to_contain_text("score")
@@ -130,7 +129,7 @@ def test_what_holds_for_all_runs_of_a_table_is_said_once_above_it(page_of, tmp_p
     with page_of(
         written(tmp_path / "some", [*rows, entry("c", 15.0, kind="run")]), "#/rextime"
     ) as page:
-        doubts = "references of 2 and answers of 2 not checked; origin of the data of 2 unstated"
+        doubts = "references of 2, answers of 2 unchecked; data of 2 unstated"
         expect(page.locator(said)).to_have_text(f"3 runs, recomputed from every answer; {doubts}")
         expect(
             page.locator(".rows .badge", has_text="recomputed from stated references")

@@ -315,6 +315,7 @@ globalThis.Reelbench = (() => {
     short,
     group,
     judgeName,
+    promptsName,
     scoredBy,
     groupName,
     judgedBy,

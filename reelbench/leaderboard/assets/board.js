@@ -71,7 +71,6 @@
       },
       { ...R.MODEL, id: "model", title: "Model", node: modelCell },
       R.weights(rowsOf),
-      ...lanes,
       {
         id: "rate",
         title: "Mean win rate",
@@ -93,6 +92,7 @@
         get: (m) => m.covered,
         node: (m) => `${m.covered} of ${m.of}`,
       },
+      ...lanes,
     ];
     const filters = data.columns.filter((column) => column.filter && OF_MODELS.includes(column.id));
     let keep = R.filtering(filters);
@@ -134,7 +134,7 @@
     main.replaceChildren(
       ...[
         ...R.top(
-          `Leaderboard: ${plural(models.filter(scored).length, "video model")} on ${plural(shown.length, "benchmark")}`,
+          `${plural(models.filter(scored).length, "video model")} on ${plural(shown.length, "benchmark")}`,
           R.toolbar(table, {
             before: counting.length > 1 && onMenu(counting, left),
             filters: [["Benchmark", "bench", data.benchmarks.length, () => data.benchmarks.map((b) => [b.id, b.title, models.filter((m) => cells(m).some((group) => group.b === b)).length])], ...choices],

@@ -27,8 +27,8 @@
       if (row.data === "unstated") unstated += n;
     }
     const all = [...counts.values()].every((n) => n === runs.length);
-    const what = [...counts].map(([what, n]) => (all ? what : `${what} of ${R.count(n)}`)).join(" and ");
-    return [what && `${what} not checked`, unstated && `origin of the data${unstated < runs.length ? ` of ${R.count(unstated)}` : ""} unstated`].filter(Boolean);
+    const what = [...counts].map(([what, n]) => (all ? what : `${what} of ${R.count(n)}`)).join(", ");
+    return [what && `${what} unchecked`, unstated && `data${unstated < runs.length ? ` of ${R.count(unstated)}` : ""} unstated`].filter(Boolean);
   };
   /** What a run's numbers follow from: badges as [text, kind, tip]. */
   R.origins = (row) => {
@@ -109,9 +109,10 @@
     const licence = (item) => rowsOf(item).map((row) => row.licence).find(Boolean) || "licence not stated";
     return {
       id: "weights",
-      title: "Weights",
+      title: "Size",
       about: "Billions of parameters where the weights are open, else closed",
       cls: "num soft",
+      head: () => h("span", { class: "unit", text: "or closed" }),
       unsaved: true, // parameters and licence are columns of their own
       up: true,
       get,

@@ -248,8 +248,11 @@
     const line = h("p", { class: "headline" }, spans, more);
     new ResizeObserver(() => {
       for (const one of [...spans, more]) one.hidden = one === more;
-      for (const one of spans.slice(1).reverse())
-        if (line.scrollHeight > line.clientHeight + 1) [one.hidden, more.hidden] = [true, false];
+      const over = () => line.scrollHeight > line.clientHeight + 1;
+      line.classList.remove("first");
+      for (const one of spans.slice(1).reverse()) if (over()) [one.hidden, more.hidden] = [true, false];
+      // A first clause that is too long alone stands whole.
+      line.classList.toggle("first", over());
     }).observe(line);
     return line;
   }

@@ -218,14 +218,14 @@
         ["Seed", settings.seed],
         ["Frames given", settings.frames_given],
         ["Prompt’s sha256", settings.prompt_sha256],
-        ["Data", [source.kind, source.location, source.revision].filter(Boolean).join(" · ")],
-        ["Data’s fingerprint", source.fingerprint],
+        ["Questions from", [source.kind, source.location, source.revision].filter(Boolean).join(" · ")],
+        ["Their fingerprint", source.fingerprint],
       );
       if (judge) {
         pairs.push(
           ["Judge asked", R.judgeName(judge.requested, result.benchmark.id)],
           ["Judge that answered", R.judgeName(judge.returned, result.benchmark.id)],
-          ["Judge’s prompts", `${judge.prompt} ${judge.prompt_sha256}`],
+          ["Judge’s prompts", `${R.promptsName(judge.prompt)}, sha256 ${judge.prompt_sha256}`],
           ["Judge’s settings", { temperature: judge.temperature, votes: judge.votes, rule: judge.vote_rule }],
           ["Judge’s cost", judge.cost_usd == null ? null : `${judge.cost_usd} USD`],
         );

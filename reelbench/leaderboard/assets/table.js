@@ -35,6 +35,8 @@
     for (const column of columns)
       column.shown = column.always || (chosen ? chosen.has(column.id) : column.show !== false);
     let [by, way] = (asked("sort") || sort).split(":");
+    // What others may do with the table; `unseen(n)` is called with how many columns are out of view.
+    const told = {};
     let order = [],
       view = [],
       page = 0;
@@ -62,6 +64,9 @@
       const cut = scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 2;
       holder.classList.toggle("cut", cut);
       holder.classList.toggle("fits", scroll.scrollWidth <= scroll.clientWidth + 1);
+      const right = scroll.scrollLeft + scroll.clientWidth + 2;
+      const beyond = [...(head.firstChild?.children || [])].filter((cell) => cell.offsetLeft + cell.offsetWidth > right).length;
+      told.unseen?.(beyond + lacking().length);
       // On what sticks alone: a property of the holder would have every cell's style made anew.
       const under = document.querySelector(".top").offsetHeight;
       head.style.setProperty("--under", `${under}px`);
@@ -106,13 +111,14 @@
       }
       tellRows();
     }
+    // What a reader chose is shown, with room or without.
+    const lacking = () => (asked("cols") ? [] : crowded);
     /** Which of the rows are in view, and which columns are not for want of room. */
     function tellRows() {
       const from = page * size;
       const rowsInView = view.length ? `${count(from + 1)} to ${count(Math.min(from + size, view.length))} of ${count(view.length)}` : "";
-      // What a reader chose is shown, with room or without.
-      const lacking = asked("cols") ? [] : crowded;
-      const hiddenColumns = lacking.length ? `no room for ${lacking.slice(0, 4).join(", ")}${lacking.length > 4 ? " …" : ""} (see Columns)` : "";
+      const titles = lacking();
+      const hiddenColumns = titles.length ? `no room for ${titles.slice(0, 4).join(", ")}${titles.length > 4 ? " …" : ""} (see Columns)` : "";
       info.textContent = [rowsInView, hiddenColumns].filter(Boolean).join("; ");
     }
     const clear = () => {
@@ -294,7 +300,7 @@
     // Who comes near the rows may pin one.
     for (const kind of ["pointerover", "focusin"]) holder.addEventListener(kind, () => columns.forEach((column) => column.shown && column.prepare?.()), { once: true });
     let waiting = 0;
-    return {
+    Object.assign(told, {
       draw() {
         page = 0;
         draw();
@@ -319,7 +325,8 @@
         heads();
         fill();
       },
-    };
+    });
+    return told;
   }
 
   // --- what stands above it ---
@@ -359,13 +366,17 @@
       boxes.set(column, box);
       return h("label", { title: column.about }, box, column.title);
     };
-    return menu("Columns", () => {
+    const made = menu("Columns", () => {
       const groups = Map.groupBy(table.columns.filter((column) => !column.always), (column) => column.group || "");
       return [...groups].map(([name, columns]) => h("div", { class: "part", role: "group", "aria-label": name }, name && h("b", { class: "sub", text: name }), columns.map(choice)));
     }, "", () => {
       // A wider window has room for more.
       for (const [column, box] of boxes) box.checked = column.shown;
     });
+    table.unseen = (n) => {
+      made.firstChild.textContent = n ? `Columns (${n} hidden)` : "Columns";
+    };
+    return made;
   }
   /** Save what the table shows now, with what its numbers can't be quoted without. */
   async function save(table, name, kind) {

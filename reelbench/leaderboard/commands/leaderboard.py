@@ -831,6 +831,12 @@ def figures(
     benchmark: Annotated[
         str | None, typer.Option("--benchmark", help="One benchmark only.")
     ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top", min=1, help="The first N rows of a table; default: as many as a page holds."
+        ),
+    ] = None,
 ) -> None:
     """Draw each benchmark's main table, or charts of a page, for a paper.
 
@@ -842,7 +848,7 @@ def figures(
 
     described = drawing.read_charts(charts or ())
     if store is not None:
-        described = _described_tables(store, benchmark, width)
+        described = _described_tables(store, benchmark, width, top)
     out.mkdir(parents=True, exist_ok=True)
     for name, chart in described:
         for path in drawing.write(chart, width, out, name):
@@ -850,7 +856,7 @@ def figures(
 
 
 def _described_tables(
-    store: Path, benchmark: str | None, width: Literal["column", "page"]
+    store: Path, benchmark: str | None, width: Literal["column", "page"], top: int | None
 ) -> "list[tuple[str, Chart]]":
     """Return each benchmark's name and its main table as a chart."""
     from reelbench.data.loading import find_split
@@ -863,7 +869,7 @@ def _described_tables(
     described: list[tuple[str, Chart]] = []
     for name, group in runs_board.main.items():
         if benchmark in (None, name):
-            described.append((name, drawing.described(runs_board, group, width)))
+            described.append((name, drawing.described(runs_board, group, width, top)))
     if not described:
         which = f" of {benchmark}" if benchmark else ""
         raise InputError(f"{store}: no ranked table{which} to draw")

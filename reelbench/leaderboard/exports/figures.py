@@ -17,13 +17,21 @@ from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.leaderboard.exports.tables import least
 from reelbench.pages import canvases
 from reelbench.pages.chart import Axis, Chart, Mark, Panel, Rule, Texts
-from reelbench.pages.drawing import draw
+from reelbench.pages.chart_layout import chart_layout
+from reelbench.pages.drawing import EDGE, draw
+from reelbench.pages.letters import Letters
 from reelbench.pages.plots import labelled, ticks
 from reelbench.registry.spec import BenchmarkSpec, Metric
 
 Width = Literal["column", "page"]
 
 MILLIMETRES: dict[Width, float] = {"column": 84, "page": 174}
+_HIGHEST = 200
+"""Millimetres: a page of a paper has 230, and a caption."""
+_ROW_HEIGHTS = (22, 18, 14)
+"""Pixels, of which a figure takes the most that lets it fit."""
+_LEAST_BELOW_NAME = 10
+"""Pixels of a row below its name."""
 _CHART_BYTES = 20_000_000
 _PANELS: dict[Width, int] = {"column": 1, "page": 3}
 
@@ -75,39 +83,95 @@ def read_chart(path: Path) -> Chart:
     return record_of(Chart, document, f"{path} is not a chart of a page", mark=": ")
 
 
-def described(board: Board, group: RankingGroup, width: Width) -> Chart:
+def described(board: Board, group: RankingGroup, width: Width, top: int | None = None) -> Chart:
     """Return a ranked table as a chart's description.
 
     A column has the main score, a page up to two more that have intervals. Rows without the main
-    score are left out. A dotted line is the best floor, a solid one people.
+    score are left out. A dotted line is the best floor, a solid one people. It is no higher than a
+    page: rows are lower where there are many, and the last ones are left out where that is too few.
+
+    Args:
+        board: The board.
+        group: The table.
+        width: What the figure is as wide as.
+        top: The most rows. None for as many as a page holds.
     """
-    spec = board.spec(group)
+    number = len(_drawn_rows(_scored_rows(board, group)))
+    if top is not None:
+        number = min(number, top)
+    highest = canvases.pixels_of(_HIGHEST)
+    chart = _chart(board, group, width, number, _ROW_HEIGHTS[0])
+    row_heights = _ROW_HEIGHTS
+    if _has_names_above(chart, width):
+        row_heights += (_LEAST_BELOW_NAME,)
+    for row_height in row_heights:
+        chart = _chart(board, group, width, number, row_height)
+        if _height(chart, width) <= highest:
+            return chart
+    height_of_one = _height(_chart(board, group, width, 1, chart.row), width)
+    height_of_more = (_height(chart, width) - height_of_one) / (number - 1)
+    number = 1 + int((highest - height_of_one) / height_of_more)
+    return _chart(board, group, width, number, chart.row)
+
+
+def _has_names_above(chart: Chart, width: Width) -> bool:
+    """Return True where each name stands above its row."""
+    pixels = canvases.pixels_of(MILLIMETRES[width]) - 2 * EDGE
+    return chart_layout(chart, pixels, Letters()).number_above is not None
+
+
+def _height(chart: Chart, width: Width) -> float:
+    """Return the pixels of a figure from top to bottom."""
+    return draw(chart, canvases.pixels_of(MILLIMETRES[width]), Letters()).height
+
+
+def _scored_rows(board: Board, group: RankingGroup) -> list[BoardEntry]:
+    """Return the rows that have the main score, reference points too."""
+    primary = board.spec(group).primary
     scored_rows: list[BoardEntry] = []
     for row in board.rows[group]:
-        if metric_value(row.metrics, spec.primary.name) is not None:
+        if metric_value(row.metrics, primary.name) is not None:
             scored_rows.append(row)
-    rows = [row for row in scored_rows if not row.is_reference]
+    return scored_rows
+
+
+def _drawn_rows(scored_rows: Sequence[BoardEntry]) -> list[BoardEntry]:
+    """Return the rows that have a line of their own."""
+    return [row for row in scored_rows if not row.is_reference]
+
+
+def _chart(
+    board: Board, group: RankingGroup, width: Width, number: int, row_height: float
+) -> Chart:
+    """Return the description with the first rows, so many."""
+    spec = board.spec(group)
+    scored_rows = _scored_rows(board, group)
+    all_rows = _drawn_rows(scored_rows)
+    rows = all_rows[:number]
     metrics = _panel_metrics(spec, rows)[: _PANELS[width]]
     names = Texts(texts=tuple(_row_label(board, row, spec.primary) for row in rows))
     panels = [_panel(board, metric, rows, scored_rows) for metric in metrics]
+    about = _about(board, group, rows, panels)
+    if len(rows) < len(all_rows):
+        about += f" The first {len(rows)} of {len(all_rows)} rows."
+    blind_runs = sum(row.kind == "blind" for row in scored_rows)
+    if blind_runs:
+        about += f" Left out: {number_of(blind_runs, 'run')} shown no video."
     return Chart(
         title=f"{spec.title}, {group.label}",
-        about=_about(board, group, scored_rows, panels),
-        source=_source(rows),
+        about=about,
+        source=_source(all_rows),
         rows=max(len(rows), 1),
+        row=row_height,
         across=(names, *panels),
     )
 
 
 def _about(
-    board: Board,
-    group: RankingGroup,
-    scored_rows: Sequence[BoardEntry],
-    panels: Sequence[Panel],
+    board: Board, group: RankingGroup, rows: Sequence[BoardEntry], panels: Sequence[Panel]
 ) -> str:
-    """Return the text under a title: marks, questions, and runs that are left out."""
+    """Return the text under a title: what marks mean, and how many questions there are."""
     primary = board.spec(group).primary
-    rows = [row for row in scored_rows if not row.is_reference]
     sentences: list[str] = []
     if any(_has_whiskers(panel) for panel in panels):
         sentences.append("Whiskers: each score's own 95 % interval over videos.")
@@ -121,9 +185,6 @@ def _about(
         sentences.append("Hollow: not ranked.")
     if any(least(row, primary) for row in rows):
         sentences.append("† lower bound: some questions have no score.")
-    blind_runs = sum(row.kind == "blind" for row in scored_rows)
-    if blind_runs:
-        sentences.append(f"Left out: {number_of(blind_runs, 'run')} shown no video.")
     return " ".join(sentences)
 
 

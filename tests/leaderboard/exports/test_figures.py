@@ -9,6 +9,9 @@ import pytest
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import board
 from reelbench.leaderboard.exports import figures
+from reelbench.pages import canvases
+from reelbench.pages.drawing import draw
+from reelbench.pages.letters import Letters
 from reelbench.registry import discovery
 from reelbench.registry.records import MetricValue
 from tests.leaderboard.rows import MOVIECORE, REXTIME, entry
@@ -83,6 +86,33 @@ def test_a_figure_has_each_interval_and_says_what_it_is_of(tmp_path, width):
         assert said in words
 
 
+@pytest.mark.parametrize(("models", "width"), [(19, "column"), (60, "column"), (60, "page")])
+def test_a_figure_of_many_rows_fits_a_page_and_says_which_it_leaves_out(models, width):
+    rows = [
+        entry(
+            f"lab/A-Model-of-a-Rather-Long-Name-{n}B-Instruct",
+            90.0 - n,
+            kind="run",
+            ci95=(88.0 - n, 92.0 - n),
+        )
+        for n in range(models)
+    ]
+    made = board.ranked_board(discovery.specs(), rows)
+    pixels = canvases.pixels_of(figures.MILLIMETRES[width])
+    chart = figures.described(made, REXTIME, width)
+    assert draw(chart, pixels, Letters()).height <= canvases.pixels_of(200)
+    assert len(chart.across[0].texts) == chart.rows
+    if models == 19:
+        assert chart.rows == models
+        assert "The first" not in chart.about
+    else:
+        assert 20 < chart.rows < models
+        assert f"The first {chart.rows} of 60 rows." in chart.about
+    few = figures.described(made, REXTIME, width, top=5)
+    assert few.rows == 5
+    assert f"The first 5 of {models} rows." in few.about
+
+
 @pytest.mark.parametrize(("value", "first", "last"), [(60.0, "60", "70"), (100.0, "90", "100")])
 def test_one_model_without_an_interval_has_a_tenth_of_the_scale(value, first, last):
     rows = [entry("lab/only", value, kind="run", date="2026-11-20")]
@@ -93,7 +123,7 @@ def test_one_model_without_an_interval_has_a_tenth_of_the_scale(value, first, la
 
 def test_the_judge_of_a_table_stands_over_its_figure():
     chart = figures.described(_board(), MOVIECORE, "column")
-    assert "gpt-4o-mini-2024-07-18" in chart.title
+    assert "gpt-4o-mini-2024-07-18, the authors’ prompts" in chart.title
 
 
 @pytest.mark.parametrize(
