@@ -16,6 +16,7 @@ from reelbench.pages.canvases import to_image
 from reelbench.pages.chart import Axis, Chart, Mark, Panel, Texts
 from reelbench.pages.drawing import draw
 from reelbench.pages.letters import Letters
+from reelbench.pages.plots import labelled, ticks
 from reelbench.registry.metrics import UNITS
 from reelbench.registry.spec import Metric
 
@@ -28,7 +29,7 @@ _MOST_LANES = 3
 _ROW = 34
 _NAME_WIDTH = 210
 _LANE_WIDTH = 60
-_LETTERS = Letters(spare=0.05)
+_LETTERS = Letters()
 
 
 def write(board: Board, path: Path, headline: Sequence[str]) -> None:
@@ -66,6 +67,8 @@ def _described(board: Board, headline: Sequence[str]) -> Chart:
     groups = _groups(board, models)
     for group in groups:
         across += _lane(board, group, models)
+    if len(groups) > 1 and ranked_models:
+        across.append(_win_rates(models))
     return Chart(
         title="Reelbench leaderboard",
         about=_first_sentence(headline),
@@ -94,6 +97,15 @@ def _first_sentence(headline: Sequence[str]) -> str:
     return "".join(parts).partition(". ")[0].rstrip(".") + "."
 
 
+def _win_rates(models: Sequence[Overall]) -> Texts:
+    """Return the mean win rates, by which models are ranked."""
+    texts: list[str] = []
+    for model in models:
+        text = "" if model.win_rate is None else f"{100 * model.win_rate:.1f}"
+        texts.append(text)
+    return Texts(title="Win rate, %", texts=tuple(texts), align="end", strong=True)
+
+
 def _lane(board: Board, group: RankingGroup, models: Sequence[Overall]) -> list[Texts | Panel]:
     """Return a benchmark's scores, and these with their intervals on one scale."""
     spec = board.spec(group)
@@ -111,16 +123,15 @@ def _lane(board: Board, group: RankingGroup, models: Sequence[Overall]) -> list[
         values.append(tables.value(entry, metric))
         marks.append(Mark(x=score.value, y=row + 0.5, ends=interval))
         ends += [score.value, *(interval or ())]
-    low = min(ends, default=0.0)
-    high = max(ends, default=1.0)
-    air = 0.1 * (high - low) or 1.0
-    axis = {"from": low - air, "to": high + air, "least": _LANE_WIDTH, "grid": False}
+    unit = metric.in_unit
+    steps = ticks(min(ends, default=unit.low), max(ends, default=unit.high), 0, unit.high)
+    axis = Axis(ticks=labelled(steps), least=_LANE_WIDTH)
     return [
         Texts(texts=tuple(values), align="end", strong=True, of=True),
         Panel(
             title=spec.title.partition(" (")[0],
             about=_metric_text(metric),
-            x=Axis.model_validate(axis),
+            x=axis,
             y=Axis(),
             marks=tuple(marks),
         ),

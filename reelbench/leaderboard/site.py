@@ -366,13 +366,16 @@ def _plain(board: Board, headline_html: str) -> str:
     """Return the first rows as plain HTML, for who reads the page without its scripts."""
     groups = list(board.main.values())
     heads = ["Rank", "Model"]
+    has_win_rates = any(model.rank is not None for model in board.overall)
+    if has_win_rates:
+        heads.append("Mean win rate, %")
     heads += [_short_title(board.spec(group)) for group in groups]
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
     rows: list[str] = []
     better_below: list[str] = []
     for model in board.overall:
         if len(rows) < _PLAIN_ROWS and not model.cells.keys().isdisjoint(groups):
-            rows.append(_plain_row(board, groups, model))
+            rows.append(_plain_row(board, groups, model, has_win_rates=has_win_rates))
             if model.better_below:
                 text = f"Below {model.key[0]}: {headline.better_below(board, model)}."
                 better_below.append(f"<p>{escape(text)}</p>")
@@ -387,9 +390,17 @@ def _plain(board: Board, headline_html: str) -> str:
     return f"<h1>{_SUMMARY}</h1><p>{headline_html}</p>{table}{rest}"
 
 
-def _plain_row(board: Board, groups: Sequence[RankingGroup], model: Overall) -> str:
+def _plain_row(
+    board: Board, groups: Sequence[RankingGroup], model: Overall, *, has_win_rates: bool
+) -> str:
     rank = "–" if model.rank is None else str(model.rank)
-    cells = [f"<td>{rank}</td>", f'<th scope="row">{escape(model.key[0])}</th>']
+    name, _, setting = model.key
+    if setting != "zero-shot":
+        name += f" ({setting})"
+    cells = [f"<td>{rank}</td>", f'<th scope="row">{escape(name)}</th>']
+    if has_win_rates:
+        win_rate = "–" if model.win_rate is None else f"{100 * model.win_rate:.1f}"
+        cells.append(f"<td>{win_rate}</td>")
     for group in groups:
         value = "–"
         if group in model.cells:

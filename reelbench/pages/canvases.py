@@ -12,7 +12,7 @@ from typing import Any
 from PIL import Image, ImageDraw
 
 from reelbench.base.errors import InputError, installing
-from reelbench.pages.letters import Letters, font_for
+from reelbench.pages.letters import Font, Letters, font_for
 from reelbench.pages.shapes import Disc, Drawing, Line, Point, Words
 from reelbench.pages.svg import element, svg_document
 
@@ -106,6 +106,7 @@ def to_image(drawing: Drawing, scale: float) -> Image.Image:
     """Return a drawing as a picture of `scale` times its pixels, on white."""
     large_scale = scale * _SMOOTHING
     image = Image.new("RGB", _size_in_pixels(drawing, large_scale), "#ffffff")
+    letters = _letters_of(drawing)
     shapes = ImageDraw.Draw(image, "RGBA")
     for part in drawing.parts:
         if isinstance(part, Line):
@@ -113,8 +114,25 @@ def to_image(drawing: Drawing, scale: float) -> Image.Image:
         elif isinstance(part, Disc):
             _draw_disc(shapes, part, large_scale)
         else:
-            _draw_words(image, part, large_scale)
+            _draw_words(image, part, large_scale, letters)
     return image.resize(_size_in_pixels(drawing, scale), Image.Resampling.BOX)
+
+
+def _letters_of(drawing: Drawing) -> str:
+    """Return each letter of a drawing once."""
+    letters: set[str] = set()
+    for part in drawing.parts:
+        if isinstance(part, Words):
+            letters.update(part.text)
+    return "".join(sorted(letters))
+
+
+def _font_of(words: Words, size: float, letters: str) -> Font:
+    """Return the one font for all of a drawing's letters, else one for these words."""
+    shared_font = font_for(size, letters)
+    if shared_font is font_for(size):
+        return font_for(size, words.text)
+    return shared_font
 
 
 def _size_in_pixels(drawing: Drawing, scale: float) -> tuple[int, int]:
@@ -211,15 +229,15 @@ _PILLOW_ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 """Pillow's names of a text's left, middle and right on its baseline."""
 
 
-def _draw_words(image: Image.Image, words: Words, scale: float) -> None:
+def _draw_words(image: Image.Image, words: Words, scale: float, letters: str) -> None:
     size = words.size * scale
     if size < _LEAST_LETTERS:
         return
     if words.angle:
-        _draw_turned_words(image, words, scale)
+        _draw_turned_words(image, words, scale, letters)
         return
     text = words.text
-    font = font_for(size, text)
+    font = _font_of(words, size, letters)
     is_pillows_own = font is font_for(size)
     if is_pillows_own:
         text = text.translate(_PLAIN_SIGNS)
@@ -238,10 +256,10 @@ def _draw_words(image: Image.Image, words: Words, scale: float) -> None:
     )
 
 
-def _draw_turned_words(image: Image.Image, words: Words, scale: float) -> None:
+def _draw_turned_words(image: Image.Image, words: Words, scale: float, letters: str) -> None:
     """Draw words on a sheet of their own, turn it, and lay it on."""
     size = words.size * scale
-    font = font_for(size, words.text)
+    font = _font_of(words, size, letters)
     width = int(font.getlength(words.text)) + 4
     baseline = int(2 * size)
     sheet = Image.new("L", (width, 2 * baseline))

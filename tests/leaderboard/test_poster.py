@@ -88,9 +88,16 @@ def test_at_390_a_headline_of_three_lines_and_rows_for_a_thumb(page_of, twenty, 
         )
         trust = page.locator(".trust").bounding_box()
         assert trust["y"] + trust["height"] < 844
-        assert {
+        heights = [
             row.bounding_box()["height"] for row in page.locator("table.rows tbody tr").all()
-        } == {44}
+        ]
+        assert min(heights) >= 44
+        assert max(heights) <= 72
+        cut = page.locator(".rows :is(.who, .name, .badges)").evaluate_all(
+            "all => all.filter((one) => one.scrollHeight > one.clientHeight + 1"
+            " || one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent)"
+        )
+        assert cut == []
         assert page.evaluate("document.documentElement.scrollWidth") == 390
         assert violations(page, checkers) == []
 
@@ -170,6 +177,45 @@ def test_skip_goes_to_the_table_and_a_wrong_address_says_so(page_of, twenty):
         expect(page.locator(".banner")).to_have_text(
             "There is no page rextim here. This is the overall table."
         )
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 62), (1100, 62)])
+def test_the_tools_stand_beside_the_title(page_of, twenty, width, height):
+    with page_of(twenty, width=width) as page:
+        shows(page, *(f"{LONG}{n}" for n in range(20)))
+        assert page.locator(".page-head").bounding_box()["height"] <= height
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_a_narrow_window_counts_the_columns_that_it_hides(page_of, twenty):
+    from playwright.sync_api import expect
+
+    with page_of(twenty, width=768) as page:
+        shows(page, *(f"{LONG}{n}" for n in range(20)))
+        button = page.locator(".tools summary", has_text="Columns")
+        expect(button).to_have_text("Columns (3 hidden)")
+        # What ranks the models is in view.
+        rate = page.locator("th", has_text="Mean win rate").bounding_box()
+        assert rate["x"] + rate["width"] <= 768
+        page.set_viewport_size({"width": 1920, "height": 900})
+        expect(button).to_have_text("Columns")
+
+
+def test_a_first_clause_without_room_stands_whole_with_more_behind_it(page_of, tmp_path):
+    from playwright.sync_api import expect
+
+    names = [f"organisation/A-Model-of-a-Very-Long-Name-That-Fills-a-Line-{n}B" for n in (1, 2, 3)]
+    rows = [
+        entry(name, 50.0, group=group, kind="run")
+        for group in (REXTIME, CURVE)
+        for name in (*names, "other")
+    ]
+    with page_of(written(tmp_path / "site", rows), "#/rextime", width=360) as page:
+        line = page.locator(".headline")
+        expect(line.locator("span").first).to_be_visible()
+        assert line.evaluate("(line) => line.scrollHeight <= line.clientHeight + 1")
+        words = line.inner_text()
+        assert "…" not in words.replace("… more", "")
 
 
 def test_the_order_over_all_is_the_one_of_the_board(page_of, twenty):
@@ -286,10 +332,10 @@ def test_a_posted_link_says_what_the_board_is_and_the_page_has_its_first_rows_wi
     assert page.tags["og:title"] == "Reelbench leaderboard: CURVE, ReXTime"
     assert page.tags["og:description"] == page.tags["description"]
     assert "lab/0" in page.tags["description"]
-    assert page.cells[:4] == ["Rank", "Model", "CURVE", "ReXTime"]
-    assert page.cells[4:].count("–") == 1  # what one model was not run on
-    assert len(page.cells) == 4 * (1 + 10)
-    assert [name, "–", "≥ 99.0"] == page.cells[page.cells.index(name) :][:3]
+    assert page.cells[:5] == ["Rank", "Model", "Mean win rate, %", "CURVE", "ReXTime"]
+    assert page.cells[5:].count("–") == 1  # what one model was not run on
+    assert len(page.cells) == 5 * (1 + 10)
+    assert page.cells[page.cells.index(name) :][2:4] == ["–", "≥ 99.0"]
     assert "<script>evil" not in text
     assert "57.0 (not ranked)" in page.cells
 
@@ -299,7 +345,8 @@ def test_the_table_without_scripts_has_each_score_s_interval(tmp_path):
     text = (written(tmp_path / "site", rows) / "index.html").read_text(encoding="utf-8")
     page = _Page()
     page.feed(text)
-    assert page.cells[:6] == ["Rank", "Model", "ReXTime", "1", "lab/0", "60.0 (57.0 to 63.2)"]
+    heads = ["Rank", "Model", "Mean win rate, %", "ReXTime"]
+    assert page.cells[:8] == [*heads, "1", "lab/0", "100.0", "60.0 (57.0 to 63.2)"]
     assert "In brackets: each score’s own 95 % interval over videos." in text
 
 

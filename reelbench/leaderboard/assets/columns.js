@@ -112,7 +112,6 @@
       title: "Size",
       about: "Billions of parameters where the weights are open, else closed",
       cls: "num soft",
-      head: () => h("span", { class: "unit", text: "or closed" }),
       unsaved: true, // parameters and licence are columns of their own
       up: true,
       get,

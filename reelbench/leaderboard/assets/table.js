@@ -96,7 +96,7 @@
         let over = scroll.scrollWidth - width;
         if (over <= 1) break;
         const weight = (column) => (column.vital ? 0 : column.group === "Other scores" ? 1 : column.id === "weights" ? 2 : 3);
-        const last = columns.filter((column) => column.shown && !column.always && !column.lane).sort((p, q) => weight(p) - weight(q));
+        const last = columns.filter((column) => column.shown && !column.always && !column.lane && !column.picks).sort((p, q) => weight(p) - weight(q));
         const before = columns.filter((column) => column.shown);
         while (over > 0 && last.length) {
           const column = last.pop();
