@@ -23,13 +23,22 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.base import bounds
-from reelbench.base.errors import InputError, ReelbenchError, installing
+from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.files import read_text, remove_leftovers, replacing_folder
 from reelbench.base.text_tables import interval
 from reelbench.base.workers import ALONE, Workers
 from reelbench.data.redistribution import why_withheld
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import columns, headline, overall, ranking, row_faults, site_state
+from reelbench.leaderboard import (
+    code_words,
+    columns,
+    headline,
+    overall,
+    page_texts,
+    ranking,
+    row_faults,
+    site_state,
+)
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.checked_files import CheckedFiles
 from reelbench.leaderboard.code_state import digest_of
@@ -56,13 +65,23 @@ log = logging.getLogger("reelbench")
 SHARED = ("elements", "shell", "marks", "drawing", "plots")
 """Scripts that stand in `pages/` for every page of ours."""
 SCRIPTS = {
-    "page.js": ("elements", "shell", "base", "start"),
-    "table.js": ("marks", "table", "columns", "forest", "standings", "benchmark", "board"),
+    "page.js": (
+        "elements",
+        "shell",
+        "base",
+        "marks",
+        "table",
+        "columns",
+        "forest",
+        "standings",
+        "benchmark",
+        "board",
+    ),
     "more.js": ("drawing", "plots", "charts", "history", "model", "texts", "questions", "picture"),
 }
 """The page's scripts, each file's in order.
 
-They are for its head, for its first screen, and for what waits until that is there.
+They are for its first screen, and for what waits until that is there.
 """
 PAGES = (("submit", "Submit"), ("about", "How it works"))
 """Pages that the head links to: name in the address (`R.addPage`), title."""
@@ -267,9 +286,7 @@ def write(
         samples: Also show each run's samples.
     """
     plain_rows = columns.plain_rows(board)
-    data = document(board, plain_rows)
-    if dataset:
-        data["dataset"] = dataset
+    data = document(board, plain_rows, dataset)
     if board.renamed:
         data["renamed"] = dict(board.renamed)
     headline_parts: list[str] = data["headline"]
@@ -432,11 +449,17 @@ def file_name(name: str) -> str:
 # --- the data of all rows -------------------------------------------------------------------------
 
 
-def document(board: Board, plain_rows: PlainRows | None = None) -> dict[str, Any]:
+def document(
+    board: Board, plain_rows: PlainRows | None = None, dataset: str | None = None
+) -> dict[str, Any]:
     """Return the page's data.
 
     It has declarations (units, columns, benchmarks), groups, rows, and the overall table.
-    `plain_rows` are the board's, where they are at hand.
+
+    Args:
+        board: The board.
+        plain_rows: The board's, where they are at hand.
+        dataset: The results dataset that it is made from and handed in to, `ORG/NAME`.
     """
     if plain_rows is None:
         plain_rows = columns.plain_rows(board)
@@ -455,7 +478,9 @@ def document(board: Board, plain_rows: PlainRows | None = None) -> dict[str, Any
         "newest": max(dates, default=None),
         "headline": headline.of_board(board),
         "rules": ranking.rules(),
-        "install": installing("lmms-eval"),
+        "examples": json.loads(page_asset("rule_examples.json", "leaderboard")),
+        "submit": page_texts.how_to_submit(board, dataset),
+        "words": code_words.WORDS,
         "units": units(),
         "kinds": {kind: words._asdict() for kind, words in KINDS.items()},
         "columns": [_column(column) for column in columns.COLUMNS],

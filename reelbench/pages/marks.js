@@ -49,18 +49,6 @@ globalThis.Plots = (() => {
       h("i", { class: `dot${hollow ? " hollow" : ""}`, style: `left:${at(value)}`, "data-value": value, ...numbers }),
     );
   }
-  /** A share (0 to 1) as a bar from 0, with its interval where it has one; `tip` says it in words. */
-  function share({ value, ends, tip }) {
-    const at = (x) => `${(100 * x).toFixed(2)}%`;
-    return h(
-      "span",
-      { class: "lane share", ...told(tip) },
-      h("i", { class: "fill", style: `width:${at(value)}`, "data-value": value }),
-      ends && h("i", {
-        class: "ends", style: `left:${at(ends[0])};right:calc(100% - ${at(ends[1])})`, "data-ci-low": ends[0], "data-ci-high": ends[1],
-      }),
-    );
-  }
   /** The numbers of an axis as wide as a column: all where they are short, else its ends and its zero or one near the middle. */
   function axis(steps) {
     const short = steps.join("").length < (steps.every(Number.isInteger) ? 13 : 8);
@@ -120,5 +108,5 @@ globalThis.Plots = (() => {
     next.focus();
   });
 
-  return { told, ticks, around, scale, minus, pText, track, share, axis, least, most };
+  return { told, ticks, around, scale, minus, pText, track, axis, least, most };
 })();

@@ -43,22 +43,6 @@
       table: [SERIES, ...lines.flatMap(({ label, marks: own }) => own.map((m) => [label, names?.[m.i] ?? "", m.at, ...(m.ends || ["", ""])]))],
     };
   }
-  /**
-   * Bars from 0: a line per label, a bar in it per series: {label, bars: [{at, ends, i, show, text}]}. `names` are the
-   * series', `axis` prints a number of the axis.
-   */
-  function bars(lines, names, axis = minus) {
-    const all = lines.flatMap((one) => one.bars);
-    const steps = ticks(0, most(all.flatMap(({ at, ends }) => [at, ...(ends || [])])) || 1, 4);
-    // Each bar is a row, and the first of a line has its label; a line ends with an empty row where there are several.
-    const rows = lines.flatMap(({ label, bars: own }) => [...own.map((bar, k) => ({ ...bar, label: k ? "" : label })), ...(names.length > 1 ? [{}] : [])]);
-    const boxes = rows.flatMap(({ at, i, text, ends }, k) => (text ? { x: [0, at], y: [k, k + 1], kind: `c${i % 6}`, strength: ends ? 0.55 : 0.8, text, ends } : []));
-    return {
-      key: names.length > 1 ? names : null, row: 16, rows: rows.length,
-      across: [{ texts: rows.map(({ label }) => label || ""), align: "end" }, { x: { ticks: labelled(steps, axis) }, y: ROWS, boxes }, { texts: rows.map(({ show }) => show || ""), align: "end" }],
-      table: [SERIES, ...lines.flatMap(({ label, bars: own }) => own.map((bar) => [label, names[bar.i] ?? "", bar.at, ...(bar.ends || ["", ""])]))],
-    };
-  }
   /** Radars: a panel for each {title, labels, series} (a value or null for each label), a polygon for each of `names`. */
   function radars(panels, metric, names, show) {
     const [x, y] = [1.7, 1.3].map((reach) => ({ from: -reach, to: reach, ticks: [] }));
@@ -248,5 +232,5 @@
     setTimeout(() => URL.revokeObjectURL(url), 1000);
   }
 
-  Object.assign(globalThis.Plots, { powers, months, bars, lanes, radars, heat, matrix, points, figure, clear, csv, save });
+  Object.assign(globalThis.Plots, { powers, months, lanes, radars, heat, matrix, points, figure, clear, csv, save });
 })();

@@ -40,7 +40,7 @@ def test_the_space_and_the_dataset_are_made_and_a_second_time_nothing_is_committ
     site = files(hub, SPACE, "space")
     assert b"sdk: static" in site["README.md"]
     assert b"org/model" in site["data/board.js"]
-    assert {"index.html", "page.js", "table.js", "more.js"} <= site.keys()
+    assert {"index.html", "page.js", "more.js"} <= site.keys()
     assert b"unsafe-inline" not in site["index.html"]
     data = files(hub, DATASET, "dataset")
     table = pyarrow.parquet.read_table(io.BytesIO(data["data/results.parquet"])).to_pylist()

@@ -103,33 +103,8 @@ globalThis.Reelbench = (() => {
   /** The one name of a row's model; its own may be another. */
   const modelOf = (row) => row.same || row.model;
   const modelHref = (model) => `#/model/${encodeURIComponent(model)}`;
-  // What the records call it -> what people do.
-  const WORDS = {
-    parse_failed: "unreadable answers",
-    prediction_missing: "without an answer",
-    media_missing: "without their video",
-    judge_unavailable: "not judged",
-    judge_unparsable: "with an unreadable judgement",
-    judge_cut_off: "whose judgement was cut off",
-    judge_refused: "that the judge refused",
-    judge_rejected: "that the judge’s server rejected",
-    judge_budget: "beyond the judge’s budget",
-    judge_pending: "awaiting the judge",
-    judge_not_drawn: "not drawn for the judge",
-    media_unreadable: "with an unreadable video",
-    model_failed: "on which the model failed",
-    answers_hidden: "whose answers are hidden",
-    left_out: "left out by errata",
-    cut_off: "cut off",
-    refused: "that the server’s filter ended",
-    media_not_seen: "whose frames the model did not see",
-    prompt_cut: "whose prompt the server cut",
-    ended_unknown: "ended for an unknown reason",
-    scorer_failed: "on which the scorer failed",
-    empty: "empty answers",
-  };
   /** A text with names in place of codes. */
-  const words = (text) => (text || "").replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (code) => WORDS[code] || code.replaceAll("_", " "));
+  const words = (text) => (text || "").replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (code) => data.words[code] || code.replaceAll("_", " "));
   const safeUrl = (url) => (/^https?:\/\//.test(url || "") ? url : null);
   /** The model's page on the Hub, where its weights were loaded from there. */
   const hubUrl = (row) =>

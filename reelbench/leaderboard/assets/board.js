@@ -254,6 +254,7 @@
   }
 
   // --- go ---
+  globalThis.Shell.theme($("theme"));
   const TABS = [["overall", "Overall"], ...data.benchmarks.map((b) => [b.id, b.title.replace(/ \(.*/, "")])];
   $("tabs").append(...TABS.map(([id, title]) => h("a", { href: `#/${id}` }, title)));
   const tabsCut = () => $("tabs").classList.toggle("cut", $("tabs").scrollLeft + $("tabs").clientWidth < $("tabs").scrollWidth - 2);

@@ -18,7 +18,7 @@ from reelbench.base.settings import home
 from reelbench.base.values import as_text
 from reelbench.data import loading
 from reelbench.data.redistribution import why_withheld
-from reelbench.leaderboard import site
+from reelbench.leaderboard import code_words, site
 from reelbench.leaderboard.exports.tables import sheet
 from reelbench.leaderboard.recompute import mismatches
 from reelbench.leaderboard.store import public
@@ -179,6 +179,7 @@ def document(
     settings = _differing_settings(runs)
     return {
         "units": site.units(),
+        "words": code_words.WORDS,
         "columns": [],
         "benchmarks": [site.benchmark(spec)],
         "faults": [faults(run, rows) for run in runs],

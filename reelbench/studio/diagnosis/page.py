@@ -28,6 +28,7 @@ _LINKS = (
     ("#ends", "How it ended"),
 )
 _ROOM = "studio.diagnosis"
+_CHART_SCRIPTS = ("drawing.js", "plots.js", "bars.js")
 _LATER = {"hint_ignored": "wrong again though told", "recovered": "found later without being told"}
 
 
@@ -49,11 +50,13 @@ def write_page(
         "stops": get_args(Stop),
         "questions": _question_rounds(folders, out),
     }
+    scripts = [page_asset(name) for name in _CHART_SCRIPTS]
+    scripts.append(page_asset("page.js", _ROOM))
     page = shell_page(
         "Where answers went wrong",
         page_asset("page.html", _ROOM),
         style=page_asset("page.css", _ROOM),
-        script=page_asset("drawing.js") + page_asset("plots.js") + page_asset("page.js", _ROOM),
+        script="".join(scripts),
         data=in_script(data),
         head=page_head(_LINKS),
     )
