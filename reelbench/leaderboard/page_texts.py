@@ -1,4 +1,4 @@
-"""The texts of a board's page that follow from the board: how to submit."""
+"""The texts of a board's page that follow from the board: how to submit, what to cite."""
 
 from reelbench.base.errors import installing
 from reelbench.leaderboard.board import Board
@@ -22,6 +22,22 @@ def how_to_submit(board: Board, dataset: str | None) -> str:
         dataset=dataset or "ORG/RESULTS",
         about_dataset=about_dataset,
     )
+
+
+def bibtex(newest: str | None) -> str:
+    """Return what to cite of the board itself.
+
+    `newest` is the date of its newest result.
+    """
+    fields = [
+        "title = {{Reelbench: one hub for evaluating video-language models on story and culture}}",
+        "author = {{Reelbench developers}}",
+    ]
+    if newest is not None:
+        fields.append(f"note = {{Leaderboard with runs up to {newest[:10]}}}")
+        fields.append(f"year = {{{newest[:4]}}}")
+    lines = ",\n  ".join(["@software{reelbench", *fields])
+    return f"{lines}\n}}"
 
 
 def _judges(board: Board) -> str:

@@ -32,6 +32,7 @@ from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import (
     code_words,
     columns,
+    group_words,
     headline,
     overall,
     page_texts,
@@ -53,7 +54,13 @@ from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.site_files import SiteFiles
 from reelbench.leaderboard.site_state import Summary
 from reelbench.leaderboard.store import public
-from reelbench.pages.shell_page import in_script, page_asset, page_head, without_comments
+from reelbench.pages.shell_page import (
+    in_script,
+    page_asset,
+    page_head,
+    short_style,
+    without_comments,
+)
 from reelbench.registry.metrics import UNITS
 from reelbench.registry.parity import parity
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue
@@ -328,7 +335,7 @@ def _script(name: str) -> str:
 
 def _style() -> str:
     shared = page_asset("palette.css") + page_asset("shell.css")
-    return without_comments(shared + page_asset("board.css", _ASSETS_ROOM))
+    return short_style(shared + page_asset("board.css", _ASSETS_ROOM))
 
 
 def _page(board: Board, headline_html: str, address: PageAddress | None) -> str:
@@ -479,6 +486,7 @@ def document(
         "headline": headline.of_board(board),
         "rules": ranking.rules(),
         "examples": json.loads(page_asset("rule_examples.json", "leaderboard")),
+        "bibtex": page_texts.bibtex(max(dates, default=None)),
         "submit": page_texts.how_to_submit(board, dataset),
         "words": code_words.WORDS,
         "units": units(),
@@ -581,6 +589,10 @@ def _group(board: Board, group: RankingGroup, *, counts: bool) -> dict[str, Any]
     document = {
         "id": group.id,
         "label": group.label,
+        "words": group_words.table_words(board, group),
+        "split_words": group_words.split_words(group),
+        "judge_words": group_words.judge_words(board.spec(group), group),
+        "scoring_words": group_words.scoring_words(board, group),
         "setting": group.setting,
         "errata": group.errata,
         "mini": group.mini,

@@ -89,33 +89,39 @@
   }
 
   // --- one panel ---
-  /** The names of points, each where it covers no mark and no other name; those that come first have the choice. */
-  function names(marks, X, Y, [left, top, right, bottom], lanes) {
+  /**
+   * The names of points, each where it covers no mark and no other name; those that come first have the choice. Of few
+   * points those without room have numbers, and `listed` gets their names.
+   */
+  function names(marks, X, Y, [left, top, right, bottom], lanes, listed) {
     const boxes = marks.map((mark) => [X(mark.x) - 6, Y(mark.y) - 6, X(mark.x) + 6, Y(mark.y) + 6]);
     const taken = [...boxes, ...lanes];
     const leaders = [...marks].sort((p, q) => q.y - p.y).slice(0, 5);
     const beside = [[9, 4, "start"], [-9, 4, "end"], [0, -10, "middle"], [0, 17, "middle"], [7, -7, "start"], [7, 15, "start"]];
     // Where marks lie close together a name stands further off, on a line to its mark.
     const further = [2, 3, 4.5, 6].flatMap((far) => [[7, -10], [7, 14], [-7, -10], [-7, 14]].map(([dx, dy]) => [dx * far, dy * far, dx > 0 ? "start" : "end"]));
+    const few = marks.length <= FEW;
     const parts = [];
-    for (const mark of [...new Set([...leaders, ...marks])].filter((one) => one.name).slice(0, LABELLED)) {
-      const text = cut(mark.name, 340),
-        w = wide(text),
-        own = boxes[marks.indexOf(mark)];
-      const far = marks.length <= FEW || leaders.includes(mark) ? further : [];
-      for (const [dx, dy, anchor] of [...beside, ...far]) {
-        const from = X(mark.x) + dx - (anchor === "end" ? w : anchor === "middle" ? w / 2 : 0),
+    /** Put words at the first free place of a mark; whether there is one. */
+    const place = (mark, text, offsets) =>
+      offsets.some(([dx, dy, anchor]) => {
+        const w = wide(text),
+          own = boxes[marks.indexOf(mark)],
+          from = X(mark.x) + dx - (anchor === "end" ? w : anchor === "middle" ? w / 2 : 0),
           to = Y(mark.y) + dy,
           box = [from, to - 10, from + w, to + 3];
         const inside = box[0] > left && box[2] < right && box[1] > top && box[3] < bottom;
         const free = taken.every((other) => other === own || (other[4] && Math.abs(dx) > 9) || other[2] < box[0] || other[0] > box[2] || other[3] < box[1] || other[1] > box[3]);
-        if (!inside || !free) continue;
+        if (!inside || !free) return false;
         taken.push(box);
         if (Math.abs(dx) > 9) parts.push(line(X(mark.x), Y(mark.y), X(mark.x) + dx, to - 4, "ends faint"));
         parts.push(put(X(mark.x) + dx, to, text, "", anchor));
-        break;
-      }
-    }
+        return true;
+      });
+    const named = [...new Set([...leaders, ...marks])].filter((one) => one.name).slice(0, LABELLED);
+    const crowded = named.filter((mark) => !place(mark, cut(mark.name, 340), few || leaders.includes(mark) ? [...beside, ...further] : beside));
+    let n = 0;
+    if (few) for (const mark of crowded) listed.push(place(mark, String(n + 1), [...beside, ...further]) ? `${++n} ${mark.name}` : mark.name);
     return parts;
   }
   /** An interval with its caps, along x or y. */
@@ -125,9 +131,9 @@
   }
   /**
    * A panel's parts between its axes, `box` [left, top, right, bottom]; `Y` gives the pixel of a height, `row` is that of
-   * a row, 0 where there are none, `spans` the heights between which lines go up.
+   * a row, 0 where there are none, `spans` the heights between which lines go up; `listed` gets the names without room.
    */
-  function inside(panel, box, Y, row, spans) {
+  function inside(panel, box, Y, row, spans, listed) {
     // Intervals lie along x.
     const flat = row > 0;
     const [left, top, right, bottom] = box;
@@ -180,7 +186,7 @@
       parts.push(named("path", { ...look, class: `${look.class} ${mark.kind || ""}`.trim(), transform: `translate(${at(X(mark.x))} ${at(Y(mark.y))})${size}` }, mark.text));
     }
     parts.push(words.map(({ x, y, text, anchor, strong }) => put(X(x), Y(y) + 4, text, strong ? "strong" : "", anchor)));
-    return [...parts, names(marks, X, Y, [left, 0, right + 14, bottom], taken)];
+    return [...parts, names(marks, X, Y, [left, 0, right + 14, bottom], taken, listed)];
   }
 
   // --- a whole chart ---
@@ -228,7 +234,8 @@
     const head = most([0, ...headOf.map((one) => one.length)]) * LINE + (first.x.top ? (slant ? 66 : 22) : 6);
     const tall = rows ? rows * (row + lead) : first.square ? each * ((first.y.to - first.y.from) / (first.x.to - first.x.from)) : panels.length > 1 ? 120 : Math.min(420, Math.max(300, width * 0.6)) - 54;
     const foot = (panels.some(under) ? 20 : 6) + (panels.some((panel) => panel.x.title) ? LINE + 3 : 0);
-    const parts = [];
+    const parts = [],
+      listed = [];
     if (lined) for (let i = 0; i <= rows; i++) parts.push(line(0, head + i * (row + lead), whole, head + i * (row + lead), "gridline"));
     const ofRow = (value, top) => top + Math.floor(value) * (row + lead) + lead + (value % 1) * row;
     let number = -1;
@@ -254,7 +261,7 @@
       const Y = rows ? (value) => ofRow(value, top) : pixels(part.y, box[3], box[1]);
       // Names above their rows stand on no line.
       const spans = lead ? Array.from({ length: rows }, (_, k) => [ofRow(k, top), ofRow(k, top) + row]) : [[top, box[3]]];
-      parts.push(inside(part, box, Y, rows ? row : 0, spans));
+      parts.push(inside(part, box, Y, rows ? row : 0, spans, listed));
       const ticks = part.x.ticks.map(([value, text]) => [X(value), text]);
       if (part.x.top && slant) parts.push(ticks.map(([x, text]) => put(x, top - 8, cut(text, 70), "soft", "start", { transform: `rotate(-40 ${at(x)} ${at(top - 8)})` })));
       else parts.push(apart(ticks, left + own).map((label) => put(label.at, part.x.top ? top - 6 : box[3] + 15, label.text, "soft", "middle")));
@@ -263,7 +270,10 @@
       const middle = (top + box[3]) / 2;
       if (part.y.title) parts.push(put(left + 12, middle, part.y.title, "soft", "middle", { transform: `rotate(-90 ${at(left + 12)} ${at(middle)})` }));
     });
-    return { width: whole, height: (head + tall + foot) * Math.ceil(panels.length / wraps), parts: parts.flat(3) };
+    const body = (head + tall + foot) * Math.ceil(panels.length / wraps);
+    const below = wrapped(listed.join(" · "), whole);
+    parts.push(below.map((text, i) => put(0, body + 12 + i * LINE, text, "soft")));
+    return { width: whole, height: body + below.length * LINE, parts: parts.flat(3) };
   }
   const canvas = ({ width, height, parts }, more) => svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, ...more }, ...parts);
 

@@ -59,9 +59,13 @@ def draw(chart: Chart, width: float, font: Letters) -> Drawing:
     if chart.key:
         head.add_key(chart.key)
     body_top = head.y + 4
-    foot = _TextLines(font, body.width, body_top + body.height + 16)
+    body_parts = body.parts()
+    listing = _TextLines(font, body.width, body.height + 12)
+    listing.add(" · ".join(body.listed), SIZE, LINE_HEIGHT)
+    body_parts += listing.parts
+    foot = _TextLines(font, body.width, body_top + listing.y + 4)
     foot.add(chart.source, SIZE, LINE_HEIGHT)
-    parts = head.parts + move_parts(body.parts(), down=body_top) + foot.parts
+    parts = head.parts + move_parts(body_parts, down=body_top) + foot.parts
     return Drawing(
         title=chart.title,
         description=_description(chart),
@@ -142,6 +146,7 @@ class _Body:
         head_height: The pixels above its panels.
         panel_height: The pixels between the axes of each panel.
         foot_height: The pixels below its panels.
+        listed: The names of marks that have no room for theirs, once it is drawn.
     """
 
     def __init__(self, chart: Chart, width: float, font: Letters) -> None:
@@ -150,6 +155,7 @@ class _Body:
         self.layout = chart_layout(chart, width, font)
         self.width = max(width, self.layout.width)
         self.panels = _panels_of(chart)
+        self.listed: list[str] = []
         # Names above their rows take a line of each row.
         self.name_height = LINE_HEIGHT
         if self.layout.number_above is None:
@@ -312,9 +318,11 @@ class _Body:
             spans=self._spans_of_uprights(area),
             font=self.font,
         )
+        drawn = panel_parts.draw()
+        self.listed += drawn.listed
         return [
             *self._panel_head(number, top),
-            *panel_parts.parts(),
+            *drawn.parts,
             *self._x_labels(panel, column, area, x_of),
             *_y_labels(panel, area, y_of),
             *_axis_titles(panel, column, area),

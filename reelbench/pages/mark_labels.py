@@ -1,4 +1,7 @@
-"""The names beside marks: each stands where it covers no mark, interval or name, or not at all."""
+"""The names beside marks: each stands where it covers no mark, interval or name.
+
+Of few marks those without room have a number there, and their names are listed.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ _MOST_NAMES = 30
 _MOST_LEADERS = 5
 """So many of the highest marks are named first."""
 _FEW_MARKS = 24
-"""So many marks may all have names that stand further off."""
+"""So many marks all have names: further off, or as a number and in a list."""
 _NEAR = 9
 """Pixels across from a mark to a name that is beside it."""
 _WIDEST_NAME = 340
@@ -81,12 +84,24 @@ class LabelledMark:
     height: float
 
 
+class MarkLabels(NamedTuple):
+    """The names of marks.
+
+    Attributes:
+        parts: Names and numbers beside their marks.
+        listed: The names without room, each behind its number where that has room.
+    """
+
+    parts: list[Part]
+    listed: list[str]
+
+
 def label_marks(
     marks: Sequence[LabelledMark],
     panel_area: Area,
     covered_areas: Sequence[CoveredArea],
     font: Letters,
-) -> list[Part]:
+) -> MarkLabels:
     """Return the names of marks, each where it covers no mark and no other name.
 
     Args:
@@ -102,12 +117,32 @@ def label_marks(
     leaders_first = dict.fromkeys([*leaders, *range(len(marks))])
     named = [number for number in leaders_first if marks[number].name]
     parts: list[Part] = []
+    crowded: list[int] = []
     for number in named[:_MOST_NAMES]:
+        mark = marks[number]
         offsets = list(_BESIDE)
         if len(marks) <= _FEW_MARKS or number in leaders:
             offsets += _far_offsets()
-        parts += labeller.label(marks[number], areas_of_marks[number], offsets)
-    return parts
+        name = font.cut(mark.name, _WIDEST_NAME)
+        label = labeller.label(name, mark.place, areas_of_marks[number], offsets)
+        parts += label
+        if not label:
+            crowded.append(number)
+    listed: list[str] = []
+    if len(marks) > _FEW_MARKS:
+        return MarkLabels(parts, listed)
+    count = 0
+    offsets = [*_BESIDE, *_far_offsets()]
+    for number in crowded:
+        mark = marks[number]
+        label = labeller.label(str(count + 1), mark.place, areas_of_marks[number], offsets)
+        parts += label
+        if label:
+            count += 1
+            listed.append(f"{count} {mark.name}")
+        else:
+            listed.append(mark.name)
+    return MarkLabels(parts, listed)
 
 
 class _Labeller:
@@ -119,15 +154,14 @@ class _Labeller:
         self._font = font
 
     def label(
-        self, mark: LabelledMark, area_of_mark: CoveredArea, offsets: Sequence[_Offset]
+        self, text: str, place: Point, area_of_mark: CoveredArea, offsets: Sequence[_Offset]
     ) -> list[Part]:
-        """Return a mark's name at the first free place, else nothing.
+        """Return words at the first free place by a mark, else nothing.
 
-        A name that stands further off has a line to its mark.
+        What stands further off has a line to its mark.
         """
-        text = self._font.cut(mark.name, _WIDEST_NAME)
         width = self._font.width(text)
-        x, y = mark.place
+        x, y = place
         for offset in offsets:
             name_place = (x + offset.dx, y + offset.dy)
             name_area = _area_of_words(name_place, width, offset.anchor)
@@ -139,7 +173,7 @@ class _Labeller:
             if not is_far:
                 return [words]
             line_end = (x + offset.dx, y + offset.dy - 4)
-            return [Line((mark.place, line_end), _LEADER_LINE), words]
+            return [Line((place, line_end), _LEADER_LINE), words]
         return []
 
     def _is_free(self, name_area: Area, area_of_mark: CoveredArea, *, is_far: bool) -> bool:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from reelbench.pages.chart import Box, Mark, Panel, Path, Rule
 from reelbench.pages.chart_layout import ToPixel
 from reelbench.pages.letters import Letters
-from reelbench.pages.mark_labels import CoveredArea, LabelledMark, label_marks
+from reelbench.pages.mark_labels import CoveredArea, LabelledMark, MarkLabels, label_marks
 from reelbench.pages.mark_shapes import mark_shape
 from reelbench.pages.shapes import (
     FLOOR,
@@ -72,8 +72,8 @@ class PanelParts:
     spans: Sequence[Span]
     font: Letters
 
-    def parts(self) -> list[Part]:
-        """Return all parts. What lies behind comes first."""
+    def draw(self) -> MarkLabels:
+        """Return all parts, and the names without room. What lies behind comes first."""
         parts = self._grid()
         covered_areas: list[CoveredArea] = []
         for path in self.panel.paths:
@@ -95,7 +95,8 @@ class PanelParts:
             x, y = self._place(word.x, word.y)
             parts.append(Words((x, y + 4), word.text, word.anchor, bold=word.strong))
         covered_areas += self._areas_of_intervals()
-        return parts + self._names_of_marks(covered_areas)
+        labels = self._names_of_marks(covered_areas)
+        return MarkLabels(parts + labels.parts, labels.listed)
 
     def _place(self, x: float, y: float) -> Point:
         """Return the pixels of a place on the axes."""
@@ -266,7 +267,7 @@ class PanelParts:
             areas.append(CoveredArea(area))
         return areas
 
-    def _names_of_marks(self, covered_areas: Sequence[CoveredArea]) -> list[Part]:
+    def _names_of_marks(self, covered_areas: Sequence[CoveredArea]) -> MarkLabels:
         labelled_marks: list[LabelledMark] = []
         for mark in self.panel.marks:
             place = self._place(mark.x, mark.y)

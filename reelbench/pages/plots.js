@@ -21,6 +21,8 @@
     const first = Math.floor(low / every) * every;
     return Array.from({ length: Math.max(2, Math.ceil((high - first) / every) + 1) }, (_, i) => first + i * every);
   }
+  // So many points all have a name, or a number and a name below.
+  const FEW = 24;
   const labelled = (steps, show = minus) => steps.map((step) => [step, show(step)]);
   // The y axis of lines: its marks stand in rows.
   const ROWS = {};
@@ -123,7 +125,7 @@
     if (frontier.length) paths.push({ kind: "frontier", points: frontier.flatMap((dot, i) => [...(i ? [[dot.x, frontier[i - 1].y]] : []), at(dot)]) });
     const marks = dots.map((dot) => ({ x: dot.x, y: dot.y, ends: dot.ends?.length ? dot.ends : null, open: dot.open, name: dot.name, text: dot.text }));
     return {
-      n: `n = ${dots.length} row${dots.length === 1 ? "" : "s"}, named where there is room.`,
+      n: `n = ${dots.length} row${dots.length === 1 ? "" : "s"}${dots.length > FEW ? ", named where there is room" : ""}.`,
       across: [{ x: axis(x), y: axis(y), marks, paths, rules }],
       table: [["name", x.title, y.title, "low", "high"], ...dots.map((dot) => [dot.name, dot.shown ?? dot.x, dot.y, ...(dot.ends?.length ? dot.ends : ["", ""])])],
     };

@@ -7,6 +7,7 @@ policy names their hash, so nothing in a text does.
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from html import escape
 from importlib import resources
@@ -46,6 +47,13 @@ def without_comments(code: str) -> str:
             in_comment = False
             lines.append(text.partition("*/")[2].strip())
     return "\n".join(line for line in lines if line) + "\n"
+
+
+def short_style(code: str) -> str:
+    """Return a style without comments, and without spaces that part nothing."""
+    short = without_comments(code)
+    short = re.sub(r"([{};:,]) +", r"\1", short)
+    return re.sub(r" ([{}])", r"\1", short)
 
 
 def in_script(document: object) -> str:

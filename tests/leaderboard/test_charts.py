@@ -12,6 +12,7 @@ from reelbench.pages import canvases
 from reelbench.pages.chart import Chart, Panel
 from reelbench.pages.drawing import draw
 from reelbench.pages.letters import Letters
+from reelbench.pages.shapes import Words
 from reelbench.registry import discovery
 from reelbench.registry.records import About, MetricValue
 from tests.leaderboard.rows import MOVIECORE, REXTIME, entry
@@ -155,7 +156,7 @@ def test_a_copied_picture_has_whole_names_and_nothing_beyond_its_edges(page_of, 
     assert 'fill="#fff"' in svg
 
 
-def test_no_name_of_a_point_stands_on_an_interval(page_of, tmp_path):
+def test_each_of_few_points_has_a_name_and_none_stands_on_an_interval(page_of, tmp_path):
     rows = []
     for place in range(12):
         metrics = {
@@ -174,5 +175,16 @@ def test_no_name_of_a_point_stands_on_an_interval(page_of, tmp_path):
               return [names.length, upright.length, names.filter((one) => upright.some((line) => crosses(one.getBBox(), line.getBBox()))).length];
             }"""
         )
+        on_page = " ".join(chart.locator("text").all_text_contents())
+        with taken(page, chart, "JSON") as path:
+            described = Chart.model_validate_json(path.read_text(encoding="utf-8"))
     named, upright, across = crossed
     assert (named >= 1, upright, across) == (True, 12, 0)
+    # A name without room stands below the chart, behind its mark's number.
+    drawn = draw(described, 720, Letters())
+    in_file = " ".join(part.text for part in drawn.parts if isinstance(part, Words))
+    for place in range(12):
+        name = NAME.format(place).partition("/")[2]
+        assert name in on_page
+        assert name in in_file
+    assert " · " in on_page

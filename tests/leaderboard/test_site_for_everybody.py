@@ -139,7 +139,7 @@ def test_paper_is_light_and_has_table_and_charts(page_of, published_site):
 def test_the_page_is_small(published_site):
     """Compressed, as servers send them: a plotting library alone would be sixteen times that."""
     sizes = [len(gzip.compress((published_site / name).read_bytes())) for name in site.ASSETS]
-    assert sum(sizes) < 60_500
+    assert sum(sizes) < 57_600
     assert not (published_site / "lib").exists()
     document = (published_site / "data" / "board.js").read_text(encoding="utf-8")
     assert json.loads(document.removeprefix("globalThis.REELBENCH=").rstrip(";\n"))["rows"]

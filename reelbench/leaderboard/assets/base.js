@@ -54,24 +54,6 @@ globalThis.Reelbench = (() => {
     judge && judge === benchmarks.get(benchmark).judge ? `${judge} (the authors’ judge)` : judge;
   /** What gave a table's numbers: its judge, or a rule. */
   const scoredBy = (g) => (g.judge ? `judge: ${g.judge}` : benchmarks.get(g.benchmark).judge ? "" : "scored by rule");
-  function promptsName(prompts) {
-    if (prompts === "official") return "authors’ prompts";
-    if (!prompts) return "unknown prompts";
-    const [, set, schema] = prompts.match(/^(.*?)(, with a schema)?$/);
-    const name = set === "official" ? "authors’" : set.replace(/^reelbench@.*/, "Reelbench’s").replace(/@.*/, "");
-    return `${name} prompts${schema ?? ""}`;
-  }
-  const splitName = (g) => [g.split, g.subset, g.setting, g.asked, g.errata, g.id.endsWith("/data own") && "data of one’s own"].filter(Boolean).join(", ");
-  /** Who judged a group's answers, and with whose prompts. */
-  function judgement(g) {
-    const authors = benchmarks.get(g.benchmark).judge;
-    if (!g.judge) return authors && "not judged";
-    return g.judge === authors && g.judge_prompts === "official" ? `${g.judge}, the authors’ judge and prompts` : `${judgeName(g.judge, g.benchmark)}, ${promptsName(g.judge_prompts)}`;
-  }
-  /** What tells groups of one split apart: who judged them, and by which version. */
-  const judgedBy = (g) => [judgement(g), g.version > 1 && `version ${g.version}`, g.listed].filter(Boolean).join(" · ");
-  /** What a reader needs to tell a benchmark's groups apart. */
-  const groupName = (g) => [splitName(g), judgedBy(g)].filter(Boolean).join(" · ");
   /** How many runs rows have, and how many of them were shown no video. */
   function runsInWords(rows) {
     const of = (kind) => rows.filter((row) => row.source === kind).length;
@@ -290,14 +272,9 @@ globalThis.Reelbench = (() => {
     short,
     group,
     judgeName,
-    promptsName,
     scoredBy,
-    groupName,
-    judgedBy,
     sourceLine,
     runsInWords,
-    splitName,
-    judgement,
     benchmarkOf,
     apart,
     field,

@@ -116,7 +116,7 @@
             whole: true,
             picture: () => ({
               g,
-              title: `${b.title}${g ? `, ${R.groupName(g)}` : ""}`,
+              title: `${b.title}${g ? `, ${g.words}` : ""}`,
               words: (g?.headline || []).map((part, i) => (i % 2 ? R.brief(part) : part)).join(""),
               of: (row) => ({ rank: row.rank, range: row.rank_range, model: row.model, setting: ["run", "zero-shot"].includes(row.setting) ? "" : row.setting }),
             }),
@@ -217,11 +217,11 @@
       return h("label", {}, label, box);
     };
     // Another split keeps its judge where that one judged it too.
-    const alike = (some) => some.find((g) => at && R.judgedBy(g) === R.judgedBy(at)) || some[0];
-    const splits = [...Map.groupBy(groups, R.splitName)];
+    const alike = (some) => some.find((g) => at && g.scoring_words === at.scoring_words) || some[0];
+    const splits = [...Map.groupBy(groups, (g) => g.split_words)];
     const ofSplit = splits.map(([name, some]) => [some.includes(at) ? at.id : alike(some).id, name, listed(some)]);
-    const judges = at ? groups.filter((g) => R.splitName(g) === R.splitName(at)) : [];
-    const ofJudge = judges.map((g) => [g.id, R.judgedBy(g) || "scored by rule", listed([g])]);
+    const judges = at ? groups.filter((g) => g.split_words === at.split_words) : [];
+    const ofJudge = judges.map((g) => [g.id, g.scoring_words || "scored by rule", listed([g])]);
     return h(
       "div",
       { class: "groups", role: "group", "aria-label": "Comparable groups: one split, judge and prompt set each" },
@@ -281,7 +281,7 @@
                   ` ${R.short(metric.title)}`,
                 ),
               ),
-            group == null && h("span", { class: "sub" }, bdi(R.groupName(R.group(row)))),
+            group == null && h("span", { class: "sub" }, bdi(R.group(row).words)),
           ),
         ),
       ),

@@ -42,7 +42,7 @@
       const at = (model) => data.rows[model.cells[group.i]];
       return R.laneColumn({
         id: group.id,
-        title: group.main ? group.b.title.replace(/ \(.*/, "") : `${group.b.title} · ${R.groupName(group)}`,
+        title: group.main ? group.b.title.replace(/ \(.*/, "") : `${group.b.title} · ${group.words}`,
         g: group,
         metric: group.b.metrics[0],
         i: 0,

@@ -294,7 +294,7 @@
       .map((make) => make(context))
       .filter(Boolean);
     const { b, g } = context;
-    const source = R.sourceLine([b.title, g && R.groupName(g), g && !g.judge && R.scoredBy(g)], g);
+    const source = R.sourceLine([b.title, g?.words, g && !g.judge && R.scoredBy(g)], g);
     holder.replaceChildren(...made.map((one) => figure({ ...one, of: b.title.replace(/ \(.*/, ""), source })));
     return made.length;
   };

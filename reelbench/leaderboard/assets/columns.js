@@ -218,9 +218,7 @@
   /** What to cite: the papers of these benchmarks, this board as it is, and Reelbench. */
   function cite(benchmarks) {
     const where = /^https?:/.test(location.protocol) ? `,\n  url = {${location.href.split("#")[0]}}` : "";
-    const day = data.newest ? `,\n  note = {Leaderboard with runs up to ${data.newest.slice(0, 10)}},\n  year = {${data.newest.slice(0, 4)}}` : "";
-    const own = `@software{reelbench,\n  title = {{Reelbench: one hub for evaluating video-language models on story and culture}},\n  author = {{Reelbench developers}}${day}${where}\n}`;
-    const papers = [...new Set(benchmarks.map((b) => b.bibtex).filter(Boolean)), own];
+    const papers = [...new Set(benchmarks.map((b) => b.bibtex).filter(Boolean)), data.bibtex.replace(/\n}$/, `${where}$&`)];
     return h(
       "details",
       { class: "explained" },

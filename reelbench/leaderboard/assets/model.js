@@ -70,8 +70,8 @@
       const tip = [`${b.title}: ${value}`, R.interval(row.v[0], metric.unit), ...rules.map((rule) => rule.text)];
       const ranked = others.filter((other) => other.rank != null).length;
       return [
-        [R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`), " ", h("span", { class: "sub" }, bdi(R.splitName(group)))],
-        h("td", { class: "lane-cell" }, h("span", { class: "forest" }, h("b", { text: value }), Plots.track({ value: row.v[0][0], ends, steps, rules, hollow: R.unranked(row) || row.source !== "run", tip: tip.filter(Boolean).join(", ") })), h("span", { class: "sub", text: [ends && R.ends(...ends, metric.unit), group.judge ? `judge: ${R.judgement(group)}` : R.scoredBy(group)].filter(Boolean).join(" · ") })),
+        [R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`), " ", h("span", { class: "sub" }, bdi(group.split_words))],
+        h("td", { class: "lane-cell" }, h("span", { class: "forest" }, h("b", { text: value }), Plots.track({ value: row.v[0][0], ends, steps, rules, hollow: R.unranked(row) || row.source !== "run", tip: tip.filter(Boolean).join(", ") })), h("span", { class: "sub", text: [ends && R.ends(...ends, metric.unit), group.judge ? `judge: ${group.judge_words}` : R.scoredBy(group)].filter(Boolean).join(" · ") })),
         row.rank == null ? h("span", { class: "sub", text: `not ranked${row.partial ? `: ${R.words(row.partial)}` : ""}` }) : row.source === "run" ? [`${row.rank} of ${ranked} `, ranked > 1 && R.link("compare", `#/${b.id}?group=${encodeURIComponent(group.id)}&pick=${row.id}`)] : "published",
         row.rank_range || "–",
         h("td", { class: "sub", text: `${R.short(metric.title)}, ${data.units[metric.unit].label}` }),
@@ -96,7 +96,7 @@
         "div",
         {},
         h("h2", {}, R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`)),
-        h("span", { class: "sub" }, bdi(R.groupName(group))),
+        h("span", { class: "sub" }, bdi(group.words)),
       ),
       h(
         "div",
@@ -225,7 +225,7 @@
         pairs.push(
           ["Judge asked", R.judgeName(judge.requested, result.benchmark.id)],
           ["Judge that answered", R.judgeName(judge.returned, result.benchmark.id)],
-          ["Judge’s prompts", `${R.promptsName(judge.prompt)}, sha256 ${judge.prompt_sha256}`],
+          ["Judge’s prompts", `${judge.prompt === "official" ? "the authors’" : judge.prompt}, sha256 ${judge.prompt_sha256}`],
           ["Judge’s settings", { temperature: judge.temperature, votes: judge.votes, rule: judge.vote_rule }],
           ["Judge’s cost", judge.cost_usd == null ? null : `${judge.cost_usd} USD`],
         );

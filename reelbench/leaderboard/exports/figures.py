@@ -11,7 +11,7 @@ from typing import Literal
 from reelbench.base.base_record import record_of
 from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import open_aside, read_json
-from reelbench.leaderboard import columns
+from reelbench.leaderboard import columns, group_words
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.leaderboard.exports.tables import least
@@ -158,7 +158,7 @@ def _chart(
     if blind_runs:
         about += f" Left out: {number_of(blind_runs, 'run')} shown no video."
     return Chart(
-        title=f"{spec.title}, {group.label}",
+        title=f"{spec.title}, {group_words.table_words(board, group)}",
         about=about,
         source=_source(all_rows),
         rows=max(len(rows), 1),

@@ -123,7 +123,7 @@ def test_one_model_without_an_interval_has_a_tenth_of_the_scale(value, first, la
 
 def test_the_judge_of_a_table_stands_over_its_figure():
     chart = figures.described(_board(), MOVIECORE, "column")
-    assert "gpt-4o-mini-2024-07-18, the authors’ prompts" in chart.title
+    assert "gpt-4o-mini-2024-07-18, the authors’ judge and prompts" in chart.title
 
 
 @pytest.mark.parametrize(
