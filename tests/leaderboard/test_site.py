@@ -285,7 +285,7 @@ def test_columns_without_room_are_named_until_a_reader_chooses(page_of, publishe
     with page_of(published_site, "#/rextime", width=820) as page:
         foot = page.locator(".table-foot")
         expect(foot).to_contain_text("no room for")
-        page.locator("summary", has_text="Columns").click()
+        page.locator("summary.tool", has_text="Columns").click()
         page.locator(".pop input[type=checkbox]:not(:checked)").first.check()
         expect(foot).not_to_contain_text("no room for")
 
