@@ -6,14 +6,14 @@ from reelbench.registry.spec import BenchmarkSpec
 
 
 def split_words(group: RankingGroup) -> str:
-    """Return the split, the part of it, and how it was asked where not the plain way."""
+    """Return the split and how it was asked."""
     own_data = "data of one’s own" if group.data else None
     parts = (group.split, group.subset, group.setting, group.protocol, group.errata, own_data)
     return ", ".join(part for part in parts if part)
 
 
 def judge_words(spec: BenchmarkSpec, group: RankingGroup) -> str:
-    """Return who judged, and with whose prompts. Empty of a benchmark that needs no judge."""
+    """Return the judge and its prompts. Empty of a benchmark that needs none."""
     if group.judge is None:
         return "not judged" if spec.judge is not None else ""
     is_authors_judge = spec.judge is not None and group.judge == spec.judge.default_model
@@ -24,13 +24,13 @@ def judge_words(spec: BenchmarkSpec, group: RankingGroup) -> str:
 
 
 def scoring_words(board: Board, group: RankingGroup) -> str:
-    """Return what tells tables of one split apart: the judge, the version, why it isn't ranked."""
+    """Return the judge, the version, and the reason for no ranking."""
     version = f"version {group.version}" if group.version > 1 else None
     parts = (judge_words(board.spec(group), group), version, board.listed_only.get(group))
     return " · ".join(part for part in parts if part)
 
 
 def table_words(board: Board, group: RankingGroup) -> str:
-    """Return what tells a benchmark's tables apart."""
+    """Return the words that tell a benchmark's tables apart."""
     parts = (split_words(group), scoring_words(board, group))
     return " · ".join(part for part in parts if part)

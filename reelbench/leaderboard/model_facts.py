@@ -55,9 +55,12 @@ def _stated_values(rows: Sequence[BoardEntry]) -> dict[str, list[Any]]:
 
 
 def _most_precise(days: list[str]) -> list[str]:
-    """Return the day that all others are a part of, as 2025-09 is of 2025-09-23, else all."""
+    """Return the one day that says the most, else all.
+
+    2025-09-23 says all that 2025-09 does.
+    """
     for day in days:
-        if all(day.startswith(other) for other in days):
+        if all(day.startswith(coarser_day) for coarser_day in days):
             return [day]
     return days
 

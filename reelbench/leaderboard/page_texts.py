@@ -6,7 +6,7 @@ from reelbench.pages.shell_page import page_asset
 
 
 def how_to_submit(board: Board, dataset: str | None) -> str:
-    """Return how a result is handed in, as Markdown.
+    """Return the steps of handing a result in, as Markdown.
 
     Args:
         board: The board.
@@ -25,7 +25,7 @@ def how_to_submit(board: Board, dataset: str | None) -> str:
 
 
 def bibtex(newest: str | None) -> str:
-    """Return what to cite of the board itself.
+    """Return the citation of the board itself.
 
     `newest` is the date of its newest result.
     """
