@@ -279,6 +279,9 @@ def _marks(board: Board, entry: BoardEntry) -> list[str]:
     intervals = facts.get("intervals")
     has_words = entry.note or entry.about != About()
     marks: list[str] = []
+    # Numbers that were not measured here must not read as if they were.
+    if entry.stored is None and entry.cite:
+        marks.append(f"as published: {entry.cite}")
     if entry.why_unranked:
         marks.append(f"not ranked: {entry.why_unranked}")
     if unscored:

@@ -171,6 +171,12 @@ def test_latex_escapes_and_has_a_line_per_row():
     assert "All rows: zero-shot" in text
 
 
+@pytest.mark.parametrize("style", ["latex", "markdown", "text"])
+def test_a_published_number_names_its_source(tmp_path, style):
+    text = tables.tables(board.make(tmp_path), style, benchmark="moviecore")
+    assert "as published: MovieCORE (arXiv 2508.19026), Table 2" in text
+
+
 @pytest.mark.parametrize(
     ("bound", "text"), [(42.454, "42.4"), (55.051, "55.0"), (0.551 * 100, "55.1"), (50.0, "50.0")]
 )
