@@ -1,8 +1,5 @@
 """The documents say what the code has: every command and every setting, and no command or option that is not there."""
 
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
-# pyright: reportOptionalSubscript=false
-
 import ast
 import inspect
 import json

@@ -1,7 +1,5 @@
 """Errata: rows left out and answers corrected, by every way in which answers are scored."""
 
-# pyright: reportArgumentType=false
-
 import json
 import sys
 from dataclasses import replace

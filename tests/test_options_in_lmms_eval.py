@@ -1,7 +1,5 @@
 """Option scores through real lmms-eval runs: three architectures against a plain forward, and a server like vLLM."""
 
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
-
 import json
 import math
 from functools import partial

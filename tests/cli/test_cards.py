@@ -1,7 +1,5 @@
 """`reelbench cards` as a user calls it."""
 
-# pyright: reportAttributeAccessIssue=false
-
 import pytest
 import yaml
 

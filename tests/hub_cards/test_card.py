@@ -1,7 +1,5 @@
 """What a card says where the data has something to say."""
 
-# pyright: reportOptionalMemberAccess=false
-
 import json
 from dataclasses import replace
 

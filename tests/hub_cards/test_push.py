@@ -1,7 +1,5 @@
 """Pushing to a server that speaks the Hub's protocol to its real client."""
 
-# pyright: reportArgumentType=false
-
 import io
 import json
 import os

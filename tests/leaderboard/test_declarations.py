@@ -1,7 +1,5 @@
 """Results on a benchmark whose file changed between two runs: which stand in one table, and that none goes missing."""
 
-# pyright: reportArgumentType=false
-
 import copy
 import csv
 import json

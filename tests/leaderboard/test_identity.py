@@ -1,7 +1,5 @@
 """Whose result it is: names that are taken, and places that stay inside the store."""
 
-# pyright: reportOptionalMemberAccess=false, reportOptionalOperand=false
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A benchmark in one file: rows of any shape, what is refused and where, and what is left out."""
 
-# pyright: reportArgumentType=false, reportCallIssue=false, reportGeneralTypeIssues=false
-
 import hashlib
 import json
 import re

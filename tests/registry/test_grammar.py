@@ -1,7 +1,5 @@
 """Keys of a `benchmark.yaml` that say which rows are asked, and what stands in no column."""
 
-# pyright: reportArgumentType=false, reportCallIssue=false
-
 import json
 
 import pytest

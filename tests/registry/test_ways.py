@@ -1,7 +1,5 @@
 """The ways of asking, as words."""
 
-# pyright: reportOptionalSubscript=false
-
 import re
 
 import pytest

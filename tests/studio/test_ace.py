@@ -1,7 +1,5 @@
 """`reelbench ace`: the ranker's choice, its controls by hand, and its result on the board."""
 
-# pyright: reportArgumentType=false, reportOptionalMemberAccess=false
-
 import json
 import re
 import xml.etree.ElementTree as ET

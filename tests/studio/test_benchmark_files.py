@@ -1,7 +1,5 @@
 """What a chain made is a benchmark: it is loaded, asked and described as it lies there, and splits share no video."""
 
-# pyright: reportArgumentType=false, reportCallIssue=false
-
 import json
 
 import pytest

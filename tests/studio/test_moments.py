@@ -1,8 +1,5 @@
 """Questions on moments: the chain from captions or queries to files that the registry reads, and its command."""
 
-# pyright: reportFunctionMemberAccess=false, reportOptionalMemberAccess=false
-# pyright: reportOptionalSubscript=false
-
 import asyncio
 import json
 import re

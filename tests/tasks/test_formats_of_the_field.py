@@ -1,8 +1,5 @@
 """Published formats of video benchmarks, in made-up rows: what each needs of `benchmark.yaml`, and what is scored."""
 
-# pyright: reportArgumentType=false, reportCallIssue=false, reportOptionalIterable=false
-# pyright: reportOptionalOperand=false
-
 # ruff: noqa: ISC004 - files as they are written
 
 import json

@@ -1,7 +1,5 @@
 """Audits: the page from gate to summary, files put together by hand-worked values, and draws by label."""
 
-# pyright: reportArgumentType=false
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Questions that people write: checks while typing, and a file that the benchmark's own reader takes."""
 
-# pyright: reportArgumentType=false
-
 import json
 
 import pytest

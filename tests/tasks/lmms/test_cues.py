@@ -1,7 +1,5 @@
 """Cues on their way to a model: which rows are asked, what their prompts say, and what tells such runs apart."""
 
-# pyright: reportArgumentType=false, reportCallIssue=false
-
 import json
 from importlib import import_module
 from pathlib import Path

@@ -1,8 +1,5 @@
 """What a row is shown as, without lmms-eval: which adapter gets what, videos in pictures, and what is recorded."""
 
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
-# pyright: reportOptionalMemberAccess=false, reportOptionalSubscript=false
-
 import shutil
 import sys
 from contextlib import contextmanager
