@@ -296,14 +296,10 @@ def test_warnings():
 def test_a_graph_has_an_end():
     """A chain of thousands, or everything resting on everything, would take gigabytes to draw."""
     chain = [{"id": n, "evidence": "e", "parents": [n - 1] if n else []} for n in range(501)]
-    assert graphs.read_nodes({"nodes": chain})[1] == [
-        "1,001 nodes and edges; the maximum is 1,000"
-    ]
+    assert graphs.read_nodes({"nodes": chain})[1] == ["1,001 nodes and edges; the maximum is 1,000"]
     assert graphs.read_nodes({"nodes": chain[:500]})[1] == []
     dense = [{"id": n, "evidence": "e", "parents": list(range(n))} for n in range(60)]
-    assert graphs.read_nodes({"nodes": dense})[1] == [
-        "1,830 nodes and edges; the maximum is 1,000"
-    ]
+    assert graphs.read_nodes({"nodes": dense})[1] == ["1,830 nodes and edges; the maximum is 1,000"]
 
 
 @pytest.mark.parametrize(

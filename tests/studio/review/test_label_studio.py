@@ -150,7 +150,10 @@ DAMAGES = {
         ].update(choices=["?"]),
         "value.choices.0: .*'ok' or 'bad'",
     ),
-    "nobody": (lambda tasks: [task.update(annotations=[]) for task in tasks], "no task in it is annotated"),
+    "nobody": (
+        lambda tasks: [task.update(annotations=[]) for task in tasks],
+        "no task in it is annotated",
+    ),
 }
 
 
