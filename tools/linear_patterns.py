@@ -52,8 +52,6 @@ MADE: dict[str, str] = {
     "reelbench.llm.reading:_tokens": "strings and brackets, each sign of which is read once",
     "reelbench.registry.benchmark_block:_check_text": "forms of ours, of a value with a bound",
     "reelbench.registry.declaration:_check": "the name of a folder of ours",
-    "reelbench.scoring.answers.option_words:_pattern_of_any": "phrases, without repeats",
-    "reelbench.scoring.answers.option_words:_own_pattern": "an option's words, with bounded joints",
     "reelbench.scoring.answers.patterns:patterns_of": "the patterns of patterns.txt, which are run",
     "reelbench.studio.gates:_no_answer_pattern": "an attribute of its module, and run as such",
     "reelbench.tasks.lmms.process:_is_task_of": "a task's name, without repeats",

@@ -17,34 +17,11 @@ from reelbench.scoring.answers.texts import TAIL, closing_part, plain_text, word
 from reelbench.scoring.answers.vocabulary import phrases
 
 
-def _by_root(words: Sequence[str]) -> dict[str, list[str]]:
-    """Return words by the shortest one that each contains, which is looked for first."""
-    roots: dict[str, list[str]] = {}
-    for word in sorted(words, key=len):
-        within = [root for root in roots if root in word]
-        root = within[0] if within else word
-        roots.setdefault(root, []).append(word)
-    return roots
-
-
-def _by_script(roots: dict[str, list[str]]) -> dict[str, dict[str, list[str]]]:
-    """Return words by the script of their roots: Latin-1, a further alphabet, an eastern one."""
-    table: dict[str, dict[str, list[str]]] = {}
-    for root, words in roots.items():
-        script = "LATIN"
-        if patterns.EASTERN_SCRIPT.search(root):
-            script = "EASTERN_SCRIPT"
-        elif patterns.FURTHER_ALPHABET.search(root):
-            script = "FURTHER_ALPHABET"
-        table.setdefault(script, {})[root] = words
-    return table
-
-
 _LONGEST_IS = 30
 _LONGEST_HEAD = 60  # signs before a question, which its head stands in
 _SHORTEST_REPEATED = 12
 _MOST_REPEATED = 200
-_EXAMPLE_WORDS = _by_script(_by_root((*phrases("example"), *phrases("format"))))
+_EXAMPLE_WORDS = tuple(dict.fromkeys((*phrases("example"), *phrases("format"))))
 _ARTICLES = frozenset("AEIOUY")
 _LONGEST = 2 * TAIL  # of a longer text only the end is read, and a made-up turn ends it
 
@@ -62,8 +39,8 @@ def _without_examples(text: str) -> str:
     low = text.lower()
     # The pattern is slow, so it is tried only where one of its first words stands.
     starts: set[int] = set()
-    for words in _example_words_in(low):
-        for word in words:
+    for word in _EXAMPLE_WORDS:
+        if word in low:
             starts.update(_places(word, low))
     if starts and len(low) != len(text):
         return patterns.EXAMPLE.sub("\n", text)
@@ -75,20 +52,6 @@ def _without_examples(text: str) -> str:
             pieces.append(text[end:start])
             end = example.end()
     return "\n".join([*pieces, text[end:]])
-
-
-def _example_words_in(text: str) -> Iterator[Sequence[str]]:
-    """Yield the words that open an example, by the roots that are in a text."""
-    # Looking for each takes long: those in other scripts than the text's are left out.
-    for script, roots in _EXAMPLE_WORDS.items():
-        signs = text
-        if script == "LATIN":
-            signs = text.encode("latin-1", "ignore").decode("latin-1")
-        elif not patterns.patterns_of(script)[0].search(text):
-            continue
-        for root, words in roots.items():
-            if root in signs:
-                yield words
 
 
 def _places(word: str, text: str) -> Iterator[int]:

@@ -1,10 +1,10 @@
 """Know a question's options: their letters, and by which words each is said."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from reelbench.registry.rows import LETTERS
@@ -17,19 +17,16 @@ _CONDITIONS = frozenset("Ii")
 _NOUNS = frozenset(NOUNS)
 _YES = frozenset(phrases("yes"))
 _NO = frozenset(phrases("no"))
-_WORDS = re.compile(r"\w+")
-_JOINT = re.compile(r"[\W_]{1,8}")  # what may stand between two words of an option
-_QUESTION_MARKS = "?？؟"
 _SIGNS_OF_FORMULAS = frozenset("+=<>")
-_SIGN = re.compile(r"-\s?$")
-# A number is no part of another.
-_NUMBER_STARTS = re.compile(r"(?<![.-])(?<!\d,)")
-_NUMBER_ENDS = re.compile(r"(?![.,:/]\d)")
+_LONGEST_JOINT = 8  # signs between two words of an option
 _WORDS_OF_NUMBERS = {word: float(number) for number, word in enumerate(WORDS["numbers"])}
 
 
-_Place = tuple[int, int]
-"""The start and the end of words in a text."""
+class Place(NamedTuple):
+    """The start and the end of words in a text."""
+
+    start: int
+    end: int
 
 
 class OwnWords(NamedTuple):
@@ -45,99 +42,121 @@ class OwnWords(NamedTuple):
     is_number: bool
 
 
+class _TextWords:
+    """The words of a text in small letters, and the joints between them.
+
+    Scripts without spaces are cut by characters.
+    """
+
+    def __init__(self, text: str) -> None:
+        pieces = patterns.OPTION_WORD.split(text)  # what stands between words, and words, in turn
+        self.text = text
+        self.ends = list(accumulate(map(len, pieces)))[1::2]
+        self.joints = pieces[2:-1:2]
+        self.words = [word.lower() for word in pieces[1::2]]
+
+    @cached_property
+    def longest_word(self) -> str:
+        """The word that is looked for first, since the fewest texts have it."""
+        return max(self.words, key=len)
+
+    def start(self, at: int) -> int:
+        """Return the start of a word."""
+        return self.ends[at] - len(self.words[at])
+
+    def numbers_of(self, word: str) -> Iterator[int]:
+        """Yield the numbers of the words that are one word."""
+        at = -1
+        for _ in range(self.words.count(word)):
+            at = self.words.index(word, at + 1)
+            yield at
+
+
+_text_words = lru_cache(maxsize=4)(_TextWords)
+
+
 @dataclass(frozen=True)
 class _Option:
     letter: str
     plain: str
-    synonyms: frozenset[str]
+    ways: list[_TextWords]
+    """The texts in which it may be said: its own, or a word for yes or no in any language."""
     is_grammar: bool
     is_number: bool
     is_picture: bool
 
-    def places_in(self, text: str, low: str) -> Iterable[_Place]:
-        """Return the places of the option's words. `low` is the text in small letters."""
+    def places_in(self, text: str) -> Iterator[Place]:
+        """Yield the places of the option's words."""
         if self.is_picture:
-            return _places_of_signs(self.plain, text)
-        if not self.is_grammar and self._longest_word not in low:
-            return ()
-        if self._has_plain_words and len(low) == len(text):
-            return self._places_of_plain_words(text, low)
-        pattern = self.pattern_in(text)
-        if pattern is None:
-            return ()
-        return [match.span() for match in pattern.finditer(text)]
+            for match in re.finditer(re.escape(self.plain), text):
+                yield Place(*match.span())
+            return
+        text_words = _text_words(text)
+        for way in self.ways:
+            longest_at = way.words.index(way.longest_word)
+            for at in text_words.numbers_of(way.longest_word):
+                place = self._place_at(text_words, at - longest_at, way)
+                if place is not None:
+                    yield place
+
+    def is_said_by(self, text: str) -> bool:
+        """Return True where a text is the option's words, no more."""
+        if self.is_picture:
+            return text.strip(" .!。,\n") == self.plain
+        words = _text_words(text).words
+        is_said = any(way.words == words for way in self.ways)
+        # Of a number the sign counts too.
+        return is_said and (not self.plain[-1].isdigit() or any(self.places_in(text)))
+
+    def _place_at(self, text_words: _TextWords, at: int, way: _TextWords) -> Place | None:
+        """Return the place of words that begin with a text's word, or None."""
+        last = at + len(way.words) - 1
+        if at < 0 or text_words.words[at : last + 1] != way.words:
+            return None
+        for number, joint in enumerate(way.joints):
+            if not self._is_joint(joint, text_words, at + number):
+                return None
+        place = Place(text_words.start(at), text_words.ends[last])
+        return self._whole_place(text_words.text, place)
+
+    def _is_joint(self, joint: str, text_words: _TextWords, at: int) -> bool:
+        """Return True of what may stand between two words instead of the option's own joint."""
+        said_joint = text_words.joints[at]
+        if not joint or not said_joint:
+            return joint == said_joint
+        # Two numbers of two lines of a derivation are no option.
+        first, second = text_words.words[at : at + 2]
+        is_derivation = "\n" in said_joint and first.isdigit() and second.isdigit()
+        signs = _SIGNS_OF_FORMULAS.intersection(joint)
+        is_same = signs == _SIGNS_OF_FORMULAS.intersection(said_joint)
+        return is_same and not is_derivation and len(said_joint) <= _LONGEST_JOINT
+
+    def _whole_place(self, text: str, place: Place) -> Place | None:
+        """Return the place of words with their signs, or None of a part of something else."""
+        start, end = place
+        word = text[start:end]
+        is_letter = len(word) == 1 and word.isascii() and word.isalpha()
+        if is_letter and (word not in self.plain or patterns.WORD_BEHIND.match(text, end)):
+            # In small letters, or before another word, it is an article or a word.
+            return None
+        if self.is_signed:
+            sign = patterns.SIGN_BEFORE.search(text, 0, start)
+            if sign is None:
+                return None
+            start = sign.start()
+        elif word[0].isdigit() and not patterns.NUMBER_STARTS.match(text, start):
+            return None
+        if word[-1].isdigit() and not patterns.NUMBER_ENDS.match(text, end):
+            return None
+        if patterns.QUESTION_MARK.match(self.plain[-1]):  # a question that it asks is part of it
+            mark = patterns.QUESTION_MARK.match(text, end)
+            end = mark.end() if mark else end
+        return Place(start, end)
 
     @cached_property
-    def _low_words(self) -> list[str]:
-        return _WORDS.findall(self.plain.lower())
-
-    @cached_property
-    def _signs_between(self) -> list[frozenset[str]]:
-        """The signs of formulas between each word and the next."""
-        return [_SIGNS_OF_FORMULAS & set(joint) for joint in _WORDS.split(self.plain)[1:-1]]
-
-    @cached_property
-    def _longest_word(self) -> str:
-        return max(self._low_words, key=len, default="")
-
-    @cached_property
-    def _has_plain_words(self) -> bool:
-        """True where the words are looked for as they are, without a pattern.
-
-        A pattern takes longer to make than all answers to a question take to read.
-        """
-        words = self._low_words
-        if self.synonyms or not words or len(self.plain.lower()) != len(self.plain):
-            return False
-        if any(word.startswith("_") for word in words):
-            return False
-        is_letter = len(words) == 1 and len(words[0]) == 1 and words[0].isalpha()
-        is_question = self.plain[-1] in _QUESTION_MARKS
-        return not (is_letter or is_question or _is_order(self.plain) or _is_signed(self.plain))
-
-    def _places_of_plain_words(self, text: str, low: str) -> Iterator[_Place]:
-        words = self._low_words
-        start = low.find(words[0])
-        while start >= 0:
-            end = _end_of_words(low, words, start, self._signs_between)
-            if end is not None and self._has_word_ends(text, start, end):
-                yield start, end
-                start = low.find(words[0], end)
-            else:
-                start = low.find(words[0], start + 1)
-
-    def _has_word_ends(self, text: str, start: int, end: int) -> bool:
-        """Return True where words end at both ends, and numbers are whole."""
-        first = self._low_words[0][0]
-        last = self._low_words[-1][-1]
-        # Scripts without spaces have no such ends.
-        if not patterns.UNSPACED_SIGN.match(first) and not patterns.WORD_STARTS.match(text, start):
-            return False
-        if not patterns.UNSPACED_SIGN.match(last) and not patterns.WORD_ENDS.match(text, end):
-            return False
-        if first.isdigit() and not _NUMBER_STARTS.match(text, start):
-            return False
-        return not last.isdigit() or _NUMBER_ENDS.match(text, end) is not None
-
-    def pattern_in(self, text: str) -> "re.Pattern[str] | None":
-        """Return the pattern of the option's words in a text, if it has any."""
-        if self.synonyms:
-            return self._pattern_of_synonyms
-        return self._pattern_in_ascii if text.isascii() else self._pattern_in_any_text
-
-    @cached_property
-    def _pattern_of_synonyms(self) -> re.Pattern[str]:
-        return _pattern_of_any(self.synonyms)
-
-    @cached_property
-    def _pattern_in_any_text(self) -> "re.Pattern[str] | None":
-        starts = patterns.WORD_STARTS.pattern
-        return _own_pattern(self.plain, starts, patterns.WORD_ENDS.pattern)
-
-    @cached_property
-    def _pattern_in_ascii(self) -> "re.Pattern[str] | None":
-        """The pattern without unspaced scripts, made in a tenth of the time."""
-        return _own_pattern(self.plain, r"(?<!\w)", r"(?!\w)")
+    def is_signed(self) -> bool:
+        """True of an option that begins with a number and its sign: -3 °C."""
+        return patterns.SIGNED_NUMBER.match(self.plain) is not None
 
 
 class OptionWords:
@@ -153,7 +172,6 @@ class OptionWords:
         self.letters = LETTERS[: len(self.plain)]
         self.circled = any(map(patterns.CIRCLED.search, options))
         self.question = question
-        self.squeezed = [texts.words_alone(option) for option in self.plain]
 
     @cached_property
     def letter_by_sign(self) -> dict[str, str]:
@@ -194,10 +212,11 @@ class OptionWords:
 
     def occurrences(self, text: str) -> list[OwnWords]:
         """Return the places of options' own words, without those within a longer option's."""
-        low = text.lower()
         hits: list[OwnWords] = []
         for option in self._options:
-            hits.extend(_own_words(place, option) for place in option.places_in(text, low))
+            for start, end in option.places_in(text):
+                hit = OwnWords(start, end, option.letter, option.is_grammar, option.is_number)
+                hits.append(hit)
         hits.sort(key=lambda hit: (hit.start, -hit.end))
         outermost: list[OwnWords] = []
         for hit in hits:
@@ -211,38 +230,18 @@ class OptionWords:
 
     def equal_to(self, text: str) -> list[str]:
         """Return the letters of the options whose own words a text is, no more."""
-        first_run = _WORDS.search(text)
-        first_word = first_run[0].casefold() if first_run else ""
-        whole = text.strip(" .!。,\n")
-        equal: list[str] = []
-        for option, words in zip(self._options, self.squeezed, strict=True):
-            if option.is_picture:
-                is_equal = whole == option.plain
-            else:
-                is_equal = first_word != "" and words.startswith(first_word)
-                is_equal = is_equal and words == texts.words_alone(text)
-            if option.synonyms and not is_equal:
-                is_equal = _is_whole(option, whole)
-            if not is_equal:
-                continue
-            # Of a number the sign counts too.
-            is_number = option.plain[-1:].isdigit()
-            if not is_number or _is_within(option, text):
-                equal.append(option.letter)
-        return equal
+        return [option.letter for option in self._options if option.is_said_by(text)]
 
     def answers_alone(self, text: str) -> bool:
         """Return True of an option's words such as yes, no or never."""
-        equal = self.equal_to(text)
-        return any(option.letter in equal and option.is_grammar for option in self._options)
+        return any(option.is_grammar and option.is_said_by(text) for option in self._options)
 
     def begins_with_own_words(self, letter: str, text: str, at: int) -> bool:
         """Return True where a letter's own words begin at a place of a text."""
-        place = self.letters.find(letter)
-        if place < 0:
-            return False
-        places = self._options[place].places_in(text, text.lower())
-        return any(start == at for start, _ in places)
+        for option in self._options:
+            if option.letter == letter:
+                return any(place.start == at for place in option.places_in(text))
+        return False
 
 
 @lru_cache(maxsize=64)
@@ -256,17 +255,19 @@ def _options_of(plain_options: tuple[str, ...]) -> list[_Option]:
     """Return the options of some texts, made once for all questions that have the same."""
     options: list[_Option] = []
     synonyms_of_all = _words_in_other_languages(plain_options)
-    words_of_all = [texts.words_alone(plain) for plain in plain_options]
-    for letter, plain in zip(LETTERS, plain_options, strict=False):
-        synonyms = synonyms_of_all.get(plain, frozenset())
+    words_of_all = [_TextWords(plain).words for plain in plain_options]
+    for letter, plain, words in zip(LETTERS, plain_options, words_of_all, strict=False):
+        synonyms = synonyms_of_all.get(plain, frozenset[str]())
         is_letter = len(plain) == 1 and plain.isalpha() and plain.isascii()
-        has_synonyms = bool(synonyms)
-        is_grammar = is_letter or has_synonyms or has_only_kinds(plain, _GRAMMAR)
+        is_grammar = is_letter or bool(synonyms) or has_only_kinds(plain, _GRAMMAR)
         is_number = patterns.NUMBER_ALONE.fullmatch(plain) is not None
-        words = texts.words_alone(plain)
-        has_own_words = words != "" and words_of_all.count(words) == 1
+        has_own_words = words != [] and words_of_all.count(words) == 1
         is_picture = not has_own_words and patterns.PICTURE.search(plain) is not None
-        options.append(_Option(letter, plain, synonyms, is_grammar, is_number, is_picture))
+        texts_of_option = synonyms or [plain]
+        if _is_order(plain):
+            texts_of_option = [plain, "".join(words)]
+        ways = [_TextWords(text) for text in texts_of_option if words]
+        options.append(_Option(letter, plain, ways, is_grammar, is_number, is_picture))
     return options
 
 
@@ -299,100 +300,6 @@ def _words_in_other_languages(options: Sequence[str]) -> dict[str, frozenset[str
     return {options_no[0]: _NO - _YES, options_yes[0]: _YES - _NO}
 
 
-def _pattern_of_any(phrases: frozenset[str]) -> re.Pattern[str]:
-    longest_first = sorted(phrases, key=len, reverse=True)
-    joined = "|".join(map(re.escape, longest_first))
-    before = patterns.WORD_STARTS.pattern
-    after = patterns.WORD_ENDS.pattern
-    return re.compile(f"{before}(?:{joined}){after}", re.IGNORECASE)
-
-
-def _own_words(place: _Place, option: _Option) -> OwnWords:
-    start, end = place
-    return OwnWords(start, end, option.letter, option.is_grammar, option.is_number)
-
-
-def _places_of_signs(option: str, text: str) -> Iterator[_Place]:
-    """Yield the places of an option with pictures, sign for sign."""
-    start = text.find(option)
-    while start >= 0:
-        end = start + len(option)
-        yield start, end
-        start = text.find(option, end)
-
-
-def _end_of_words(
-    text: str, words: Sequence[str], start: int, signs_between: Sequence[frozenset[str]]
-) -> int | None:
-    """Return the end of words that begin at a place, or None."""
-    end = start + len(words[0])
-    for (last, word), signs in zip(pairwise(words), signs_between, strict=True):
-        joint = _JOINT.match(text, end)
-        if joint is None or not text.startswith(word, joint.end()):
-            return None
-        if _SIGNS_OF_FORMULAS & set(joint[0]) != signs:
-            return None
-        # Two numbers of two lines of a derivation are no option.
-        if "\n" in joint[0] and last.isdigit() and word.isdigit():
-            return None
-        end = joint.end() + len(word)
-    return end
-
-
-def _is_whole(option: _Option, text: str) -> bool:
-    """Return True where an option's words are a whole text."""
-    pattern = option.pattern_in(text)
-    return pattern is not None and pattern.fullmatch(text) is not None
-
-
-def _is_within(option: _Option, text: str) -> bool:
-    """Return True where an option's words are in a text."""
-    pattern = option.pattern_in(text)
-    return pattern is not None and pattern.search(text) is not None
-
-
 def _is_order(option: str) -> bool:
-    """Return True of an order: (2)(1)(3)."""
-    return len(set(_WORDS.findall(option))) > 1 and patterns.ORDER.fullmatch(option) is not None
-
-
-def _is_signed(option: str) -> bool:
-    """Return True of an option that begins with a number and its sign: -3 °C."""
-    word = _WORDS.search(option)
-    if word is None or not word[0][0].isdigit():
-        return False
-    return _SIGN.search(option, 0, word.start()) is not None
-
-
-def _own_pattern(option: str, before: str, after: str) -> "re.Pattern[str] | None":
-    """Return a pattern of the option's words, whole and in order, whatever stands between.
-
-    Args:
-        option: The option's text.
-        before: The pattern of a place where a word may start.
-        after: The pattern of a place where a word may end.
-    """
-    words = _WORDS.findall(option)
-    if not words:
-        return None
-    if patterns.UNSPACED_SIGN.match(words[0][0]):
-        before = ""
-    if patterns.UNSPACED_SIGN.match(words[-1][-1]):
-        after = ""
-    flag = "i"
-    if words[0][0].isdigit():
-        # Its sign belongs to a number.
-        before = r"-\s?" if _is_signed(option) else before + _NUMBER_STARTS.pattern
-    if words[-1][-1].isdigit():
-        after += _NUMBER_ENDS.pattern
-    if len(words) == 1 and len(words[0]) == 1 and words[0].isascii() and words[0].isalpha():
-        # In small letters, or before another word, it is an article or a word.
-        flag = ""
-        after = r"(?!\w)(?!['’ \t]+[a-z])"
-    if option[-1] in _QUESTION_MARKS:  # a question that an option asks is part of it
-        after += r"(?:\s?[?？؟])?"
-    # An order may be written without its brackets: (2)(1)(3) is 213.
-    joint = r"[\W_]{0,8}" if _is_order(option) else _JOINT.pattern
-    own_words = joint.join(map(re.escape, words))
-    # Case is nothing to the signs around them, and makes their pattern slow to build.
-    return re.compile(f"{before}(?{flag}:{own_words}){after}")
+    """Return True of an order: (2)(1)(3), which may be written without its brackets."""
+    return len(set(_TextWords(option).words)) > 1 and patterns.ORDER.fullmatch(option) is not None

@@ -275,7 +275,7 @@ def _of_object(value: dict[str, Any], depth: int = 0) -> list[float] | None:
                 return span
     if len(value) == 1:
         match = patterns.KEY_OF_MOMENTS.fullmatch(next(iter(value)))
-        if match and _unit(match, "1"):
+        if match and _moment_of(match, "1").unit:
             return list(_values(match) or ()) or None
     return _of_answers(value, depth)
 
@@ -336,7 +336,7 @@ def _moment(value: Any) -> float | None:  # noqa: ANN401 - any literal
         number = float(signed[1])
         return number if math.isfinite(number) else None
     match = patterns.SINGLE.fullmatch(value.strip().lower())
-    return _seconds(match, "1") if match else None
+    return _moment_of(match, "1").seconds if match else None
 
 
 # --- prose
@@ -370,7 +370,7 @@ def _stated_in_prose(text: str) -> list[list[float]]:
 def _of_two_lines(low: str) -> list[float] | None:
     """Return the span of two moments on two lines and nothing else."""
     lines = patterns.TWO_LINES.fullmatch(low)
-    if lines and _unit(lines, "1") and _unit(lines, "2"):
+    if lines and _moment_of(lines, "1").unit and _moment_of(lines, "2").unit:
         return list(_values(lines) or ()) or None
     return None
 
@@ -481,9 +481,9 @@ def _is_bounds(text: str, match: re.Match[str]) -> bool:
     inside = text[match.start() : match.end()]
     if patterns.OF_VIDEO.search(before) or patterns.OF_VIDEO_ENDS.search(inside):
         return False
-    if patterns.DENIED.search(_governing(before)):
+    if _is_denied(before):
         return False
-    has_units = _unit(match, "1") and _unit(match, "2")
+    has_units = _moment_of(match, "1").unit and _moment_of(match, "2").unit
     is_counted = patterns.COUNTED.search(inside) or patterns.COUNTED_AFTER.match(text, match.end())
     if is_counted and not has_units:
         return False
@@ -537,7 +537,7 @@ def _named_moments(
     moments: dict[int, float | None] = {}
     for match in name.finditer(text):
         moment = match.start("moment")
-        denied = patterns.DENIED.search(_governing(_before(text, moment)))
+        denied = _is_denied(_before(text, moment))
         if denied or patterns.OF_VIDEO.search(_before(text, match.start())):
             continue
         following = patterns.RANGE.match(text, moment)
@@ -546,13 +546,13 @@ def _named_moments(
             moments[match.end()] = None
             moments[following.end()] = None
             continue
-        is_time = _unit(match, "1") != ""
+        is_time = _moment_of(match, "1").unit != ""
         if not is_time and not explicit:
             # "the end time of clip 2 is" counts something
             is_counted = patterns.COUNTED_AFTER.match(text, match.end())
             is_time = bool(patterns.IS.search(text, match.start(), moment)) and not is_counted
         if is_time and not patterns.GOES_ON_AS_OTHER.match(text, match.end()):
-            moments[match.end()] = _seconds(match, "1")
+            moments[match.end()] = _moment_of(match, "1").seconds
     return moments
 
 
@@ -560,11 +560,11 @@ def _openings(text: str) -> list[_Range]:
     """Read ranges from 0 on: `in the first 10 seconds`, `until the 10th second`."""
     ranges: list[_Range] = []
     for match in patterns.FROM_ZERO.finditer(text):
-        if _unit(match, "1") in ("", "metre"):
+        if _moment_of(match, "1").unit in ("", "metre"):
             continue
-        denied = patterns.DENIED.search(_governing(_before(text, match.start())))
+        denied = _is_denied(_before(text, match.start()))
         if not denied and not patterns.LASTING_AFTER.match(text, match.end()):
-            span = (0.0, _seconds(match, "1"))
+            span = (0.0, _moment_of(match, "1").seconds)
             ranges.append(_Range(match.start(), match.end(), span, False))
     return ranges
 
@@ -583,7 +583,7 @@ def _ranges(text: str) -> list[_Range]:
         )
         is_time = _is_time(match, before, after, bracketed=bracketed, whole=whole)
         if not is_time and opens_list and not match["and"]:
-            is_time = not patterns.DENIED.search(_governing(before))
+            is_time = not _is_denied(before)
         span = _values(match) if is_time else None
         if span is None:
             following = None
@@ -630,7 +630,7 @@ def _is_time(  # noqa: PLR0911 - a reason a line
 
     They are by unit, clock or brackets, or else by the words around them.
     """
-    units = {_unit(match, "1"), _unit(match, "2")} - {""}
+    units = {_moment_of(match, number).unit for number in "12"} - {""}
     between = patterns.BETWEEN_WORD.search(before) or patterns.BETWEEN_WORD.search(after[:16])
     paired = bracketed and after.lstrip()[:1] in ("]", ")", ">")
     told_apart = (
@@ -644,7 +644,7 @@ def _is_time(  # noqa: PLR0911 - a reason a line
     listed = patterns.MORE_BEFORE.search(before) or patterns.MORE_AFTER.match(after)
     if listed and match["by"] in ",;" and not paired:
         return False
-    if patterns.GOES_ON_AS_OTHER.match(after) or patterns.DENIED.search(_governing(before)):
+    if patterns.GOES_ON_AS_OTHER.match(after) or _is_denied(before):
         return False
     numbers = (match["number1"], match["number2"])
     years = all(
@@ -673,6 +673,11 @@ def _is_time(  # noqa: PLR0911 - a reason a line
 
 _tokens = lru_cache(maxsize=1)(Tokens)
 """A context is cut once for both of its uses."""
+
+
+def _is_denied(before: str) -> bool:
+    """Return True behind words that deny or hedge a range."""
+    return patterns.DENIED.search(_governing(before)) is not None
 
 
 def _governing(before: str, *, past_commas: bool = False) -> str:
@@ -704,75 +709,55 @@ def _governing(before: str, *, past_commas: bool = False) -> str:
 
 
 def _values(match: re.Match[str]) -> tuple[float, float] | None:
-    start = _seconds(match, "1")
-    end = _seconds(match, "2")
-    start_unit = _unit(match, "1")
-    end_unit = _unit(match, "2")
+    first = _moment_of(match, "1")
+    second = _moment_of(match, "2")
     # "2 to 3 minutes": a number without a unit takes the other's.
-    if not start_unit:
-        start *= _FACTORS.get(end_unit, 1.0)
-    if not end_unit:
-        end *= _FACTORS.get(start_unit, 1.0)
+    start = first.seconds * (1 if first.unit else _FACTORS.get(second.unit, 1))
+    end = second.seconds * (1 if second.unit else _FACTORS.get(first.unit, 1))
     return (start, end) if math.isfinite(start) and math.isfinite(end) else None
 
 
 # --- moments
 # ------------------------------------------------------------------------------------------
 
-_FACTORS = {"h": 3600.0, "m": 60.0, "metre": 60.0}
+_FACTORS = {"h": 3600, "m": 60, "metre": 60}
+_PARTS = {"h": 3600, "m": 60, "hm": 60, "s": 1, "hs": 1, "ms": 1, "rest": 1}
+"""Seconds of each part of a moment, by the group that has it."""
 
-_PARTS = ((3600, ("h",)), (60, ("m", "hm")), (1, ("s", "hs", "ms", "rest")))
-"""Seconds of each part of a moment, and the groups that have it."""
 
+class _Moment(NamedTuple):
+    """A moment in seconds, a bare number as it stands, and its unit.
 
-def _seconds(match: re.Match[str], number: str) -> float:
-    """Return a matched moment in seconds, a bare number as it stands.
-
-    Behind "minute" a number is of minutes.
+    That is `clock`, `h`, `m`, `s`, `metre` (a bare m) or none.
     """
+
+    seconds: float
+    unit: str
+
+
+def _moment_of(match: re.Match[str], number: str) -> _Moment:
+    """Return a matched moment."""
     clock = match[f"clock{number}"]
     if clock:
         total = 0.0
         for part in clock.replace(",", ".").split(":"):
             total = total * 60 + float(part)
-        return total
-    total = None
-    for factor, keys in _PARTS:
-        value = _last_number(match, number, keys)
-        if value is not None:
-            total = (total or 0.0) + value * factor
-    if total is not None:
-        return total
+        # 3:2 is as well a score.
+        return _Moment(total, "clock" if patterns.TWO_DIGITS.search(clock) else "")
+    parts = {name: match[name + number] for name in _PARTS if match[name + number]}
+    if parts:
+        total = sum(_PARTS[name] * float(digits) for name, digits in parts.items())
+        unit = "s" if len(parts) > 1 else next(iter(parts))
+        if unit == "m" and match[f"m_unit{number}"] in ("m", "'"):
+            unit = "metre"
+        return _Moment(total, unit)
     digits = match[f"comma{number}"] or match[f"number{number}"] or "0"
     value = float(digits.replace(",", "."))
-    return value * 60 if _unit(match, number) == "m" else value
-
-
-def _last_number(match: re.Match[str], number: str, keys: Sequence[str]) -> float | None:
-    """Return the number in the last of a match's groups that has one."""
-    value = None
-    for key in keys:
-        digits = match[f"{key}{number}"]
-        if digits:
-            value = float(digits)
-    return value
-
-
-def _unit(match: re.Match[str], number: str) -> str:  # noqa: PLR0911 - a table
-    """Return a matched moment's form: `clock`, `h`, `m`, `s`, `metre` (a bare m) or none."""
-    clock = match[f"clock{number}"]
-    if clock:
-        # 3:2 is as well a score.
-        return "clock" if patterns.TWO_DIGITS.search(clock) else ""
-    if match[f"h_unit{number}"]:
-        return "s" if match[f"hm{number}"] or match[f"hs{number}"] else "h"
-    if match[f"m_unit{number}"]:
-        if match[f"ms{number}"] or match[f"rest{number}"]:
-            return "s"
-        return "metre" if match[f"m_unit{number}"] in ("m", "'") else "m"
-    if match[f"s_unit{number}"] or match[f"comma_unit{number}"]:
-        return "s"
-    prefix = match[f"prefix{number}"]
-    if not prefix or prefix in ("ke", "第"):
-        return ""
-    return "m" if prefix.startswith(("min", "men", "phút")) else "s"
+    prefix = match[f"prefix{number}"] or ""
+    if match[f"comma_unit{number}"]:
+        return _Moment(value, "s")
+    if prefix in ("", "ke", "第"):
+        return _Moment(value, "")
+    # Behind "minute" a number is of minutes.
+    is_minutes = prefix.startswith(("min", "men", "phút"))
+    return _Moment(value * 60, "m") if is_minutes else _Moment(value, "s")
