@@ -16,7 +16,6 @@ from reelbench.scoring.answers.reasoning import closing_lines, strip_reasoning
 from reelbench.scoring.answers.texts import TAIL, closing_part, plain_text, words_alone
 from reelbench.scoring.answers.vocabulary import phrases
 
-
 _LONGEST_IS = 30
 _LONGEST_HEAD = 60  # signs before a question, which its head stands in
 _SHORTEST_REPEATED = 12
