@@ -142,7 +142,10 @@ def answer_text(text: str, question: str = "", options: tuple[str, ...] = ()) ->
 
 def behind_question(text: str, question: str) -> str:
     """Return the part of a repeated prompt behind its question."""
-    prompt, _, rest = text.partition(question.strip() or text)
+    sentence = question.strip()
+    if not sentence:
+        return ""
+    prompt, _, rest = text.partition(sentence)
     is_prompt = patterns.ENDS_WITH_TURN_HEAD.search("\n" + prompt[-_LONGEST_HEAD:])
     return rest if is_prompt else ""
 

@@ -91,8 +91,11 @@ class _Option:
             for match in re.finditer(re.escape(self.plain), text):
                 yield Place(*match.span())
             return
-        text_words = _text_words(text)
+        low = text.lower()
         for way in self.ways:
+            if way.longest_word not in low:
+                continue  # most texts need not be cut into words
+            text_words = _text_words(text)
             longest_at = way.words.index(way.longest_word)
             for at in text_words.numbers_of(way.longest_word):
                 place = self._place_at(text_words, at - longest_at, way)
@@ -132,7 +135,7 @@ class _Option:
         return is_same and not is_derivation and len(said_joint) <= _LONGEST_JOINT
 
     def _whole_place(self, text: str, place: Place) -> Place | None:
-        """Return the place of words with their signs, or None of a part of something else."""
+        """Return the place of whole words with their signs, or None."""
         start, end = place
         word = text[start:end]
         is_letter = len(word) == 1 and word.isascii() and word.isalpha()

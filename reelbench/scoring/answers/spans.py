@@ -743,7 +743,8 @@ def _moment_of(match: re.Match[str], number: str) -> _Moment:
         for part in clock.replace(",", ".").split(":"):
             total = total * 60 + float(part)
         # 3:2 is as well a score.
-        return _Moment(total, "clock" if patterns.TWO_DIGITS.search(clock) else "")
+        unit = "clock" if patterns.TWO_DIGITS.search(clock) else ""
+        return _Moment(total, unit)
     parts = {name: match[name + number] for name in _PARTS if match[name + number]}
     if parts:
         total = sum(_PARTS[name] * float(digits) for name, digits in parts.items())
@@ -759,5 +760,6 @@ def _moment_of(match: re.Match[str], number: str) -> _Moment:
     if prefix in ("", "ke", "第"):
         return _Moment(value, "")
     # Behind "minute" a number is of minutes.
-    is_minutes = prefix.startswith(("min", "men", "phút"))
-    return _Moment(value * 60, "m") if is_minutes else _Moment(value, "s")
+    if prefix.startswith(("min", "men", "phút")):
+        return _Moment(value * 60, "m")
+    return _Moment(value, "s")
