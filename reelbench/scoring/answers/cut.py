@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from reelbench.scoring.answers import patterns
 from reelbench.scoring.answers.reasoning import closing_lines, strip_reasoning
-from reelbench.scoring.answers.texts import TAIL, closing_part, plain_text, words_alone
+from reelbench.scoring.answers.texts import TAIL, closing_part, places, plain_text, words_alone
 from reelbench.scoring.answers.vocabulary import phrases
 
 _LONGEST_IS = 30
@@ -40,7 +40,7 @@ def _without_examples(text: str) -> str:
     starts: set[int] = set()
     for word in _EXAMPLE_WORDS:
         if word in low:
-            starts.update(_places(word, low))
+            starts.update(_whole_words(word, low))
     if starts and len(low) != len(text):
         return patterns.EXAMPLE.sub("\n", text)
     pieces: list[str] = []
@@ -53,15 +53,13 @@ def _without_examples(text: str) -> str:
     return "\n".join([*pieces, text[end:]])
 
 
-def _places(word: str, text: str) -> Iterator[int]:
-    """Yield the places of a whole word in a text."""
-    place = text.find(word)
-    while place >= 0:
+def _whole_words(word: str, text: str) -> Iterator[int]:
+    """Yield where a whole word stands in a text."""
+    for place in places(word, text):
         end = place + len(word)
         is_part = text[place - 1 : place].isalpha() or text[end : end + 1].isalpha()
         if not is_part or patterns.is_unspaced(word):
             yield place
-        place = text.find(word, place + 1)
 
 
 def _without_users_turn(text: str) -> str:

@@ -1,6 +1,5 @@
 """Know a question's options: their letters, and by which words each is said."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -88,8 +87,8 @@ class _Option:
     def places_in(self, text: str) -> Iterator[Place]:
         """Yield the places of the option's words."""
         if self.is_picture:
-            for match in re.finditer(re.escape(self.plain), text):
-                yield Place(*match.span())
+            for start in texts.places(self.plain, text):
+                yield Place(start, start + len(self.plain))
             return
         low = text.lower()
         for way in self.ways:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
 from reelbench.base.languages import ascii_digits, ascii_signs
 from reelbench.scoring.answers import patterns
@@ -46,6 +47,14 @@ def words_alone(text: str) -> str:
     return " ".join(_WORDS.findall(text.casefold()))
 
 
+def places(piece: str, text: str) -> Iterator[int]:
+    """Yield where a piece stands in a text."""
+    place = text.find(piece)
+    while place >= 0:
+        yield place
+        place = text.find(piece, place + 1)
+
+
 def closing_part(text: str) -> str:
     """Return the last TAIL characters, from a new line or word on."""
     if len(text) <= TAIL:
@@ -79,20 +88,27 @@ def marked_answers(text: str) -> list[tuple[str, int]]:
     for opening in reversed(openings):
         while closings and closings[-1] >= next_start:
             closings.pop()
+        end = next_start
         if opening["box"]:
-            end = min(len(text), opening.end() + _MOST_BOXED)
-            depth = 1
-            for brace in patterns.BRACE.finditer(text, opening.end(), end):
-                depth += 1 if brace[0] == "{" else -1
-                if not depth:
-                    end = brace.start()
-                    break
+            end = _end_of_box(text, opening.end())
         else:
-            later = [closing for closing in closings[-2:] if closing >= opening.end()]
-            end = later[0] if later else next_start
+            for closing in reversed(closings[-2:]):
+                if closing >= opening.end():
+                    end = closing
         budget -= end - opening.end()
         if budget < 0:
             break
         contents.append((text[opening.end() : end], end))
         next_start = opening.start()
     return contents
+
+
+def _end_of_box(text: str, start: int) -> int:
+    """Return the end of a box, or how far it may reach."""
+    end = min(len(text), start + _MOST_BOXED)
+    depth = 1
+    for brace in patterns.BRACE.finditer(text, start, end):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.start()
+    return end
