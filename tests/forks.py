@@ -277,10 +277,10 @@ def _look_after(pid: int, connection: socket.socket) -> None:
 
 def _keep_versions() -> None:
     """Read the versions of installed packages once: each result records eight of them."""
-    from reelbench.scoring import result_files
+    from reelbench.base import software
 
-    result_files.version = functools.cache(result_files.version)
-    result_files.software()
+    software.version = functools.cache(software.version)
+    software.versions()
 
 
 def _keep_clips(folder: Path) -> None:

@@ -8,13 +8,15 @@ were checked.
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reelbench.base import files
 from reelbench.base.settings import record_of
 from reelbench.base.values import is_array
-from reelbench.leaderboard.board_state import FiledRow
 from reelbench.leaderboard.code_state import file_states
+
+if TYPE_CHECKING:
+    from reelbench.leaderboard.board_state import FiledRow
 
 FOLDER = "checked"
 
@@ -29,7 +31,7 @@ class CheckedFiles:
         document = files.read_record(self._record) or {}
         self._entries = {path: entry for path, entry in document.items() if is_array(entry)}
 
-    def has(self, row: FiledRow, names: Iterable[str]) -> bool:
+    def has(self, row: "FiledRow", names: Iterable[str]) -> bool:
         """Return True where a row's files are known to be those filed.
 
         Args:
@@ -51,7 +53,7 @@ class CheckedFiles:
         """Return the entry of a file: its size, its time, its hash."""
         return [*self.states.get(path, ()), sha256]
 
-    def remember(self, rows: Iterable[FiledRow]) -> None:
+    def remember(self, rows: "Iterable[FiledRow]") -> None:
         """Remember the files of rows, all of which were hashed."""
         entries: dict[str, list[Any]] = {}
         for row in rows:

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from reelbench.scoring import result_files
+from reelbench.base import software
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -20,7 +20,7 @@ PACKAGE = Path(__file__).parents[1]
 @cache
 def code_state() -> str:
     """Return the hash of Reelbench itself and of what it computes with."""
-    return digest_of([sorted(file_states(PACKAGE)), sys.version, result_files.software()])
+    return digest_of([sorted(file_states(PACKAGE)), sys.version, software.versions()])
 
 
 def digest_of(document: Sequence[Any]) -> str:

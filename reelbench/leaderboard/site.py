@@ -52,7 +52,7 @@ from reelbench.leaderboard.overall import Overall
 from reelbench.leaderboard.ranking import Noise
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.site_files import SiteFiles
-from reelbench.leaderboard.site_state import Summary
+from reelbench.leaderboard.site_state import BuildOptions, Summary
 from reelbench.leaderboard.store import public
 from reelbench.pages.shell_page import (
     in_script,
@@ -116,6 +116,21 @@ class PageAddress:
 
     page: str
     picture: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltSite:
+    """The facts to remember of a site that was built.
+
+    Attributes:
+        summary: The numbers that the command states of it.
+        runs: Name of a run's files -> the hash of what they follow from.
+        follows_from_store: No answer was read again with data that lies elsewhere.
+    """
+
+    summary: Summary
+    runs: Mapping[str, str]
+    follows_from_store: bool
 
 
 def address_beside(url: str) -> PageAddress:
@@ -182,40 +197,40 @@ def _replace_site(
         write(board, files, workers, address=address, samples=samples)
 
 
-def build_changed(
+def build_over(
     store: Path,
     out: Path,
+    options: BuildOptions,
     *,
-    published: bool = True,
-    workers: Workers = ALONE,
-    common: Sequence[str] = (),
-    url: str | None = None,
-    samples: bool = True,
-    note: Note = log.info,
-) -> Summary:
-    """Write the site as `build` does, unless nothing changed since this machine wrote it.
+    checked: CheckedFiles,
+    workers: Workers,
+    note: Note,
+) -> BuiltSite:
+    """Write the site as `build` does, over an earlier one whose files may stay.
 
-    Returns:
-        What is said of the site.
+    Args:
+        store: The store.
+        out: The folder of the site.
+        options: What the site is made with.
+        checked: Files of the store that need not be hashed again.
+        workers: They write the runs.
+        note: Called with a line where the store's columns had to be made.
     """
-    address = None if url is None else address_beside(url)
-    options = {"published": published, "common": list(common), "url": url, "samples": samples}
-    checked = CheckedFiles(store)
-    inputs = site_state.inputs_of(store, checked.states, options)
-    state = site_state.read(out)
-    if state is not None and state.inputs == inputs and state.is_whole(out):
-        note(f"{out}: nothing changed since it was built")
-        return state.summary
+    address = None if options.url is None else address_beside(options.url)
     board = boards.make(
-        store, published=published, workers=workers, common=common, note=note, checked=checked
+        store,
+        published=options.published,
+        workers=workers,
+        common=options.common,
+        note=note,
+        checked=checked,
     )
-    _replace_site(board, out, workers, address, samples=samples)
-    summary = _summary(board)
-    if _follows_from_the_store(board):
-        site_state.write(out, inputs, _hashes_of_runs(board, samples=samples), summary)
-    else:
-        site_state.forget(out)
-    return summary
+    _replace_site(board, out, workers, address, samples=options.samples)
+    return BuiltSite(
+        summary=_summary(board),
+        runs=_hashes_of_runs(board, samples=options.samples),
+        follows_from_store=_follows_from_the_store(board),
+    )
 
 
 def _summary(board: Board) -> Summary:

@@ -23,6 +23,23 @@ _RUN_FILE = re.compile(r"data/(?:runs|samples)/(.+)\.js")
 
 
 @dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """The options of a site, beside its store.
+
+    Attributes:
+        published: Published numbers are shown too.
+        common: See `board.on_common_videos`.
+        url: Where the site will be served, for a posted link's picture.
+        samples: Each run's samples are shown too.
+    """
+
+    published: bool
+    common: tuple[str, ...]
+    url: str | None
+    samples: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The numbers that the command states of a site.
 
@@ -115,22 +132,20 @@ def forget(out: Path) -> None:
     settings.record_of(out, _FOLDER).unlink(missing_ok=True)
 
 
-def inputs_of(
-    store: Path, store_states: Mapping[str, list[int]], options: Mapping[str, Any]
-) -> str:
+def inputs_of(store: Path, store_states: Mapping[str, list[int]], options: BuildOptions) -> str:
     """Return the hash of all that a site follows from.
 
     Args:
         store: The store.
         store_states: Path in the store -> the file's size and times.
-        options: Those of the command, as plain data.
+        options: Those of the command.
     """
     folders = [*settings.BENCHMARKS.paths]
     folders += [Path(file).parent for file in discovery.opened_files()]
     folders += _packages_with_benchmarks()
     trees: list[Any] = [[str(store), sorted(store_states.items())]]
     trees += [[str(folder), sorted(file_states(folder))] for folder in folders]
-    return digest_of([trees, dict(options), code_state()])
+    return digest_of([trees, asdict(options), code_state()])
 
 
 def _packages_with_benchmarks() -> list[Path]:

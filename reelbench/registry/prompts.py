@@ -43,7 +43,12 @@ def prompt_template(spec: BenchmarkSpec, file: str | None = None, language: str 
 
 def prompt_sha256(spec: BenchmarkSpec, file: str | None = None) -> str:
     """Return the hash of a prompt file, as results record it."""
-    return sha256(_prompt_text(spec.folder / (file or spec.prompt)).encode()).hexdigest()
+    return _sha256_of(_prompt_text(spec.folder / (file or spec.prompt)))
+
+
+@lru_cache(maxsize=8)
+def _sha256_of(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
 
 
 def judge_folder(spec: BenchmarkSpec, judge: JudgeSpec) -> Path:

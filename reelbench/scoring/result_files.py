@@ -16,12 +16,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from platform import python_version
 from typing import Any
 
-from reelbench.base import bounds, files
+from reelbench.base import bounds, files, software
 from reelbench.base.base_record import record_of
 from reelbench.base.containment import contained
 from reelbench.base.errors import InputError, ReelbenchError
@@ -48,16 +46,6 @@ _GROWING = {"metrics", "breakdowns", "media"}
 _SHA256 = re.compile("[0-9a-f]{64}")
 _ENDED_S = 3600
 """Seconds after which a waiting file is taken for one of a process that was ended."""
-_PACKAGES = (
-    "reelbench",
-    "lmms_eval",
-    "numpy",
-    "pycocoevalcap",
-    "openai",
-    "av",
-    "transformers",
-    "torch",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +121,7 @@ def write(
             metrics=scored.numbers.metrics,
             breakdowns=scored.numbers.breakdowns,
             counts=scored.counts,
-            software=software(),
+            software=software.versions(),
             answers=answers.VERSION,
             media=scored.tally.media(),
             statistics=records.StatisticsRecord(interval=intervals.METHOD),
@@ -584,14 +572,3 @@ def question_rows(library: Library) -> QuestionRow:
         }
 
     return row
-
-
-def software(packages: Iterable[str] = _PACKAGES) -> dict[str, str]:
-    """Return the versions of the packages that made the numbers, if installed."""
-    versions = {"python": python_version()}
-    for package in packages:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return versions

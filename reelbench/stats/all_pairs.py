@@ -164,7 +164,7 @@ def all_tests(
 ) -> PairedTests:
     """Test all pairs of runs.
 
-    Memory holds one run's differences to all others beside the matrices.
+    Memory holds a few runs' differences to one run beside the matrices.
 
     Args:
         lowest: The runs with unscored items at the scale's lowest.
@@ -261,16 +261,19 @@ def _errors_of_differences(first: Scores, second: Scores, common: CommonItems) -
     """
     errors: list[Array] = []
     for draws in _differences(first.draws, second.draws):
-        errors.append(standard_errors(draws, common.clusters))
+        errors.append(standard_errors(draws, common.clusters, room=draws))
     return np.concatenate(errors)
 
 
 def _differences(first: Array, second: Array) -> Iterator[Array]:
     """Yield the rows of `first` less those of `second`, some at a time.
 
-    One of the two may be a single row, which is taken with each of the other's.
+    All are yielded in the same array, one after the other. One of the two may be a single row,
+    which is taken with each of the other's.
     """
     rows = max(len(first), len(second))
+    # A new array each time would be new memory each time, which takes longer than the differences.
+    room = np.empty((min(rows, _ROWS_AT_ONCE), first.shape[1]))
     for start in range(0, rows, _ROWS_AT_ONCE):
         end = start + _ROWS_AT_ONCE
         first_rows = first
@@ -279,7 +282,8 @@ def _differences(first: Array, second: Array) -> Iterator[Array]:
         second_rows = second
         if len(second) > 1:
             second_rows = second[start:end]
-        yield first_rows - second_rows
+        room_of_rows = room[: min(rows - start, _ROWS_AT_ONCE)]
+        yield np.subtract(first_rows, second_rows, out=room_of_rows)
 
 
 def _set_p(tests: PairedTests, known_runs: int, *, is_mirrored: bool) -> None:
@@ -314,5 +318,5 @@ def errors_of_all_pairs(draws: Array, clusters: int) -> Array:
     for run in range(len(draws) - 1):
         one_run = draws[run : run + 1]
         for differences in _differences(one_run, draws[run + 1 :]):
-            errors.append(standard_errors(differences, clusters))
+            errors.append(standard_errors(differences, clusters, room=differences))
     return np.concatenate(errors)

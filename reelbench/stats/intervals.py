@@ -323,10 +323,23 @@ def standard_error(draws: Array, clusters: int) -> float:
     return float(errors[0])
 
 
-def standard_errors(draws: Array, clusters: int) -> Array:
-    """Return the `standard_error` of each row of draws (rows x resamples)."""
-    spread: Array = np.std(draws, axis=1, ddof=1)
+def standard_errors(draws: Array, clusters: int, room: Array | None = None) -> Array:
+    """Return the `standard_error` of each row of draws.
+
+    Args:
+        draws: The draws (rows x resamples).
+        clusters: The clusters.
+        room: An array as large as the draws that is overwritten, such as the draws themselves. By
+            default a new one.
+    """
+    resamples = draws.shape[1]
     rounding = TRUE_ZERO * (1 + np.abs(draws[:, 0]))
+    # As numpy.std rounds, which would take a new array.
+    means = np.add.reduce(draws, axis=1, keepdims=True) / resamples
+    deviations = np.subtract(draws, means, out=room)
+    squares = np.multiply(deviations, deviations, out=deviations)
+    variance = np.add.reduce(squares, axis=1) / (resamples - 1)
+    spread = np.sqrt(variance)
     correction = math.sqrt(clusters / (clusters - 1))
     return np.where(spread <= rounding, 0.0, spread * correction)
 

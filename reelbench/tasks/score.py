@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from reelbench.base import bounds
+from reelbench.base import bounds, software
 from reelbench.base.base_record import record_of
 from reelbench.base.credentials import refuse_in_words, without_secrets
 from reelbench.base.errors import InputError, ReelbenchError, number_of, printable
@@ -775,7 +775,7 @@ def _hash_of_inputs(questions: Questions, file: Path, columns: Columns, options:
         errata_of_split and errata_of_split.record,
         options.only and options.only.sha256,
         answers.VERSION,
-        result_files.software(["reelbench"]),
+        software.versions(["reelbench"]),
     )
 
 

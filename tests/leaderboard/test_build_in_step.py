@@ -9,7 +9,7 @@ import pytest
 from perf.leaderboard import make as make_results
 from reelbench.base import settings
 from reelbench.base.workers import Workers
-from reelbench.leaderboard import ranking, row_life, site, store
+from reelbench.leaderboard import ranking, row_life, site, site_build, store
 from tests.leaderboard.packed import unpacked
 
 ITEMS = 921
@@ -36,7 +36,7 @@ def _states(folder):
 
 def _build(place, out, **options):
     said = []
-    summary = site.build_changed(place, out, note=said.append, **options)
+    summary = site_build.build_changed(place, out, note=said.append, **options)
     return summary, f"{out}: nothing changed since it was built" in said
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.llm import away_store, postgres_store
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.batches import Batches
@@ -430,6 +431,60 @@ def test_of_many_who_wait_for_a_server_that_is_gone_none_tries_any_more(postgres
         postgres.start()
     assert len(ended) == 64
     assert set(tries) == {0}
+
+
+class _Clock:
+    """The seconds that a store which is away takes, and those that are waited for it."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+    def wait(self, seconds):
+        self.now += seconds
+        assert self.now < 600, "nobody ends"
+        return False
+
+
+class _AwayStore:
+    """A server that is gone: each try takes as long as it may take to get a connection."""
+
+    name = "postgresql://gone"
+    is_remote = True
+
+    def __init__(self, clock):
+        self.clock = clock
+
+    def get(self, _keys):
+        self.clock.now += postgres_store._WAIT
+        raise AwayError("gone")
+
+    put = get
+
+    def close(self, *, away):
+        assert away
+
+
+@pytest.mark.parametrize("spooled", [0, 3])
+@pytest.mark.parametrize("patience", [0, 5, 60])
+@pytest.mark.usefixtures("reelbench_home")
+def test_all_end_within_three_seconds_after_the_patience(patience, spooled, monkeypatch):
+    """By a clock that only tries and waits move: what a busy machine adds counts for nothing."""
+    clock = _Clock()
+    store = _AwayStore(clock)
+    monkeypatch.setattr(away_store, "time", clock)
+    told_at = []
+    patient = away_store.PatientStore(store, lambda _: told_at.append(clock.now), patience)
+    monkeypatch.setattr(patient._closed, "wait", clock.wait)
+    for number in range(spooled):
+        patient.put([stored_now(key(number), "m", reply("paid"))])
+    for number in range(300):
+        with pytest.raises(ReelbenchError, match=r"\(--cache-patience\)"):
+            patient.get([key(1000 + number)])
+    patient.close()
+    assert patience < clock.now - told_at[0] <= patience + 3
 
 
 def test_what_a_server_refuses_to_keep_is_kept_here(postgres):

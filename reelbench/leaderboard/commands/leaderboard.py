@@ -552,9 +552,9 @@ def build(
     spread: Spread,
 ) -> None:
     """Write the leaderboard's page. It works from disk and on any static host."""
-    from reelbench.leaderboard import site
+    from reelbench.leaderboard import site_build
 
-    summary = site.build_changed(
+    summary = site_build.build_changed(
         store,
         out,
         published=published,
