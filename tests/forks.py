@@ -9,6 +9,11 @@ What each child would make anew, and alike, the server keeps for all of them: th
 a command, the versions of installed packages, and the mini clips.
 """
 
+# pyright: reportArgumentType=false
+# pyright: reportAttributeAccessIssue=false
+# pyright: reportIndexIssue=false
+# pyright: reportOptionalContextManager=false
+
 import atexit
 import contextlib
 import functools

@@ -81,9 +81,9 @@ def as_parquet(samples: Sequence[Sample], *, are_changed: bool = False) -> bytes
 
 def _text_array(texts: Sequence[str | None]) -> "pa.Array":
     """Return texts as an array. `pyarrow.array` would load pandas, which takes 0.5 s."""
-    import pyarrow as pa
+    from pyarrow import lib  # type: ignore[attr-defined] - it is not in its type stubs
 
-    builder = pa.lib.StringBuilder()
+    builder = lib.StringBuilder()
     builder.append_values(texts)
     return builder.finish()
 

@@ -1,5 +1,10 @@
 """What every store of replies keeps to, whether it is a file or a server: one set of tests over both."""
 
+# pyright: reportArgumentType=false
+# pyright: reportAttributeAccessIssue=false
+# pyright: reportOptionalMemberAccess=false
+# pyright: reportUnusedCoroutine=false
+
 import asyncio
 import contextlib
 import shutil
