@@ -53,6 +53,10 @@ def spreadsheet_cell(value: object) -> object:
     return "".join(shown_letters)
 
 
+SPREADSHEET_MARK = "\ufeff"
+"""Begins a CSV file that people open: without it a spreadsheet misreads "≥" and "–"."""
+
+
 def csv_text(lines: Iterable[Iterable[object]], delimiter: str = ",", end: str = "\n") -> str:
     """Return lines of cells as CSV."""
     text = io.StringIO()

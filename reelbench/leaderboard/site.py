@@ -25,7 +25,7 @@ from typing import Any
 from reelbench.base import bounds
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.files import read_text, remove_leftovers, replacing_folder
-from reelbench.base.text_tables import interval
+from reelbench.base.text_tables import SPREADSHEET_MARK, interval
 from reelbench.base.workers import ALONE, Workers
 from reelbench.data.redistribution import why_withheld
 from reelbench.leaderboard import board as boards
@@ -962,8 +962,7 @@ def _parts(path: Path) -> Iterator[list[str]]:
 def _write_downloads(board: Board, plain_rows: PlainRows, files: SiteFiles) -> None:
     for name in board.specs:
         csv_text = tables.as_csv(board, name, plain_rows)
-        # Without the mark a spreadsheet misreads "≥" and "–".
-        files.write(f"downloads/{name}.csv", f"\ufeff{csv_text}")
+        files.write(f"downloads/{name}.csv", SPREADSHEET_MARK + csv_text)
     document_of_board = tables.as_document(board, plain_rows)
     text = json.dumps(document_of_board, ensure_ascii=False, separators=(",", ":"))
     files.write("downloads/leaderboard.json", text + "\n")

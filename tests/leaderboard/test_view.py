@@ -847,7 +847,8 @@ def test_one_file_to_send_has_its_pictures_and_no_path_of_this_machine(asked, re
     assert str(tmp_path) not in text
     assert str(Path.home()) not in text
     assert "file://" not in text.partition("<script")[2]
-    lines = list(csv.DictReader(io.StringIO(table.read_text(encoding="utf-8"))))
+    assert table.read_bytes().startswith(b"\xef\xbb\xbf")  # or a spreadsheet misreads it
+    lines = list(csv.DictReader(io.StringIO(table.read_text(encoding="utf-8-sig"))))
     names = [row["id"] for row in loading.locate("rextime", "mini").read()]
     assert [line["id"] for line in lines] == names[6:9]
     assert {(line["A_right"], line["B_right"], line["B_score"]) for line in lines} == {

@@ -56,6 +56,7 @@ def view(
     several benchmarks, there is a page for each.
     """
     from reelbench.base.files import write_text
+    from reelbench.base.text_tables import SPREADSHEET_MARK
     from reelbench.leaderboard.view import page, parts
 
     for path in runs:
@@ -72,7 +73,7 @@ def view(
             f"{one_file}: the runs are of {len(groups)} benchmarks, and this is one file"
         )
     if table is not None:
-        write_text(table, page.as_csv(groups[0], only))
+        write_text(table, SPREADSHEET_MARK + page.as_csv(groups[0], only))
         console.note(f"the questions as CSV: {table}")
     for group in groups:
         place = page.place_of(group, out, several=len(groups) > 1)
