@@ -21,7 +21,7 @@
   }
   const blocks = (text) => text.split(/\n\s*\n/).flatMap(block);
   function submitPage(main) {
-    main.replaceChildren(h("h1", { text: "Submit in four commands" }), h("div", { class: "prose" }, blocks(data.submit)));
+    main.replaceChildren(h("h1", { text: "Submit in four commands" }), h("div", {}, blocks(data.submit)));
   }
   function aboutPage(main) {
     const explained = { intervals: true, bounded: true, rules: [{ kind: "baseline" }, { kind: "human" }] };
