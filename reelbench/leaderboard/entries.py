@@ -456,6 +456,9 @@ def _note(stored: StoredResult) -> str:
     if note and stored.filed_row.account:
         note = f"as stated by {stored.filed_row.account}: {note}"
     parts = [note, result.settings.shown_otherwise]
+    merged = result.settings.merged
+    if merged is not None and result.settings.asked_one_way:
+        parts.append(f"{merged.asked_again} of {result.counts.items} asked again")
     other_models = models_other_than_asked(result)
     if other_models:
         parts.append(f"answered as {', '.join(other_models)}")
@@ -573,6 +576,10 @@ Any other is a way of asking of its own.
 """
 
 
+_NAMES_OF_RESULTS = {"samples_sha256", "compared_with"}
+"""Hashes that say which results were merged, and nothing of how they were asked."""
+
+
 def protocol(spec: BenchmarkSpec, settings: SettingsRecord) -> str | None:
     """Return the way in which a run was asked. None of the plain way."""
     parts: list[str] = []
@@ -581,7 +588,10 @@ def protocol(spec: BenchmarkSpec, settings: SettingsRecord) -> str | None:
             parts = [Path(task.prompt).stem.removeprefix("prompt_")]
     if SUBTITLED in settings.frames.split(","):
         parts.append(SUBTITLED)
-    for name, value in settings.model_dump(mode="json", exclude=_NOT_PROTOCOL).items():
+    not_shown = set(_NOT_PROTOCOL)
+    if settings.asked_one_way:
+        not_shown.add("merged")
+    for name, value in settings.model_dump(mode="json", exclude=not_shown).items():
         if value not in (None, "", [], {}):
             parts.append(f"{name} {_setting_text(value)}")
     return ", ".join(parts) or None
@@ -594,7 +604,7 @@ def _setting_text(value: object) -> str:
         return str(value)
     words: list[str] = []
     for name, part in value.items():
-        if part is None:
+        if part is None or name in _NAMES_OF_RESULTS:
             continue
         text = _setting_text(part)
         if "sha256" in name:

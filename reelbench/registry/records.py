@@ -193,6 +193,10 @@ class ReaderRecord(Record):
     extra: Omittable[Free | None] = absent("Further parameters sent with every request.")
 
 
+_UNSCORED = frozenset({"cut_off", "refused", "unscored"})
+"""Choices of questions that had no score: a second asking takes no answer's place."""
+
+
 class MergedRecord(Record):
     """The earlier result of which only some questions were asked again.
 
@@ -212,6 +216,9 @@ class MergedRecord(Record):
     )
     compared_with: Omittable[str | None] = absent(
         "For `disagree`, the hash of the other result's samples."
+    )
+    changed: Omittable[tuple[str, ...] | None] = absent(
+        "Further settings that were others when these were asked again; absent where none."
     )
 
 
@@ -305,6 +312,19 @@ class SettingsRecord(Record):
     offset: Omittable[int | None] = absent(
         "lmms-eval's --offset: how many questions were skipped at the start."
     )
+
+    @property
+    def asked_one_way(self) -> bool:
+        """True where all questions were asked in one way.
+
+        So they were where only unscored ones were asked again, by the same settings.
+        """
+        merged = self.merged
+        if merged is None:
+            return True
+        if merged.only not in _UNSCORED or merged.changed:
+            return False
+        return merged.generation == self.generation
 
     @property
     def shown_otherwise(self) -> str:

@@ -23,6 +23,8 @@ _NOT_SETTINGS = frozenset(
         "panel",
         "agreement",
         "metrics",
+        "samples_sha256",
+        "compared_with",
     }
 )
 """Fields that come of a run, and those that `judge`, by the ids that answered, says already."""
@@ -63,9 +65,12 @@ def _settings_of(result: Result) -> dict[str, Any]:
     judge = None
     if result.judge is not None:
         judge = {"": judge_as_answered(result.judge), **result.judge.model_dump(mode="json")}
+    settings = {**result.settings.model_dump(mode="json"), "audio": result.settings.sound}
+    if result.settings.asked_one_way:
+        settings.pop("merged", None)
     parts = {
         "model": result.model.model_dump(mode="json"),
-        "settings": {**result.settings.model_dump(mode="json"), "audio": result.settings.sound},
+        "settings": settings,
         "judge": judge,
         "data": result.data,
         "answers": result.answers,

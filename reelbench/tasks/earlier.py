@@ -33,6 +33,21 @@ IDS = "ids"
 
 _EQUAL = ("frames", "candidates", "language", "prompt_sha256", "limit", "offset")
 
+_NOT_COMPARED = frozenset(
+    {
+        "frames_given",
+        "frames_unlike",
+        "audio",
+        "label",
+        "merged",
+        "generation",
+        "run",
+        "limit",
+        "offset",
+    }
+)
+"""Settings that come of a run, those taken from the earlier result, and those recorded of it."""
+
 Samples = Mapping[str, Sample]
 
 
@@ -205,10 +220,21 @@ class EarlierResult:
             asked_again=asked_again,
             generation=then.settings.generation,
             compared_with=self.compared_with,
+            changed=self._changed_settings(settings) or None,
         )
         return settings.model_copy(
             update={"merged": merged, "audio": then.settings.audio, "label": then.settings.label}
         )
+
+    def _changed_settings(self, settings: SettingsRecord) -> tuple[str, ...]:
+        """Return the names of the settings that differ from the earlier result's."""
+        then = self.result.settings
+        before = then.model_dump(mode="json", exclude=_NOT_COMPARED)
+        now = settings.model_dump(mode="json", exclude=_NOT_COMPARED)
+        changed = {name for name in before | now if before.get(name) != now.get(name)}
+        if not then.asked_one_way:
+            changed.add("merged")
+        return tuple(sorted(changed))
 
 
 def _reader_in_words(settings: SettingsRecord) -> str | None:

@@ -8,11 +8,19 @@ from reelbench import registry
 from reelbench.base.base_record import Likelihood, OptionScore
 from reelbench.data import loading
 from reelbench.leaderboard import store
+from reelbench.leaderboard.entries import protocol, run_entry
 from reelbench.registry import rows
 from reelbench.registry.decoding import Answering
-from reelbench.registry.records import Item, ModelRecord, RankerRecord, SettingsRecord
-from reelbench.scoring import option_scores, result_files
+from reelbench.registry.records import (
+    Item,
+    ModelRecord,
+    PresetRecord,
+    RankerRecord,
+    SettingsRecord,
+)
+from reelbench.scoring import option_scores, result_files, side_by_side
 from reelbench.tasks import score
+from reelbench.tasks.earlier import EarlierResult
 from reelbench.tasks.submissions import PredictionSet, Questions
 
 ANSWERING = "options:norm=sum,over=sentence,span=none"
@@ -146,3 +154,44 @@ def test_scores_are_kept_exactly(tmp_path):
         sample.option_scores == scores for sample in result_files.read_samples(stored.folder)
     )
     assert option_scores.likeliest(scores, Answering.parse(ANSWERING)) == ["A"]
+
+
+def asked_again(folder, only="unscored", **changed):
+    """Return the settings of a result of which some questions are asked again."""
+    samples = list(result_files.read_samples(folder))
+    earlier = EarlierResult(folder, only, result_files.read(folder), {}, frozenset())
+    how = SettingsRecord(frames="none", generation={"max_tokens": 512}, **changed)
+    return earlier.settings(how, len(samples))
+
+
+def test_questions_asked_again_in_the_same_way_stay_in_the_table(tmp_path):
+    unscored = items(reason="model_failed")
+    added(tmp_path, unscored, generation={"max_tokens": 512})
+    folder = tmp_path / "result"
+    spec = registry.specs()["dramaqa_cogme"]
+    settings = asked_again(folder)
+    first = result_files.read(folder)
+    assert protocol(spec, settings) is None
+    repaired = first.model_copy(update={"settings": settings})
+    assert side_by_side.settings_apart([first, repaired]) == {}
+    answered = PredictionSet(
+        Questions(spec, "mini"), items(prediction="(A)", parsed={"answer": "A"})
+    )
+    scored = score.evaluation(score.Answers(answered, first.model, settings), score.Options())
+    written = scored.write(tmp_path / "repaired")
+    store.add(written.folder, tmp_path / "repaired-store")
+    [stored] = store.read(tmp_path / "repaired-store")
+    number = first.counts.items
+    assert f"{number} of {number} asked again" in run_entry(stored).note
+
+
+@pytest.mark.parametrize(
+    ("only", "changed"),
+    [("unreadable", {}), ("unscored", {"preset": PresetRecord(name="p", values={})})],
+)
+def test_questions_asked_again_in_another_way_stand_apart(only, changed, tmp_path):
+    added(tmp_path, items(reason="model_failed"), generation={"max_tokens": 512})
+    settings = asked_again(tmp_path / "result", only, **changed)
+    shown = protocol(registry.specs()["dramaqa_cogme"], settings)
+    assert shown.startswith(f"merged only={only} asked_again=")
+    assert "sha256" not in shown
