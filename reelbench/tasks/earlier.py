@@ -33,19 +33,17 @@ IDS = "ids"
 
 _EQUAL = ("frames", "candidates", "language", "prompt_sha256", "limit", "offset")
 
-_NOT_COMPARED = frozenset(
-    {
-        "frames_given",
-        "frames_unlike",
-        "audio",
-        "label",
-        "merged",
-        "generation",
-        "run",
-        "limit",
-        "offset",
-    }
-)
+_NOT_COMPARED = {
+    "frames_given",
+    "frames_unlike",
+    "audio",
+    "label",
+    "merged",
+    "generation",
+    "run",
+    "limit",
+    "offset",
+}
 """Settings that come of a run, those taken from the earlier result, and those recorded of it."""
 
 Samples = Mapping[str, Sample]
