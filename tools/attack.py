@@ -412,7 +412,7 @@ def outer_paths(place: Path, told: dict[str, Kind]) -> None:
     """Let a benchmark's file name what lies outside its folder, by every key that names a file."""
     from reelbench.data import mapped_rows
     from reelbench.registry import benchmark_file, prompts
-    from reelbench.registry.spec import FileBeside
+    from reelbench.registry.spec import FileNextToDeclaration
     from reelbench.video.library import Library
 
     (place / "secret.txt").write_text("the user's own {question}", encoding="utf-8")
@@ -433,7 +433,7 @@ def outer_paths(place: Path, told: dict[str, Kind]) -> None:
                 *([film] if film else []),
                 *([folder / spec.prompt] if key == "prompt" else []),
             ]
-            files += [Path(source.path)] if isinstance(source, FileBeside) else []
+            files += [Path(source.path)] if isinstance(source, FileNextToDeclaration) else []
             out = [
                 str(file) for file in files if not file.resolve().is_relative_to(folder.resolve())
             ]

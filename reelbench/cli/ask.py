@@ -14,7 +14,7 @@ import typer
 from reelbench.base import settings
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.settings import home
-from reelbench.registry.sampling import FrameCounts, FrameSampling, several_counts
+from reelbench.registry.sampling import FrameCounts, FrameSampling, parse_frame_counts
 from reelbench.terminal import asking_options, console, defaults
 from reelbench.terminal import option_groups as shared
 from reelbench.terminal.report import check_judged, report, report_runs
@@ -114,7 +114,7 @@ def ask_model(
     `frames` are those that the model is shown, as typed, or several numbers to ask with each.
     `same_command` asks the same once more: where something is not judged yet, it is said with it.
     """
-    counts = several_counts(frames or "")
+    counts = parse_frame_counts(frames or "")
     if counts is not None:
         _check_asked_once(f"--frames {frames}", options)
         _FramesSweep(names, counts, options).start(same_command)

@@ -109,10 +109,10 @@ def _allow_folder_to_read(path: str, outside: Sequence[Path], *, token: bool) ->
     """Allow a benchmark's folder to read more, from now on."""
     from reelbench.base import containment
     from reelbench.registry import discovery
-    from reelbench.registry.benchmark_file import file_of
+    from reelbench.registry.benchmark_file import declaration_file
 
     if Path(path).exists():
-        benchmark_folder = file_of(path).parent
+        benchmark_folder = declaration_file(path).parent
     else:
         benchmark_folder = discovery.find(path).folder
     for folder in outside:

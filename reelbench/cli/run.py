@@ -14,7 +14,7 @@ import typer
 from reelbench.base import settings
 from reelbench.base.errors import InputError
 from reelbench.cli import loggers
-from reelbench.registry.sampling import several_counts
+from reelbench.registry.sampling import parse_frame_counts
 from reelbench.terminal import console, defaults
 from reelbench.terminal.asking_options import (
     AboutModel,
@@ -186,7 +186,7 @@ def run_checkpoint(
     with them.
     """
     sweep_choice = options.several
-    counts = several_counts(frames or "")
+    counts = parse_frame_counts(frames or "")
     if counts is not None:
         if sweep_choice.frames_sweep is not None:
             raise InputError(f"--frames {frames} and --frames-sweep: give one of them")

@@ -317,7 +317,7 @@ class _SplitCheck:
                 subtitles[subtitle_file] = None
         self.media_files = tuple(dict.fromkeys([*self.videos.values(), *subtitles]))
         picture_lines = self._look_for_pictures(library)
-        note = library.note_on_names()
+        note = library.note_on_other_names()
         if note is not None:
             self.notes.append(note)
         return [*self._missing_lines(missing_videos), *picture_lines]
@@ -326,7 +326,7 @@ class _SplitCheck:
         """Find the pictures beside videos. Return a line for each that can't be shown."""
         lines: list[str] = []
         for name, where in self.pictures.items():
-            fault = library.fault_of_picture(name)
+            fault = library.picture_defect(name)
             if fault is not None:
                 lines.append(f"{where}: the picture {name!r} can't be shown: {fault}")
                 continue
@@ -355,7 +355,7 @@ class _SplitCheck:
                 fault = f"is missing{missing.hint}"
             else:
                 # The folders are the same for all videos, and are listed once.
-                folders = first_of(list(missing.looked_in))
+                folders = first_of(list(missing.searched_folders))
                 advice = self._advice_on_missing(missing_videos)
                 fault = f"is missing: not in {folders}; {advice}{missing.hint}"
             lines.append(f"{places[video]}: the video {video!r} {fault}")

@@ -313,7 +313,7 @@ def _how_to_ask(source: MediaSource, key: str, root: Path) -> str:
     note = f" ({source.note})" if source.note else ""
     return (
         f"ask for them at {source.location}, then put them into {root} or a folder of "
-        f"REELBENCH_MEDIA, as {media_roots.place_in_layout(layout, name)}{note}"
+        f"REELBENCH_MEDIA, as {media_roots.path_in_layout(layout, name)}{note}"
     )
 
 
@@ -324,7 +324,7 @@ def _plan_from_hub(
     listing = hub.list_files(source.location, commit)
     hub.check_access(source.location)
     for key in keys:
-        path = media_roots.place_in_layout(source.path or source.layouts[0], key)
+        path = media_roots.path_in_layout(source.path or source.layouts[0], key)
         name = _name_in_listing(path, listing)
         if name is None:
             page = hub.page(source.location)

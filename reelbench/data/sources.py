@@ -16,7 +16,7 @@ from reelbench.base.files import read_record, write_json
 from reelbench.data import file_patterns, hub
 from reelbench.registry.spec import (
     BenchmarkSpec,
-    FileBeside,
+    FileNextToDeclaration,
     HubFile,
     LocalFile,
     Source,
@@ -67,7 +67,7 @@ def resolve(
     if user_copy is not None:
         path, origin = user_copy
         return _of_user(path, origin, declared)
-    if isinstance(source, FileBeside):
+    if isinstance(source, FileNextToDeclaration):
         return _beside_declaration(spec, split, source, declared)
     if isinstance(source, LocalFile) or not spec.open_data:
         raise DataUnavailableError(how_to_supply(spec, source))
@@ -85,7 +85,7 @@ def _of_user(path: Path, origin: str, declared: SplitSpec) -> Resolved:
 
 
 def _beside_declaration(
-    spec: BenchmarkSpec, split: str, source: FileBeside, declared: SplitSpec
+    spec: BenchmarkSpec, split: str, source: FileNextToDeclaration, declared: SplitSpec
 ) -> Resolved:
     if not source.path:
         raise DataUnavailableError(
@@ -232,7 +232,7 @@ def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolv
     """
     declared = split_spec(spec, split)
     source = declared.source
-    if user_data(spec, data) is not None or isinstance(source, FileBeside):
+    if user_data(spec, data) is not None or isinstance(source, FileNextToDeclaration):
         return resolve(spec, split, data)
     if not spec.open_data:
         return None

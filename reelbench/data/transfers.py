@@ -292,7 +292,7 @@ def _extract_video(
 def place(root: Path, source: MediaSource, key: str, suffix: str) -> Path:
     """Return a video's path under `root`, by the first layout of its source."""
     layout = source.layouts[0] if source.layouts else "{video}"
-    path = media_roots.place_in_layout(layout, key)
+    path = media_roots.path_in_layout(layout, key)
     if not media_roots.has_video_suffix(path):
         path += suffix if media_roots.has_video_suffix(suffix) else ".mp4"
     return root / path

@@ -3,7 +3,13 @@
 from reelbench.data.redistribution import why_withheld
 from reelbench.hub_cards.card_material import Material, SplitMaterial
 from reelbench.pages.markdown import cell, inert, table
-from reelbench.registry.spec import BenchmarkSpec, FileBeside, HubFile, LocalFile, MediaSource
+from reelbench.registry.spec import (
+    BenchmarkSpec,
+    FileNextToDeclaration,
+    HubFile,
+    LocalFile,
+    MediaSource,
+)
 from reelbench.registry.splits import expected_files
 
 
@@ -36,7 +42,7 @@ def _split_line(split: SplitMaterial) -> list[str]:
         revision = "the newest at the first download, then fixed"
         if source.revision:
             revision = f"`{source.revision}`"
-    elif isinstance(source, FileBeside):
+    elif isinstance(source, FileNextToDeclaration):
         where = "its authors' own file"
         revision = "as it stands next to the benchmark's file"
     elif isinstance(source, LocalFile):

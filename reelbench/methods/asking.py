@@ -44,7 +44,7 @@ from reelbench.registry.model_ids import answering_ids
 from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import AskedRecord, Doubt, ModelRecord, Sample, SettingsRecord
-from reelbench.registry.rows import Row, in_words, timing
+from reelbench.registry.rows import Row, has_text_answer, timing
 from reelbench.registry.sampling import MOST_FRAMES, FrameSampling
 from reelbench.registry.strata import Strata
 from reelbench.tasks import about as abouts
@@ -558,7 +558,7 @@ class _Run:
         media = None
         if self.questions.sampling.kind != "none":
             shown_media = self.shown_media[row["id"]]
-            media = f"{row['video']} {shown_media.timestamps} {shown_media.beside}"
+            media = f"{row['video']} {shown_media.timestamps} {shown_media.extra_pictures}"
         for result in results:
             last = result.replies[-1]
             self.prompt_counts.note(row["id"], question, last.reply, last.at, media)
@@ -621,7 +621,7 @@ class _Run:
         for result, text in zip(results, texts, strict=True):
             reply = result.replies[-1].reply
             reason = reply_failure_kind(reply)
-            if reason is not None and in_words(self.questions.spec, row):
+            if reason is not None and has_text_answer(self.questions.spec, row):
                 return Prediction(text, reason=Reason(reason))
             if reason is None and ending_of(reply.finish).group == "unknown":
                 reason = Reason.ENDED_UNKNOWN
@@ -642,7 +642,7 @@ class _Run:
     def _reads_as(self, row: Row, text: str) -> object:
         """Return the reading of a text, by which two texts are compared."""
         read = self._read_prediction(row, text)
-        if in_words(self.questions.spec, row):
+        if has_text_answer(self.questions.spec, row):
             return (read.parsed or {}).get("text", text)
         return read.parsed
 

@@ -58,7 +58,7 @@ class QuestionMedia:
         missing_line = self.missing_line()
         if missing_line is not None:
             notes.append(missing_line)
-        names_line = self.library.note_on_names()
+        names_line = self.library.note_on_other_names()
         if names_line is not None:
             notes.append(f"{self.spec.id}: {names_line}")
         return notes

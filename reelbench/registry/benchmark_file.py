@@ -26,7 +26,11 @@ from reelbench.registry.benchmark_headline import primary_first
 from reelbench.registry.benchmark_judge import DeclaredJudge, read_judge, title_of
 from reelbench.registry.benchmark_keys import REQUIRED
 from reelbench.registry.benchmark_kinds import read_row_kinds, read_scoring
-from reelbench.registry.benchmark_mapping import hides_answers, prompt_places, read_mapping
+from reelbench.registry.benchmark_mapping import (
+    declares_hidden_answers,
+    prompt_placeholders,
+    read_mapping,
+)
 from reelbench.registry.entry_points import our_room
 from reelbench.registry.mapping_words import ANSWERS
 from reelbench.registry.row_columns import (
@@ -41,7 +45,7 @@ from reelbench.registry.spec import (
     BenchmarkSpec,
     Column,
     Facet,
-    FileBeside,
+    FileNextToDeclaration,
     HubFile,
     ImageFolders,
     MediaSource,
@@ -89,7 +93,7 @@ _NUMBERED = r"(?i)(?:.*[^0-9])?([0-9]{1,12})[^0-9]*\.(?:jpe?g|png|webp|bmp)"
 _VARIABLE = re.compile(r"\$(?:\{(REELBENCH_\w+)\}|(REELBENCH_\w+))(/[^$]*)?")
 
 
-def file_of(path: Path | str) -> Path:
+def declaration_file(path: Path | str) -> Path:
     """Return the file that a path names, itself or the `benchmark.yaml` of a folder.
 
     Raises:
@@ -113,53 +117,53 @@ def read(path: Path | str, *, installed: bool = False) -> BenchmarkSpec:
     Raises:
         InputError: It is wrong. The line is named.
     """
-    file = file_of(path)
-    top = parse(contained(file.parent, file))
+    file = declaration_file(path)
+    root = parse(contained(file.parent, file))
     for key in REQUIRED:
-        if not top.values.get(key):
-            raise top.error(f"{key} is missing; a benchmark needs {', '.join(REQUIRED)}")
-    return _Declaration(top, installed=installed).spec()
+        if not root.values.get(key):
+            raise root.error(f"{key} is missing; a benchmark needs {', '.join(REQUIRED)}")
+    return _Declaration(root, installed=installed).spec()
 
 
 class _Declaration:
     """The declaration of one benchmark."""
 
-    def __init__(self, top: Block, *, installed: bool) -> None:
-        self._top = top
+    def __init__(self, root: Block, *, installed: bool) -> None:
+        self._root = root
         self._installed = installed
-        self._id = top.required_text("id")
-        self._folder = top.path.parent
-        self._row_kinds = read_row_kinds(top)
-        self._facets = top.texts("facets")
-        splits = top.block("splits")
+        self._id = root.required_text("id")
+        self._folder = root.path.parent
+        self._row_kinds = read_row_kinds(root)
+        self._facets = root.texts("facets")
+        splits = root.block("splits")
         self._split_blocks = {name: splits.block(name) for name in splits.values}
         self._prompt = self._prompt_file()
 
     def spec(self) -> BenchmarkSpec:
         """Return the benchmark."""
-        top = self._top
-        mapping = read_mapping(top, self._row_kinds, self._facets, self._prompt_places)
+        root = self._root
+        mapping = read_mapping(root, self._row_kinds, self._facets, self._prompt_placeholders)
         texts = self._texts_of_spec()
-        languages = top.texts("languages") or ("en",)
+        languages = root.texts("languages") or ("en",)
         columns = self._further_columns(mapping)
         splits = self._read_splits()
         declared_judge = self._read_judge()
         judge = declared_judge.judge if declared_judge else None
         judged_metrics = declared_judge.metrics if declared_judge else ()
-        scoring = read_scoring(top, self._row_kinds, mapping, judge, judged_metrics)
-        metrics = primary_first(top, scoring.metrics, self._facets)
+        scoring = read_scoring(root, self._row_kinds, mapping, judge, judged_metrics)
+        metrics = primary_first(root, scoring.metrics, self._facets)
         column_names = [column.name for column in columns]
         return BenchmarkSpec(
             id=self._id,
-            title=" ".join((top.text("title") or "").split()) or title_of(self._id),
-            version=int(top.text("version") or "1"),
+            title=" ".join((root.text("title") or "").split()) or title_of(self._id),
+            version=int(root.text("version") or "1"),
             **texts,
             languages=languages,
-            row_kind=self._row_kinds.form.rows,
+            row_kind=self._row_kinds.definition.rows,
             columns=columns,
             splits=splits,
             default_split=next(iter(splits)),
-            file=str(top.path),
+            file=str(root.path),
             mapping=mapping,
             reader=self._reader_name(mapping, languages, column_names),
             formats=f"{our_room()}.{FORMATS}",
@@ -174,15 +178,15 @@ class _Declaration:
         )
 
     def _prompt_file(self) -> Path:
-        name = self._top.text("prompt")
+        name = self._root.text("prompt")
         if name:
-            path = self._path_named(self._top, "prompt", name)
+            path = self._path_named(self._root, "prompt", name)
         else:
             room = Path(next(iter(import_module(our_room()).__path__)))
-            path = room / "prompts" / f"{self._row_kinds.form.prompt}.txt"
+            path = room / "prompts" / f"{self._row_kinds.definition.prompt}.txt"
         if not path.is_file():
             shown_name = cut_in_the_middle(name or "", _SHOWN_NAME)
-            raise self._top.error(
+            raise self._root.error(
                 f"prompt: {shown_name} is not next to this file; name a file with the prompt",
                 "prompt",
             )
@@ -190,38 +194,38 @@ class _Declaration:
 
     def _errata_file(self) -> str:
         """Return the file of errata. Empty where there is none."""
-        name = self._top.text("errata")
+        name = self._root.text("errata")
         if not name:
             return ""
-        path = self._path_named(self._top, "errata", name)
+        path = self._path_named(self._root, "errata", name)
         if not path.is_file():
-            raise self._top.error(f"errata: {name} is not next to this file", "errata")
+            raise self._root.error(f"errata: {name} is not next to this file", "errata")
         return str(path)
 
     @cached_property
-    def _prompt_places(self) -> list[str]:
+    def _prompt_placeholders(self) -> list[str]:
         """The names of the prompt's places, in order."""
         if self._prompt.suffix == ".json":
             document = read_json(self._prompt)
-            languages = {"en", *self._top.texts("languages")}
+            languages = {"en", *self._root.texts("languages")}
             if not is_object(document) or languages.isdisjoint(document):
-                raise self._top.error(
+                raise self._root.error(
                     "prompt: a .json prompt needs a text for each language, including `en`",
                     "prompt",
                 )
             texts = [text for text in document.values() if isinstance(text, str)]
         else:
             texts = [read_text(self._prompt)]
-        places: list[str] = []
+        placeholders: list[str] = []
         for text in texts:
-            places += prompt_places(text)
-        return list(dict.fromkeys(places))
+            placeholders += prompt_placeholders(text)
+        return list(dict.fromkeys(placeholders))
 
     def _texts_of_spec(self) -> dict[str, Any]:
         """Return the texts by the spec's names, each in one line but for BibTeX."""
         texts: dict[str, Any] = {}
         for name in _TEXTS:
-            text = self._top.text(name) or ""
+            text = self._root.text(name) or ""
             if name != "citation":
                 text = " ".join(text.split())
             texts[name.replace("licence", "license")] = text
@@ -229,17 +233,17 @@ class _Declaration:
 
     def _further_columns(self, mapping: RowMapping) -> tuple[Column, ...]:
         """Return the columns beside the kind's: the prompt's places, and optional ones in use."""
-        has_texts = self._row_kinds.form.rows in ("open", "mixed")
+        has_texts = self._row_kinds.definition.rows in ("open", "mixed")
         is_made = {
             ASKED.name: self._row_kinds.is_mixed,
             GROUP.name: mapping.group is not None,
             ALSO.name: mapping.answers is not None and has_texts,
         }
-        names = list(self._prompt_places)
+        names = list(self._prompt_placeholders)
         for name in OPTIONAL:
             if name in mapping.columns or is_made.get(name):
                 names.append(name)
-        kind_columns = {column.name for column in KIND_COLUMNS[self._row_kinds.form.rows]}
+        kind_columns = {column.name for column in KIND_COLUMNS[self._row_kinds.definition.rows]}
         columns: list[Column] = []
         for name in dict.fromkeys(names):
             if name in kind_columns or name in self._facets:
@@ -252,17 +256,17 @@ class _Declaration:
         return tuple(columns)
 
     def _read_splits(self) -> dict[str, SplitSpec]:
-        top = self._top
+        root = self._root
         joined_files = self._joined_files()
         splits: dict[str, SplitSpec] = {}
-        for name, block in (self._split_blocks or {"test": top}).items():
+        for name, block in (self._split_blocks or {"test": root}).items():
             if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
-                raise top.block("splits").error(f"{name!r} can't be the name of a split", name)
-            source_owner = block if "source" in block.values else top
-            answers_owner = block if "hidden_answers" in block.values else top
-            is_secret = hides_answers(answers_owner)
+                raise root.block("splits").error(f"{name!r} can't be the name of a split", name)
+            source_owner = block if "source" in block.values else root
+            answers_owner = block if "hidden_answers" in block.values else root
+            is_secret = declares_hidden_answers(answers_owner)
             # Whoever has the rows has the answers, too, or their owners alone have them.
-            has_answers = not ANSWERS.isdisjoint(top.block("columns").values)
+            has_answers = not ANSWERS.isdisjoint(root.block("columns").values)
             splits[name] = SplitSpec(
                 source=self._read_source(source_owner.block("source"), name),
                 needed=joined_files,
@@ -273,8 +277,8 @@ class _Declaration:
 
     def _joined_files(self) -> tuple[str, ...]:
         """Return the second file's name, which lies beside the first one."""
-        join = self._top.block("join")
-        source = self._top.block("source")
+        join = self._root.block("join")
+        source = self._root.block("source")
         files = join.texts("file")
         if files and "file" in source.values and "hub" not in source.values:
             path = Path(source.required_text("file")).parent / files[0]
@@ -288,7 +292,7 @@ class _Declaration:
         if "hub" not in block.values:
             block.only(("file", "hub", "url"))
             path = self._path_named(block, "file", block.required_text("file"))
-            return FileBeside(path=str(path))
+            return FileNextToDeclaration(path=str(path))
         block.only(("hub", "revision", "files", "file"))
         files = block.block("files")
         if "file" not in block.values and split not in files.values:
@@ -300,9 +304,9 @@ class _Declaration:
 
     def _read_judge(self) -> DeclaredJudge | None:
         if self._row_kinds.takes_judge:
-            return read_judge(self._top.block("judge"), self._path_named)
-        if "judge" in self._top.values:
-            raise self._top.error(
+            return read_judge(self._root.block("judge"), self._path_named)
+        if "judge" in self._root.values:
+            raise self._root.error(
                 f"kind {self._row_kinds.kind} takes no judge; leave it out, or say `kind: open`",
                 "judge",
             )
@@ -313,7 +317,7 @@ class _Declaration:
         if self._row_kinds.is_mixed:
             labels = ("choice", self._row_kinds.in_words)
             facets.append(Facet(name=ASKED.name, title="What is asked for", labels=labels))
-        if self._top.text("chance") is not None:
+        if self._root.text("chance") is not None:
             count_facet = Facet(
                 name=OPTION_COUNT,
                 title=title_of(OPTION_COUNT),
@@ -348,7 +352,7 @@ class _Declaration:
         return f"mapping:{hashlib.sha256(json.dumps(shape).encode()).hexdigest()}"
 
     def _media_sources(self) -> MediaSource:
-        block = self._top.block("media")
+        block = self._root.block("media")
         layouts = block.texts("layouts") or LAYOUTS
         for layout in layouts:
             _check_layout(block, layout)
@@ -420,7 +424,7 @@ class _Declaration:
     def _split_by_task(self, splits: Mapping[str, SplitSpec]) -> dict[str, str]:
         """Return the tasks' splits; of several splits the first has a second task, too."""
         first_split = next(iter(splits))
-        first_task = self._stated_of_split(first_split, "task") or self._top.text("task")
+        first_task = self._stated_of_split(first_split, "task") or self._root.text("task")
         first_task = first_task or self._id
         tasks = {first_task: first_split}
         if len(splits) > 1:
@@ -430,7 +434,7 @@ class _Declaration:
         return tasks
 
     def _twin(self, split: str) -> str | None:
-        twin = self._stated_of_split(split, "twin") or self._top.text("twin")
+        twin = self._stated_of_split(split, "twin") or self._root.text("twin")
         return twin.replace("{split}", split) if twin else None
 
     def _stated_of_split(self, split: str, key: str) -> str | None:
@@ -462,9 +466,9 @@ def _read_frames(block: Block) -> ImageFolders | None:
 
 
 def _check_layout(block: Block, layout: str) -> None:
-    places = layout.count("{video}") + layout.count("{name}")
+    placeholders = layout.count("{video}") + layout.count("{name}")
     other_signs = set(layout.replace("{video}", "").replace("{name}", ""))
-    if places != 1 or not other_signs.isdisjoint("{}"):
+    if placeholders != 1 or not other_signs.isdisjoint("{}"):
         raise block.error(
             f"media.layouts: {layout!r} must name {{video}} once, or {{name}}, and nothing else",
             "layouts",

@@ -9,23 +9,23 @@ from reelbench.registry.metrics import Macro, Mean, Metric
 _MOST_FACETS = 2
 
 
-def primary_first(top: Block, metrics: Sequence[Metric], facets: Sequence[str]) -> list[Metric]:
+def primary_first(root: Block, metrics: Sequence[Metric], facets: Sequence[str]) -> list[Metric]:
     """Return the metrics in order, the one that ranks first.
 
     Args:
-        top: The whole file.
+        root: The whole file.
         metrics: The metrics of the benchmark's kind.
         facets: Names of its facets.
     """
-    if isinstance(top.values.get("primary"), Block):
-        return [_macro_metric(top.block("primary"), metrics, facets), *metrics]
+    if isinstance(root.values.get("primary"), Block):
+        return [_macro_metric(root.block("primary"), metrics, facets), *metrics]
     names = [metric.name for metric in metrics]
-    primary = top.text("primary") or names[0]
+    primary = root.text("primary") or names[0]
     if primary not in names:
-        raise top.error(f"primary is {primary!r}; there are {', '.join(names)}", "primary")
+        raise root.error(f"primary is {primary!r}; there are {', '.join(names)}", "primary")
     ranked = sorted(metrics, key=lambda metric: metric.name != primary)
     if ranked[0].in_unit.lower_is_better:
-        raise top.error(
+        raise root.error(
             f"primary: {primary} is an error, for which lower is better, and tables rank from the "
             f"highest; use {names[0]}, and {primary} is shown next to it",
             "primary",

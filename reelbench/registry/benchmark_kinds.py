@@ -35,7 +35,7 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
-class KindForm:
+class KindDefinition:
     """The form of a kind of benchmark.
 
     Attributes:
@@ -65,8 +65,8 @@ _MATCHED = Variant(
 )
 _UNCHANGED = Variant()
 
-KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
-    "choice": KindForm(
+KIND_DEFINITIONS: Mapping[DeclaredKind, KindDefinition] = {
+    "choice": KindDefinition(
         kinds=("choice",),
         metrics=("accuracy",),
         rows="choice",
@@ -77,7 +77,7 @@ KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
             "adjusted": Variant(more_kinds=("above_chance",), first_metrics=("above_chance",)),
         },
     ),
-    "span": KindForm(
+    "span": KindDefinition(
         kinds=("moment",),
         metrics=("miou", "recall_at_0.3", "recall_at_0.5", "recall_at_0.7"),
         rows="span",
@@ -94,7 +94,7 @@ KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
             ),
         },
     ),
-    "grounded_choice": KindForm(
+    "grounded_choice": KindDefinition(
         kinds=("temporal_span", "choice"),
         metrics=("accuracy_at_iou_0.5", "accuracy", "miou", "recall_at_0.3", "recall_at_0.5"),
         rows="grounded_choice",
@@ -116,7 +116,7 @@ KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
             ),
         },
     ),
-    "mixed": KindForm(
+    "mixed": KindDefinition(
         kinds=("mixed",),
         metrics=("accuracy", "exact_match", "right"),
         rows="mixed",
@@ -131,7 +131,7 @@ KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
             ),
         },
     ),
-    "exact": KindForm(
+    "exact": KindDefinition(
         kinds=("exact_match",),
         metrics=("exact_match",),
         rows="open",
@@ -146,7 +146,7 @@ KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
             ),
         },
     ),
-    "open": KindForm(
+    "open": KindDefinition(
         kinds=("llm_judge", "exact_match"),
         metrics=("exact_match",),
         rows="open",
@@ -156,7 +156,7 @@ KIND_FORMS: Mapping[DeclaredKind, KindForm] = {
 }
 
 
-class MetricForm(NamedTuple):
+class MetricDefinition(NamedTuple):
     """A metric's title, its column, its description and its unit."""
 
     title: str
@@ -165,119 +165,127 @@ class MetricForm(NamedTuple):
     unit: UnitName = "percent"
 
 
-METRICS: Mapping[str, MetricForm] = {
-    "group_accuracy": MetricForm(
+METRICS: Mapping[str, MetricDefinition] = {
+    "group_accuracy": MetricDefinition(
         "Group accuracy", "", "Groups of questions that are scored together, each by its rule."
     ),
-    "right": MetricForm(
+    "right": MetricDefinition(
         "Right",
         "correct",
         "Questions with the right option or, if they have no options, the right words.",
     ),
-    "mra": MetricForm(
+    "mra": MetricDefinition(
         "MRA",
         "mra",
         "Mean relative accuracy of numbers: the share of ten tolerances, 50 to 5 %, that the "
         "number meets.",
     ),
-    "within_one": MetricForm(
+    "within_one": MetricDefinition(
         "Off by one at most", "within_one", "Numbers that are right or off by one."
     ),
-    "number_right": MetricForm("Right numbers", "number_right", "Numbers that are right."),
-    "mae": MetricForm(
+    "number_right": MetricDefinition("Right numbers", "number_right", "Numbers that are right."),
+    "mae": MetricDefinition(
         "Mean absolute error",
         "error",
         "Mean distance from the right number. An answer without a number counts as 0.",
         "error",
     ),
-    "relative_mae": MetricForm(
+    "relative_mae": MetricDefinition(
         "Relative error",
         "relative_error",
         "The same, each error divided by its right number and 0.1.",
         "error",
     ),
-    "above_chance": MetricForm(
+    "above_chance": MetricDefinition(
         "Accuracy above chance",
         "above_chance",
         "(right - expected by guessing) / (all - expected by guessing); 0 is chance.",
         "above_chance",
     ),
-    "etf1": MetricForm(
+    "etf1": MetricDefinition(
         "Effective F1",
         "etf1",
         "F1 of windows matched one to one, averaged over IoU 0.3, 0.5 and 0.7; 0 if their number "
         "is wrong.",
     ),
-    "count_right": MetricForm(
+    "count_right": MetricDefinition(
         "Number of windows", "count_right", "Answers with the right number of windows."
     ),
-    "tf1_at_0.3": MetricForm("F1, IoU ≥ 0.3", "tf1_at_0.3", "F1 of matched windows at 0.3."),
-    "tf1_at_0.5": MetricForm("F1, IoU ≥ 0.5", "tf1_at_0.5", "F1 of matched windows at 0.5."),
-    "tf1_at_0.7": MetricForm("F1, IoU ≥ 0.7", "tf1_at_0.7", "F1 of matched windows at 0.7."),
-    "f1": MetricForm(
+    "tf1_at_0.3": MetricDefinition("F1, IoU ≥ 0.3", "tf1_at_0.3", "F1 of matched windows at 0.3."),
+    "tf1_at_0.5": MetricDefinition("F1, IoU ≥ 0.5", "tf1_at_0.5", "F1 of matched windows at 0.5."),
+    "tf1_at_0.7": MetricDefinition("F1, IoU ≥ 0.7", "tf1_at_0.7", "F1 of matched windows at 0.7."),
+    "f1": MetricDefinition(
         "F1", "f1", "F1 of the answered windows, averaged over IoU 0.1, 0.3, 0.5 and 0.7."
     ),
-    "f1_at_0.1": MetricForm("F1, IoU ≥ 0.1", "f1_at_0.1", "F1 of the answered windows at 0.1."),
-    "f1_at_0.3": MetricForm("F1, IoU ≥ 0.3", "f1_at_0.3", "F1 of the answered windows at 0.3."),
-    "f1_at_0.5": MetricForm("F1, IoU ≥ 0.5", "f1_at_0.5", "F1 of the answered windows at 0.5."),
-    "f1_at_0.7": MetricForm("F1, IoU ≥ 0.7", "f1_at_0.7", "F1 of the answered windows at 0.7."),
-    "map": MetricForm(
+    "f1_at_0.1": MetricDefinition(
+        "F1, IoU ≥ 0.1", "f1_at_0.1", "F1 of the answered windows at 0.1."
+    ),
+    "f1_at_0.3": MetricDefinition(
+        "F1, IoU ≥ 0.3", "f1_at_0.3", "F1 of the answered windows at 0.3."
+    ),
+    "f1_at_0.5": MetricDefinition(
+        "F1, IoU ≥ 0.5", "f1_at_0.5", "F1 of the answered windows at 0.5."
+    ),
+    "f1_at_0.7": MetricDefinition(
+        "F1, IoU ≥ 0.7", "f1_at_0.7", "F1 of the answered windows at 0.7."
+    ),
+    "map": MetricDefinition(
         "mAP", "map", "Mean average precision of the answered windows, over IoU 0.5 to 0.95."
     ),
-    "map_at_0.5": MetricForm(
+    "map_at_0.5": MetricDefinition(
         "mAP, IoU ≥ 0.5", "map_at_0.5", "Average precision of the answered windows at IoU 0.5."
     ),
-    "map_at_0.75": MetricForm(
+    "map_at_0.75": MetricDefinition(
         "mAP, IoU ≥ 0.75", "map_at_0.75", "Average precision of the answered windows at IoU 0.75."
     ),
-    "accuracy_at_iop_0.5": MetricForm(
+    "accuracy_at_iop_0.5": MetricDefinition(
         "Accuracy at IoP ≥ 0.5",
         "correct_at_iop_0.5",
         "The option is right, and at least half of the answered span is inside the right one.",
     ),
-    "miop": MetricForm(
+    "miop": MetricDefinition(
         "mIoP",
         "iop",
         "The share of the answered span that is inside the right one, averaged over questions.",
     ),
-    "iop_at_0.3": MetricForm(
+    "iop_at_0.3": MetricDefinition(
         "IoP ≥ 0.3",
         "iop_at_0.3",
         "Questions with at least 30 % of the answered span inside the right one.",
     ),
-    "iop_at_0.5": MetricForm(
+    "iop_at_0.5": MetricDefinition(
         "IoP ≥ 0.5",
         "iop_at_0.5",
         "Questions with at least half of the answered span inside the right one.",
     ),
-    "accuracy": MetricForm("Accuracy", "correct", "Questions with the right option."),
-    "accuracy_at_iou_0.5": MetricForm(
+    "accuracy": MetricDefinition("Accuracy", "correct", "Questions with the right option."),
+    "accuracy_at_iou_0.5": MetricDefinition(
         "Accuracy at IoU ≥ 0.5",
         "correct_at_iou_0.5",
         "The option is right, and the spans share half or more of what they cover together.",
     ),
-    "exact_match": MetricForm(
+    "exact_match": MetricDefinition(
         "Exact match",
         "exact_match",
         "Answers equal to the reference, ignoring case and punctuation.",
     ),
-    "miou": MetricForm(
+    "miou": MetricDefinition(
         "mIoU",
         "iou",
         "What the true and the predicted span share of what they cover together, averaged over "
         "questions.",
     ),
-    "recall_at_0.3": MetricForm(
+    "recall_at_0.3": MetricDefinition(
         "Recall@1, IoU ≥ 0.3",
         "recall_at_0.3",
         "Questions whose spans share 30 % or more of what they cover together.",
     ),
-    "recall_at_0.5": MetricForm(
+    "recall_at_0.5": MetricDefinition(
         "Recall@1, IoU ≥ 0.5",
         "recall_at_0.5",
         "Questions whose spans share 50 % or more of what they cover together.",
     ),
-    "recall_at_0.7": MetricForm(
+    "recall_at_0.7": MetricDefinition(
         "Recall@1, IoU ≥ 0.7",
         "recall_at_0.7",
         "Questions whose spans share 70 % or more of what they cover together.",
@@ -303,9 +311,9 @@ class RowKinds:
     in_words: str = ""
 
     @property
-    def form(self) -> KindForm:
+    def definition(self) -> KindDefinition:
         """The form of the kind."""
-        return KIND_FORMS[self.kind]
+        return KIND_DEFINITIONS[self.kind]
 
     @property
     def is_mixed(self) -> bool:
@@ -318,11 +326,11 @@ class RowKinds:
         return "open" in (self.kind, self.in_words)
 
 
-def read_row_kinds(top: Block) -> RowKinds:
+def read_row_kinds(root: Block) -> RowKinds:
     """Read the key `kind`."""
-    if not isinstance(top.values["kind"], Block):
-        return RowKinds(kind=top.required_text("kind"))  # type: ignore[arg-type] - a word of KEYS
-    block = top.block("kind")
+    if not isinstance(root.values["kind"], Block):
+        return RowKinds(kind=root.required_text("kind"))  # type: ignore[arg-type] - a word of KEYS
+    block = root.block("kind")
     names_splits = isinstance(block.values.get("split"), Block)
     if names_splits:
         column = ""
@@ -335,7 +343,7 @@ def read_row_kinds(top: Block) -> RowKinds:
         by_value = {name: values.required_text(name) for name in names}
     if not by_value or not (names_splits or column):
         forms = "`{column: NAME, VALUE: KIND, …}` or `{split: {SPLIT: KIND, …}}`"
-        raise top.error(f"kind: expected {forms}", "kind")
+        raise root.error(f"kind: expected {forms}", "kind")
     in_words = next((kind for kind in by_value.values() if kind != "choice"), "exact")
     for name, kind in by_value.items():
         is_allowed = kind == "choice" or (kind == in_words and kind in ("exact", "open"))
@@ -354,7 +362,7 @@ class Scoring:
 
 
 def read_scoring(
-    top: Block,
+    root: Block,
     row_kinds: RowKinds,
     mapping: RowMapping,
     judge: JudgeSpec | None,
@@ -363,27 +371,27 @@ def read_scoring(
     """Return the scoring that a file declares.
 
     Args:
-        top: The whole file.
+        root: The whole file.
         row_kinds: The kinds of its rows.
         mapping: The mapping of its rows.
         judge: Its judge.
         judged_metrics: The metrics over the judge's marks.
     """
-    kinds = list(row_kinds.form.kinds)
-    names = list(row_kinds.form.metrics)
+    kinds = list(row_kinds.definition.kinds)
+    names = list(row_kinds.definition.metrics)
     words = {
         "answers": mapping.answers,
-        "windows": top.text("windows"),
-        "overlap": top.text("overlap"),
-        "numbers": top.text("numbers"),
-        "chance": top.text("chance"),
+        "windows": root.text("windows"),
+        "overlap": root.text("overlap"),
+        "numbers": root.text("numbers"),
+        "chance": root.text("chance"),
     }
     for key, word in words.items():
         if word is None:
             continue
-        variant = row_kinds.form.variants.get(word)
+        variant = row_kinds.definition.variants.get(word)
         if variant is None:
-            raise top.error(f"{key}: {word}: a {row_kinds.kind} benchmark does not take it", key)
+            raise root.error(f"{key}: {word}: a {row_kinds.kind} benchmark does not take it", key)
         if variant.kinds:
             kinds = list(variant.kinds)
         kinds += variant.more_kinds
@@ -391,14 +399,14 @@ def read_scoring(
             names = list(variant.metrics)
         names = [*variant.first_metrics, *names, *variant.last_metrics]
     if {"union_spans", "covered"} <= set(kinds):
-        raise top.error("overlap: iop takes one window; leave out `windows: union`", "overlap")
+        raise root.error("overlap: iop takes one window; leave out `windows: union`", "overlap")
     if words["chance"] is not None and (words["answers"] or mapping.group is not None):
-        raise top.error(
+        raise root.error(
             "chance: needs one right option for each question, and no `group`",
             "chance",
         )
     if row_kinds.takes_judge and words["numbers"] is not None:
-        raise top.error("numbers: a judge scores words; use `exact` instead of `open`", "numbers")
+        raise root.error("numbers: a judge scores words; use `exact` instead of `open`", "numbers")
     if row_kinds.is_mixed and judge is not None:
         kinds: list[Kind] = ["choice", "llm_judge"]
         metrics = _mixed_judged_metrics(row_kinds, judge, judged_metrics)
@@ -408,21 +416,23 @@ def read_scoring(
         unjudged_metrics = [_plain_metric(name, kinds) for name in dict.fromkeys(names)]
         metrics = [*judged_metrics, *unjudged_metrics]
     if mapping.group is not None:
-        metrics.insert(0, _group_metric(top, row_kinds, mapping, metrics))
+        metrics.insert(0, _group_metric(root, row_kinds, mapping, metrics))
     return Scoring(tuple(kinds), metrics)
 
 
 def _plain_metric(name: str, kinds: Sequence[Kind]) -> Metric:
-    form = METRICS[name]
-    about = form.about
-    is_of_all_windows = form.column in SCORING_KINDS["union_spans"].columns
+    definition = METRICS[name]
+    about = definition.about
+    is_of_all_windows = definition.column in SCORING_KINDS["union_spans"].columns
     if "union_spans" in kinds and is_of_all_windows:
         about += _UNION_NOTE
-    scale = 1 if form.unit == "error" else 100
-    mean = Mean(column=form.column, scale=scale)
-    if form.unit == "above_chance":
+    scale = 1 if definition.unit == "error" else 100
+    mean = Mean(column=definition.column, scale=scale)
+    if definition.unit == "above_chance":
         mean = replace(mean, weight_by=OPTION_COUNT, weights=_chance_weights())
-    return Metric(name=name, title=form.title, unit=form.unit, aggregate=mean, about=about)
+    return Metric(
+        name=name, title=definition.title, unit=definition.unit, aggregate=mean, about=about
+    )
 
 
 def _chance_weights() -> dict[str, float]:
@@ -440,9 +450,11 @@ _KIND_OF_METRIC = {
 
 
 def _mixed_metric(name: str, row_kinds: RowKinds) -> Metric:
-    form = METRICS[name]
+    definition = METRICS[name]
     mean = Mean(column="correct", scale=100)
-    metric = Metric(name=name, title=form.title, unit="percent", aggregate=mean, about=form.about)
+    metric = Metric(
+        name=name, title=definition.title, unit="percent", aggregate=mean, about=definition.about
+    )
     kind_of_metric = _KIND_OF_METRIC.get(name)
     if kind_of_metric is None:
         return metric
@@ -476,19 +488,19 @@ def _over_one_kind(metric: Metric, kind: str, row_kinds: RowKinds) -> Metric:
 
 
 def _group_metric(
-    top: Block, row_kinds: RowKinds, mapping: RowMapping, metrics: Sequence[Metric]
+    root: Block, row_kinds: RowKinds, mapping: RowMapping, metrics: Sequence[Metric]
 ) -> Metric:
     unjudged_metrics = [metric for metric in metrics if not metric.judged]
     mean = unjudged_metrics[0].aggregate
     if mapping.group is None or row_kinds.kind == "open" or not isinstance(mean, Mean):
-        raise top.error("group: answers that a judge scores can't be grouped", "group")
+        raise root.error("group: answers that a judge scores can't be grouped", "group")
     column = "recall_at_0.5" if row_kinds.kind == "span" else mean.column
-    form = METRICS["group_accuracy"]
+    definition = METRICS["group_accuracy"]
     rules = ", ".join(dict.fromkeys(mapping.group.rules.values()))
     return Metric(
         name="group_accuracy",
-        title=form.title,
+        title=definition.title,
         unit="percent",
         aggregate=Grouped(column=column, scale=100),
-        about=f"{form.about} By `{column}`: {rules}.",
+        about=f"{definition.about} By `{column}`: {rules}.",
     )

@@ -18,7 +18,7 @@ from reelbench.base import bounds
 from reelbench.base.errors import InputError, first_line
 from reelbench.registry.benchmark_file import FORMATS
 from reelbench.registry.entry_points import our_room
-from reelbench.registry.spec import BenchmarkSpec, FileBeside, SplitSpec
+from reelbench.registry.spec import BenchmarkSpec, FileNextToDeclaration, SplitSpec
 
 _TEXTS = (
     "id",
@@ -110,7 +110,7 @@ def declared_benchmark(text: str) -> BenchmarkSpec:
         splits: dict[str, SplitSpec] = {}
         for name, split in document.get("splits", {}).items():
             secrets = {key: split.get(key, False) for key in _SECRETS}
-            splits[name] = SplitSpec(source=FileBeside(path=""), **secrets)
+            splits[name] = SplitSpec(source=FileNextToDeclaration(path=""), **secrets)
         return BenchmarkSpec(
             **fields,
             splits=splits,

@@ -72,8 +72,8 @@ class Erratum:
             return {**row, LEAVE_OUT: True}
         corrected: Row = {**row, **self.changes}
         if "answer" in self.changes:
-            if not rows.in_words(spec, corrected):
-                several = rows.several_right(spec)
+            if not rows.has_text_answer(spec, corrected):
+                several = rows.allows_several_answers(spec)
                 rows.check_answer(self.where, corrected, corrected["options"], several=several)
             if rows.ALSO.name in corrected:
                 corrected[rows.ALSO.name] = []  # others' spellings of the wrong answer
@@ -130,7 +130,7 @@ class Errata:
         if erratum.leaves_out:
             return item.model_copy(update={"reason": Reason.LEFT_OUT})
         row = erratum.applied(self.spec, _row_of(item))
-        facets = {**item.facets, **rows.made_of_span(self.spec, row)}
+        facets = {**item.facets, **rows.labels_from_span(self.spec, row)}
         return item.model_copy(update={"target": rows.target(self.spec, row), "facets": facets})
 
 

@@ -131,7 +131,7 @@ _LabelledRow = tuple[str, Row]
 def _checked_rows(spec: BenchmarkSpec, rows: Iterable[Row], where: str) -> Iterator[_LabelledRow]:
     """Yield a reader's rows, each checked by the schema."""
     reader_columns = {column.name: column for column in columns(spec) if column is not SPLIT}
-    several = several_right(spec)
+    several = allows_several_answers(spec)
     for number, row in enumerate(rows, start=1):
         label = f"{where}: row {number} (id {row.get('id')!r})"
         _check_row(label, row, reader_columns)
@@ -162,7 +162,7 @@ def _check_row(label: str, row: Row, reader_columns: Mapping[str, Column]) -> No
             raise InputError(f"{label}: {name} is {value!r}, expected {column.dtype}")
 
 
-def questions_of(
+def read_owners_questions(
     path: Path, key: str, what: str, fits: Callable[[dict[str, Any]], object] = bool
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield an owners' file's questions after their places, the value of `key` as text.
@@ -192,7 +192,7 @@ def questions_of(
         yield place, {**entry, key: name}
 
 
-def text_of(entry: Mapping[str, Any], field: str, where: str, expected: str) -> str:
+def required_text_of(entry: Mapping[str, Any], field: str, where: str, expected: str) -> str:
     """Return a text of an owners' file, or a number as text.
 
     Raises:
@@ -207,7 +207,7 @@ def text_of(entry: Mapping[str, Any], field: str, where: str, expected: str) -> 
     raise InputError(f"{where} has no {field!r}; expected {expected}; found {names}")
 
 
-def several_right(spec: BenchmarkSpec) -> bool:
+def allows_several_answers(spec: BenchmarkSpec) -> bool:
     """Return True where a question may have several right options (`AC`)."""
     return "any_choice" in spec.kinds or "all_choices" in spec.kinds
 
@@ -269,22 +269,22 @@ def facets(spec: BenchmarkSpec, row: Row) -> dict[str, list[str]]:
     if GROUP.name in row:
         labels[GROUP.name] = list(row[GROUP.name])
     for facet in spec.facets:
-        labels_of_facet = _labels_made(facet, row)
+        labels_of_facet = _derived_labels(facet, row)
         if labels_of_facet is not None:
             labels[facet.name] = labels_of_facet
     return labels
 
 
-def made_of_span(spec: BenchmarkSpec, row: Row) -> dict[str, list[str]]:
+def labels_from_span(spec: BenchmarkSpec, row: Row) -> dict[str, list[str]]:
     """Return the row's labels by facet, of the facets that its right span makes."""
     labels: dict[str, list[str]] = {}
     for facet in spec.facets:
         if facet.made_of in RANGES:
-            labels[facet.name] = _labels_made(facet, row) or []
+            labels[facet.name] = _derived_labels(facet, row) or []
     return labels
 
 
-def _labels_made(facet: Facet, row: Row) -> list[str] | None:
+def _derived_labels(facet: Facet, row: Row) -> list[str] | None:
     """Return the labels that are made of another column. None where there are none."""
     if facet.made_of in RANGES:
         ends = row.get("span")
@@ -307,15 +307,15 @@ def _labels_made(facet: Facet, row: Row) -> list[str] | None:
 def _seconds_of_property(property_of_span: str, ends: Sequence[float]) -> float:
     if property_of_span == _SPAN_START:
         return ends[0]
-    return sum(end - start for start, end in _pairs_of_ends(ends))
+    return sum(end - start for start, end in _spans_of_ends(ends))
 
 
-def _pairs_of_ends(ends: Sequence[float]) -> list[list[float]]:
+def _spans_of_ends(ends: Sequence[float]) -> list[list[float]]:
     """Return [start, end] of each span of a row's flat list."""
     return [list(ends[index : index + 2]) for index in range(0, len(ends), 2)]
 
 
-def in_words(spec: BenchmarkSpec, row: Row) -> bool:
+def has_text_answer(spec: BenchmarkSpec, row: Row) -> bool:
     """Return True where a row's answer is a text, and no option or span."""
     if spec.row_kind == "mixed":
         return not row["options"]
@@ -325,7 +325,7 @@ def in_words(spec: BenchmarkSpec, row: Row) -> bool:
 def target(spec: BenchmarkSpec, row: Row) -> dict[str, Any]:
     """Return the row's reference as scorers take it: `text`, or `answer` and `spans`."""
     reference: dict[str, Any] = {}
-    if in_words(spec, row):
+    if has_text_answer(spec, row):
         reference["text"] = row["answer"]
         also_right = list(row.get(ALSO.name, ()))
         if also_right:
@@ -336,5 +336,5 @@ def target(spec: BenchmarkSpec, row: Row) -> dict[str, Any]:
     if spec.asks_choice or spec.row_kind == "mixed":
         reference["answer"] = row["answer"]
     if spec.asks_span:
-        reference["spans"] = _pairs_of_ends(row["span"])
+        reference["spans"] = _spans_of_ends(row["span"])
     return reference

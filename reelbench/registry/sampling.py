@@ -144,7 +144,7 @@ class FrameSampling:
             InputError: It is none. The line has all that is allowed.
         """
         head, *options = (part.strip() for part in spec.strip().split(","))
-        kind, colon, argument = _full_head(head).partition(":")
+        kind, colon, argument = _with_kind(head).partition(":")
         fields: dict[str, object] = {"kind": kind}
         match kind:
             case "uniform" | "keyframe":
@@ -413,7 +413,7 @@ class FrameCounts(NamedTuple):
         return f"uniform:N{self.options}"
 
 
-def several_counts(spec: str) -> FrameCounts | None:
+def parse_frame_counts(spec: str) -> FrameCounts | None:
     """Return the numbers of `8,16,32[,size=448]`, or None where a spec is of one sampling.
 
     Raises:
@@ -428,13 +428,13 @@ def several_counts(spec: str) -> FrameCounts | None:
     if len(counts) < 2:  # noqa: PLR2004 - several
         return None
     options = "".join(f",{part}" for part in parts[len(counts) :])
-    several = FrameCounts(sorted(set(counts)), options)
-    for count in several.counts:
-        FrameSampling.parse(several.spec(count))
-    return several
+    frame_counts = FrameCounts(sorted(set(counts)), options)
+    for count in frame_counts.counts:
+        FrameSampling.parse(frame_counts.spec(count))
+    return frame_counts
 
 
-def _full_head(head: str) -> str:
+def _with_kind(head: str) -> str:
     """Return a spec's head with its kind: `uniform:8` for `8`, `fps:2` for `2fps`.
 
     No frames, `0`, is `none`.

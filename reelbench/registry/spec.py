@@ -63,14 +63,14 @@ class LocalFile(Declared):
     form_url: str  # where access is asked for
 
 
-class FileBeside(Declared):
+class FileNextToDeclaration(Declared):
     """A file of the benchmark's own folder, which its `benchmark.yaml` names."""
 
     kind: Literal["beside"] = "beside"
     path: str
 
 
-Source = HubFile | UrlFile | LocalFile | FileBeside
+Source = HubFile | UrlFile | LocalFile | FileNextToDeclaration
 
 
 class SplitSpec(Declared):

@@ -8,7 +8,7 @@ from reelbench.base import settings
 from reelbench.base.errors import InputError
 from reelbench.registry.spec import (
     BenchmarkSpec,
-    FileBeside,
+    FileNextToDeclaration,
     HubFile,
     Source,
     SplitSpec,
@@ -63,7 +63,7 @@ def expected_files(source: Source, *, published: bool = False) -> tuple[str, ...
 
     With `published` only those of its owners.
     """
-    if isinstance(source, FileBeside):
+    if isinstance(source, FileNextToDeclaration):
         return (Path(source.path).name,)
     if isinstance(source, UrlFile):
         path = unquote(urlsplit(source.url).path)

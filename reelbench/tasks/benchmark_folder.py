@@ -211,10 +211,10 @@ def _beside_rows(request: NewBenchmark, keys: Block) -> tables.Beside:
         return tables.Beside("", {})
     if not keys.values.keys() & {"each", "join"}:
         return tables.beside_rows(request.rows)
-    steps = benchmark_mapping.steps(keys)
+    steps = benchmark_mapping.path_steps(keys)
     rows_key = steps[0] if steps else ""
     beside = tables.beside_rows(request.rows, rows_key)
-    join = benchmark_mapping.join_of(keys)
+    join = benchmark_mapping.read_join(keys)
     values = dict(beside.values)
     if join and join.each and keys.block("join").text("file") == request.rows.name:
         values.pop(join.each[0], None)
@@ -527,10 +527,10 @@ def _read_by_keys(rows_file: Path, keys: Block, pattern: str) -> _Source:
         files = list(file_patterns.matching_files(folder, pattern))
         if rows_file not in files:
             raise InputError(f"source.file: {pattern} is to match {rows_file.name}, too")
-    join = benchmark_mapping.join_of(keys)
+    join = benchmark_mapping.read_join(keys)
     if join:
         files.append(folder / keys.block("join").required_text("file"))
-    steps = benchmark_mapping.steps(keys)
+    steps = benchmark_mapping.path_steps(keys)
     line = keys.text("line") or ""
     entries = row_tables.table(files, steps, line, join, names_files=bool(pattern))
     rows: list[tuple[str, Cells]] = []

@@ -208,7 +208,7 @@ def _references_with_answers(
     file: Path,
 ) -> Iterator[Reference]:
     """Yield each question with its answer."""
-    several = rows.several_right(spec)
+    several = rows.allows_several_answers(spec)
     for row in split_rows:
         where = f"{file}: the answer to {row['id']!r}"
         reference = reference_of(

@@ -236,7 +236,7 @@ class Questions:
             for row in self._each_row():
                 yield reference_of(self.spec, row)
             return
-        several = rows.several_right(self.spec)
+        several = rows.allows_several_answers(self.spec)
         labels = self.task.only if self.task else {}
         has_references = False
         for reference in self._references_in(self.file):

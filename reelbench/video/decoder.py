@@ -110,29 +110,35 @@ class VideoFile:
         """
         picked = self._pick_frames(sampling)
         size = sampling.scaled_size(self.info.width, self.info.height)
-        runs = plan_runs(self.info, picked)
-        threads = self._most_threads()
+        decode_runs = plan_runs(self.info, picked)
+        threads = self._max_threads()
         with turns:
-            _await_turn()
+            _wait_for_free_core()
             seconds = 60 + 0.05 * len(self.timeline.timestamps)
             deadline = Deadline(self.path, self._time_limit, seconds)
-            readers = 1
+            reader_count = 1
             threads_each = threads
-            if runs is None:
-                runs = [Run(0, tuple(picked.tolist()))]
+            if decode_runs is None:
+                decode_runs = [Run(0, tuple(picked.tolist()))]
             else:
-                readers = min(threads, len(runs))
+                reader_count = min(threads, len(decode_runs))
                 threads_each = 1
             jobs = [
-                _Job(self.info, runs[number::readers], size, deadline, threads=threads_each)
-                for number in range(readers)
+                _Job(
+                    self.info,
+                    decode_runs[number::reader_count],
+                    size,
+                    deadline,
+                    threads=threads_each,
+                )
+                for number in range(reader_count)
             ]
             _reading.update(jobs)
         frame_count = 0
         try:
             for job in jobs:
                 job.thread.start()
-            for number in range(len(runs)):
+            for number in range(len(decode_runs)):
                 job = jobs[number % len(jobs)]
                 for frame in job.results():
                     frame_count += 1
@@ -156,14 +162,14 @@ class VideoFile:
             )
         return picked
 
-    def _most_threads(self) -> int:
+    def _max_threads(self) -> int:
         """Return the number of threads that cores and memory allow."""
         picture_bytes = self.info.width * self.info.height * 1.5
         by_memory = int(_READER_MEMORY / (picture_bytes * _PICTURES_HELD))
         return max(1, min(usable_cores(), by_memory))
 
 
-def _await_turn() -> None:
+def _wait_for_free_core() -> None:
     """Let a thread that works ahead wait until those before it leave a core free.
 
     `turns` is locked by the caller.
@@ -237,10 +243,10 @@ def _work_until_deadline(work: Callable[[], T], deadline: Deadline) -> T:
         done.put(result)
 
     threading.Thread(target=run, name="reelbench-frames", daemon=True).start()
-    return _next_in_queue(done, deadline).result()
+    return _take_from_queue(done, deadline).result()
 
 
-def _next_in_queue(items: "queue.Queue[T]", deadline: Deadline) -> T:
+def _take_from_queue(items: "queue.Queue[T]", deadline: Deadline) -> T:
     """Take the next item from a queue.
 
     Raises:
@@ -263,7 +269,7 @@ class _Job:
     def __init__(
         self,
         index: FrameIndex,
-        runs: Sequence[Run],
+        decode_runs: Sequence[Run],
         size: tuple[int, int],
         deadline: Deadline,
         *,
@@ -273,7 +279,7 @@ class _Job:
         self.last_progress = time.monotonic()
         self.thread = threading.Thread(target=self._work, name="reelbench-frames", daemon=True)
         self._index = index
-        self._runs = runs
+        self._runs = decode_runs
         self._size = size
         self._deadline = deadline
         self._queue: queue.Queue[Frame | BaseException | None] = queue.Queue(_QUEUED)
@@ -282,7 +288,7 @@ class _Job:
     def results(self) -> Iterator[Frame]:
         """Yield the frames of the next run."""
         while True:
-            item = _next_in_queue(self._queue, self._deadline)
+            item = _take_from_queue(self._queue, self._deadline)
             if item is None:
                 return
             if isinstance(item, BaseException):
@@ -308,7 +314,7 @@ class _Job:
             pass
         except BaseException as error:  # noqa: BLE001 - handed to the consumer's thread, and raised there
             with suppress(_StopError):
-                self._put(error)
+                self._put_or_stop(error)
         finally:
             self.end()
 
@@ -317,10 +323,10 @@ class _Job:
         for frame, picture in reader.read(run):
             upright = turn_and_scale(picture, self._size, self._index.rotation)
             timestamp = float(self._index.timeline.timestamps[frame])
-            self._put(Frame(frame, timestamp, upright))
-        self._put(None)
+            self._put_or_stop(Frame(frame, timestamp, upright))
+        self._put_or_stop(None)
 
-    def _put(self, item: Frame | BaseException | None) -> None:
+    def _put_or_stop(self, item: Frame | BaseException | None) -> None:
         while not self._stopped.is_set():
             with suppress(queue.Full):
                 self._queue.put(item, timeout=0.1)

@@ -38,7 +38,7 @@ def copy_video_sound(video: "VideoFile", sampling: FrameSampling, folder: Path) 
     from reelbench.video.clip_writer import copy_sound
 
     copy = folder / "sound.mp4"
-    start = video.info.begins
+    start = video.info.first_frame_time
     end: Fraction | None = None
     if sampling.kind == "window":
         end = start + Fraction(sampling.end or 0)

@@ -20,26 +20,26 @@ from typing import Literal
 
 from reelbench.base.errors import InputError, first_of, number_of
 from reelbench.video.folder_listings import FolderListings, plain_name, split_suffix
-from reelbench.video.media_roots import place_in_layout
+from reelbench.video.media_roots import path_in_layout
 
 
 class SeveralFilesError(InputError):
     """Several files fit a video equally well."""
 
 
-Way = Literal["path", "spelling", "suffix", "end"]
+MatchMethod = Literal["path", "spelling", "suffix", "end"]
 """The step of the rule that found a file."""
 
-_WAYS: tuple[Way, ...] = ("path", "spelling", "suffix")
+_MATCH_METHODS: tuple[MatchMethod, ...] = ("path", "spelling", "suffix")
 """The steps that are tried with each end of a path."""
 
-_FOUND_BY: Mapping[Way, str] = {
+_METHOD_DESCRIPTIONS: Mapping[MatchMethod, str] = {
     "spelling": "in another spelling",
     "suffix": "with another suffix",
     "end": "by the end of their path",
 }
 
-_MOST_ENDS = 12
+_MAX_TAILS = 12
 """Ends of a path that are tried, the longest first."""
 
 _IN_NO_NAME = re.compile("[\0\ud800-\udfff]")
@@ -53,16 +53,16 @@ class VideoFile:
 
     root: Path
     path: Path
-    way: Way
+    method: MatchMethod
 
     @property
-    def may_be_another(self) -> bool:
+    def is_uncertain(self) -> bool:
         """True where the file's path is not all that the row says."""
-        return self.way in ("suffix", "end")
+        return self.method in ("suffix", "end")
 
 
 @dataclass(frozen=True, slots=True)
-class PathEnd:
+class PathTail:
     """The end of a path.
 
     `is_whole` is True where it is all of the path, and that leads out of no folder.
@@ -72,7 +72,7 @@ class PathEnd:
     is_whole: bool = False
 
 
-def ends_of(video: str) -> list[PathEnd]:
+def path_tails(video: str) -> list[PathTail]:
     """Return the paths below a root that a row's video may have, the likeliest first.
 
     Of `/home/a/b.mp4`, of one with a drive, and of an address (without what follows `?` or `#`)
@@ -82,65 +82,65 @@ def ends_of(video: str) -> list[PathEnd]:
         InputError: It can't be a file's name.
     """
     path = video.replace("\\", "/")
-    is_below = not path.startswith("/")
+    is_relative = not path.startswith("/")
     address = _SCHEME.match(path)
     if address is not None:
         path = re.split("[?#]", path, maxsplit=1)[0]
-    outer = address or _DRIVE.match(path)
-    if outer is not None:
-        is_below = False
-        path = path[outer.end() :]
+    prefix = address or _DRIVE.match(path)
+    if prefix is not None:
+        is_relative = False
+        path = path[prefix.end() :]
     parts = [part for part in path.split("/") if part not in ("", ".")]
     while ".." in parts:
-        is_below = False
+        is_relative = False
         parts = parts[parts.index("..") + 1 :]
     if not parts or _IN_NO_NAME.search(video):
         raise InputError(f"media key {video[:200]!r} is not a file's name")
-    ends: dict[str, PathEnd] = {}
-    if is_below:
+    tails: dict[str, PathTail] = {}
+    if is_relative:
         # A backslash may be part of a file's name.
-        for whole in (str(PurePosixPath(video)), "/".join(parts)):
-            ends[whole] = PathEnd(whole, is_whole=True)
-    last_parts = parts[-_MOST_ENDS:]
+        for full_path in (str(PurePosixPath(video)), "/".join(parts)):
+            tails[full_path] = PathTail(full_path, is_whole=True)
+    last_parts = parts[-_MAX_TAILS:]
     for start in range(len(last_parts)):
-        end = "/".join(last_parts[start:])
-        ends.setdefault(end, PathEnd(end))
-    return list(ends.values())
+        tail = "/".join(last_parts[start:])
+        tails.setdefault(tail, PathTail(tail))
+    return list(tails.values())
 
 
-def faults_of_shared_files(files: Mapping[str, VideoFile | None]) -> dict[str, str]:
+def conflicts_of_shared_files(files: Mapping[str, VideoFile | None]) -> dict[str, str]:
     """Return a fault for each video whose file may be another video's.
 
     `files` are the files by the rows' paths. Two paths may mean one file where both say its name.
     """
     paths: dict[Path, list[str]] = {}
-    doubtful: set[Path] = set()
+    uncertain_paths: set[Path] = set()
     for video, file in files.items():
         if file is None:
             continue
         paths.setdefault(file.path, []).append(video)
-        if file.may_be_another:
-            doubtful.add(file.path)
-    faults: dict[str, str] = {}
-    for path in doubtful:
+        if file.is_uncertain:
+            uncertain_paths.add(file.path)
+    conflicts: dict[str, str] = {}
+    for path in uncertain_paths:
         videos = paths[path]
         if len(videos) > 1:
             listed = first_of([repr(video) for video in videos], 3)
-            fault = f"{path.name} in {path.parent} would be {len(videos)} videos: {listed}"
-            faults.update(dict.fromkeys(videos, fault))
-    return faults
+            conflict = f"{path.name} in {path.parent} would be {len(videos)} videos: {listed}"
+            conflicts.update(dict.fromkeys(videos, conflict))
+    return conflicts
 
 
-def note_on_names(files: Mapping[str, VideoFile | None]) -> str | None:
+def note_on_other_names(files: Mapping[str, VideoFile | None]) -> str | None:
     """Return a line on the videos whose file is not called as the rows say.
 
     `files` are the files by the rows' paths. None where there is nothing to say.
     """
     parts: list[str] = []
-    for way, words in _FOUND_BY.items():
+    for method, words in _METHOD_DESCRIPTIONS.items():
         examples: list[str] = []
         for video, file in files.items():
-            if file is not None and file.way == way:
+            if file is not None and file.method == method:
                 below_root = file.path.relative_to(file.root).as_posix()
                 examples.append(f"{video!r} is {below_root}")
         if examples:
@@ -168,51 +168,53 @@ class FileMatch:
             SeveralFilesError: Several files fit.
             InputError: It can't be a file's name.
         """
-        for end in ends_of(video):
-            for way in _WAYS:
-                for root, root_name, layout in self._search_places():
-                    place = place_in_layout(layout, end.path)
-                    path = self._match_file(video, root_name, place, way)
+        for tail in path_tails(video):
+            for method in _MATCH_METHODS:
+                for root, root_name, layout in self._roots_and_layouts():
+                    path_below_root = path_in_layout(layout, tail.path)
+                    path = self._match_file(video, root_name, path_below_root, method)
                     if path is None:
                         continue
-                    is_shortened = "{name}" in layout and "/" in end.path
-                    if is_shortened or not end.is_whole:
+                    is_shortened = "{name}" in layout and "/" in tail.path
+                    if is_shortened or not tail.is_whole:
                         return VideoFile(root, path, "end")
-                    return VideoFile(root, path, way)
+                    return VideoFile(root, path, method)
         return None
 
-    def in_other_case(self, video: str) -> str | None:
+    def name_in_other_case(self, video: str) -> str | None:
         """Return the name of a file that differs in nothing but the case, or None."""
-        for end in ends_of(video):
-            for _, root_name, layout in self._search_places():
-                below, name = os.path.split(place_in_layout(layout, end.path))
-                names = self._in_any_case(f"{root_name}/{below}", name)
+        for tail in path_tails(video):
+            for _, root_name, layout in self._roots_and_layouts():
+                parent, name = os.path.split(path_in_layout(layout, tail.path))
+                names = self._with_any_case(f"{root_name}/{parent}", name)
                 if names:
                     return names[0]
         return None
 
-    def _search_places(self) -> Iterator[tuple[Path, str, str]]:
+    def _roots_and_layouts(self) -> Iterator[tuple[Path, str, str]]:
         """Yield each root, its name and each layout, all of one root first."""
         for root, root_name in self._roots:
             for layout in self._layouts:
                 yield root, root_name, layout
 
-    def _match_file(self, video: str, root: str, place: str, way: Way) -> Path | None:
+    def _match_file(
+        self, video: str, root: str, path_below_root: str, method: MatchMethod
+    ) -> Path | None:
         """Return the file at a place below a root, looked for in one way.
 
         Raises:
             SeveralFilesError: Several files fit.
         """
-        below, name = os.path.split(place)
-        folder: str | None = f"{root}/{below}"
-        if way != "path":
-            folder = self._listings.folder_like(root, below)
+        parent, name = os.path.split(path_below_root)
+        folder: str | None = f"{root}/{parent}"
+        if method != "path":
+            folder = self._listings.folder_like(root, parent)
         if folder is None:
             return None
-        if way == "path":
-            names = self._as_it_stands(folder, name)
-        elif way == "spelling":
-            names = self._in_other_spelling(folder, name)
+        if method == "path":
+            names = self._with_exact_name(folder, name)
+        elif method == "spelling":
+            names = self._with_other_spelling(folder, name)
         else:
             names = self._with_other_suffix(folder, name)
         if len(names) > 1:
@@ -224,7 +226,7 @@ class FileMatch:
             return None
         return Path(folder, names[0])
 
-    def _as_it_stands(self, folder: str, name: str) -> list[str]:
+    def _with_exact_name(self, folder: str, name: str) -> list[str]:
         listing = self._listings.of(folder)
         _, suffix = split_suffix(name)
         if not suffix:
@@ -233,7 +235,7 @@ class FileMatch:
             return [name]
         return []
 
-    def _in_other_spelling(self, folder: str, name: str) -> list[str]:
+    def _with_other_spelling(self, folder: str, name: str) -> list[str]:
         listing = self._listings.of(folder)
         _, suffix = split_suffix(name)
         plain = plain_name(name)
@@ -242,9 +244,9 @@ class FileMatch:
             names = listing.by_plain_name
         if plain in names:
             return names[plain]
-        in_any_case = self._in_any_case(folder, name)
-        if in_any_case and self._has_no_case(folder, in_any_case[0]):
-            return in_any_case
+        names_in_any_case = self._with_any_case(folder, name)
+        if names_in_any_case and self._is_case_insensitive(folder, names_in_any_case[0]):
+            return names_in_any_case
         return []
 
     def _with_other_suffix(self, folder: str, name: str) -> list[str]:
@@ -253,14 +255,14 @@ class FileMatch:
             return []
         return self._listings.of(folder).by_plain_stem.get(stem, [])
 
-    def _in_any_case(self, folder: str, name: str) -> list[str]:
+    def _with_any_case(self, folder: str, name: str) -> list[str]:
         stem, suffix = split_suffix(plain_name(name))
         names = self._listings.of(folder).by_folded_stem.get(stem.casefold(), [])
         if not suffix:
             return names
         return [name for name in names if name.lower().endswith(suffix)]
 
-    def _has_no_case(self, folder: str, name: str) -> bool:
+    def _is_case_insensitive(self, folder: str, name: str) -> bool:
         """Return True where the file system finds a file by its name in another case."""
         if folder not in self._ignores_case:
             swapped = name.swapcase()

@@ -10,9 +10,9 @@ from reelbench.video.file_match import (
     FileMatch,
     SeveralFilesError,
     VideoFile,
-    ends_of,
-    faults_of_shared_files,
-    note_on_names,
+    conflicts_of_shared_files,
+    note_on_other_names,
+    path_tails,
 )
 from reelbench.video.folder_listings import FolderListings, plain_name, split_suffix
 from reelbench.video.media_roots import has_video_suffix
@@ -40,7 +40,7 @@ class VideoFolder:
     def has(self, video: str) -> bool:
         """Return True where a file has the name of a row's video, in any spelling."""
         try:
-            return _plain_stem(ends_of(video)[-1].path) in self._by_stem
+            return _plain_stem(path_tails(video)[-1].path) in self._by_stem
         except InputError:
             return False
 
@@ -60,7 +60,7 @@ class VideoFolder:
             file = match.find(video)
             if file is None:
                 layouts[self._layout_of(video)] = None
-            elif file.way == "end" and file.path.parent == self._folder:
+            elif file.method == "end" and file.path.parent == self._folder:
                 layouts[_LAST_PART] = None
         if len(layouts) > _MOST_LAYOUTS:
             raise InputError(
@@ -76,28 +76,28 @@ class VideoFolder:
         Raises:
             SeveralFilesError: Several files fit.
         """
-        ends = ends_of(video)
-        paths = self._by_stem[_plain_stem(ends[-1].path)]
-        for end in ends:
-            fitting_paths = [path for path in paths if _ends_in(path, end.path)]
-            if len(fitting_paths) > 1:
+        tails = path_tails(video)
+        paths = self._by_stem[_plain_stem(tails[-1].path)]
+        for tail in tails:
+            matching_paths = [path for path in paths if _has_tail(path, tail.path)]
+            if len(matching_paths) > 1:
                 raise SeveralFilesError(
-                    f"the video {video!r} may be {first_of(fitting_paths)} in {self._folder}: the "
+                    f"the video {video!r} may be {first_of(matching_paths)} in {self._folder}: the "
                     "rows must say which, with the folder in its path"
                 )
-            if fitting_paths:
-                steps = fitting_paths[0].split("/")
-                outer_steps = steps[: -len(end.path.split("/"))]
-                is_last_part = end is ends[-1] and not end.is_whole
-                last_step = _LAST_PART if is_last_part else _WHOLE
-                return "/".join([*outer_steps, last_step])
+            if matching_paths:
+                folders = matching_paths[0].split("/")
+                outer_folders = folders[: -len(tail.path.split("/"))]
+                is_last_part = tail is tails[-1] and not tail.is_whole
+                last_part = _LAST_PART if is_last_part else _WHOLE
+                return "/".join([*outer_folders, last_part])
         return _WHOLE
 
     def _check_layouts(self, layouts: list[str], videos: Collection[str]) -> "FolderLayouts":
         """Hold layouts to the rule that finds the videos of a run."""
         match = FileMatch([self._folder], layouts, self._listings)
         files = {video: match.find(video) for video in videos if self.has(video)}
-        faults = faults_of_shared_files(files)
+        faults = conflicts_of_shared_files(files)
         if faults:
             raise InputError(f"{next(iter(faults.values()))}; the rows must say which is which")
         return FolderLayouts(self._folder, layouts, files, len(videos))
@@ -121,13 +121,13 @@ class FolderLayouts:
     @property
     def note(self) -> str | None:
         """A line on the videos that were found by another name, or None."""
-        return note_on_names(self.files)
+        return note_on_other_names(self.files)
 
 
-def _ends_in(path: str, end: str) -> bool:
+def _has_tail(path: str, tail: str) -> bool:
     """Return True where a file's path ends as a row's does, whatever its suffix."""
     path_stem, _ = split_suffix(plain_name(path))
-    end_stem, _ = split_suffix(plain_name(end))
+    end_stem, _ = split_suffix(plain_name(tail))
     return f"/{path_stem}".endswith(f"/{end_stem}")
 
 

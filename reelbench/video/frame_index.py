@@ -133,7 +133,7 @@ class FrameIndex:
     There are no packets then (p = 0), and the i-th frame out of the decoder is frame i.
     """
 
-    begins: Fraction
+    first_frame_time: Fraction
     """The time of the first frame, in seconds on the file's own clock."""
 
     sound: bool
@@ -141,23 +141,23 @@ class FrameIndex:
 
     notes: tuple[str, ...]
 
-    def starts_of(self, frame_packets: np.ndarray) -> np.ndarray:
-        """Return the packets (m,) at which to start so that others (m,) come out whole."""
-        places = np.searchsorted(self.keys, frame_packets, side="right") - 1
+    def decode_starts(self, frame_packets: np.ndarray) -> np.ndarray:
+        """Return the packets (m,) where decoding must start to get the frames of others (m,)."""
+        key_positions = np.searchsorted(self.keys, frame_packets, side="right") - 1
         while True:
             # A frame that is shown before its keyframe (an open group of pictures) also needs the
             # group before.
-            is_early = self.pts[self.keys[places]] > self.pts[frame_packets]
-            needs_earlier = is_early & (places > 0)
+            is_early = self.pts[self.keys[key_positions]] > self.pts[frame_packets]
+            needs_earlier = is_early & (key_positions > 0)
             if not needs_earlier.any():
                 break
-            places[needs_earlier] -= 1
-        return np.where(places >= 0, self.keys[places], 0)
+            key_positions[needs_earlier] -= 1
+        return np.where(key_positions >= 0, self.keys[key_positions], 0)
 
     def earlier_start(self, start: int, groups: int) -> int:
         """Return the keyframe some groups before a packet, or the first packet."""
-        place = int(np.searchsorted(self.keys, start, side="right")) - 1 - groups
-        return int(self.keys[place]) if place >= 0 else 0
+        key_position = int(np.searchsorted(self.keys, start, side="right")) - 1 - groups
+        return int(self.keys[key_position]) if key_position >= 0 else 0
 
     @property
     def frames(self) -> int:
@@ -221,7 +221,7 @@ def video_stream(container: InputContainer, path: Path) -> VideoStream:
     cover = Disposition.attached_pic
     films = [stream for stream in container.streams.video if cover not in stream.disposition]
     if films:
-        return _require_decodable(_film_of(container, films), path)
+        return _require_decodable(_choose_film_stream(container, films), path)
     # Counted by kind: asking a stream of unknown kind for its type crashes PyAV 15.
     kinds: list[str] = []
     if container.streams.audio:
@@ -232,7 +232,7 @@ def video_stream(container: InputContainer, path: Path) -> VideoStream:
     raise MediaError(path, f"has no video stream (only {content})")
 
 
-def _film_of(container: InputContainer, films: Sequence[VideoStream]) -> VideoStream:
+def _choose_film_stream(container: InputContainer, films: Sequence[VideoStream]) -> VideoStream:
     """Return the first stream that is no single picture in front of the film.
 
     Some files have a cover as their first stream that isn't flagged as one.
@@ -306,7 +306,7 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
         # AVI stores no times of presentation: what FFmpeg gives as such is wrong where frames are
         # reordered.
         is_reordered = container.format.name == "avi" and stream.codec_context.has_b_frames
-        if columns.tell_times(_tick_of_stream(stream)) and not is_reordered:
+        if columns.have_presentation_times(_tick_of_stream(stream)) and not is_reordered:
             return _index_of_packets(index, columns, stream)
     deadline.seconds += 0.05 * len(columns.keys)
     return _index_of_frames(index, deadline)
@@ -329,7 +329,7 @@ class _PacketColumns:
         self.keys.append(packet.is_keyframe)
         self.shown.append(not packet.is_discard)
 
-    def tell_times(self, tick: Fraction) -> bool:
+    def have_presentation_times(self, tick: Fraction) -> bool:
         """Return True where the packets tell when their frames are shown."""
         pts = np.array(self.pts, np.int64)
         if (pts == _NO_TIME).any() or len(np.unique(pts)) < len(pts):
@@ -365,21 +365,21 @@ def _empty_index(path: Path, stream: VideoStream, first: VideoFrame, *, sound: b
     if rotation % 180:
         width = first.height
         height = first.width
-    nothing = np.arange(0)
+    no_values = np.arange(0)
     return FrameIndex(
         path=path,
         codec=stream.codec_context.name,
         width=width,
         height=height,
         rotation=rotation,
-        timeline=Timeline(nothing, nothing, 0.0),
+        timeline=Timeline(no_values, no_values, 0.0),
         droppable=False,
-        pts=nothing,
-        seek=nothing,
-        keys=nothing,
-        order=nothing,
+        pts=no_values,
+        seek=no_values,
+        keys=no_values,
+        order=no_values,
         ordinal=True,
-        begins=Fraction(0),
+        first_frame_time=Fraction(0),
         sound=sound,
         notes=(),
     )
@@ -413,7 +413,7 @@ def _index_of_packets(
         keys=np.flatnonzero(keys),
         order=order,
         ordinal=False,
-        begins=int(first_pts) * _tick_of_stream(stream),
+        first_frame_time=int(first_pts) * _tick_of_stream(stream),
         notes=notes,
     )
 
@@ -445,7 +445,7 @@ def _index_of_frames(index: FrameIndex, deadline: Deadline) -> FrameIndex:
                     keys.append(frame.key_frame)
         fps = _average_rate(stream)
         start_ticks = stream.start_time or 0
-        begins = start_ticks * _tick_of_stream(stream)
+        first_frame_time = start_ticks * _tick_of_stream(stream)
     if not keys:
         # What comes out alone may not do so beside others, in a decoder of several threads.
         raise MediaError(index.path, _NO_FRAME)
@@ -456,7 +456,7 @@ def _index_of_frames(index: FrameIndex, deadline: Deadline) -> FrameIndex:
         index,
         timeline=_make_timeline(order / fps, np.array(keys, bool), fps),
         order=order,
-        begins=begins,
+        first_frame_time=first_frame_time,
         notes=("the file does not say when its frames are shown: even steps are assumed",),
     )
 

@@ -99,7 +99,7 @@ class FrameStore:
             self._shared = SharedFrames(self.shared_address, self.cap_bytes)
         self._time_limit = time_limit
         self._failures: dict[str, MediaError] = {}
-        self._guard = threading.Lock()
+        self._count_lock = threading.Lock()
         self._bytes_since_count: int | None = None
         """Bytes written since the store was sized. None before that."""
 
@@ -123,14 +123,14 @@ class FrameStore:
         sampling = sampling.decoded
         folder = self._entry_folder(content_sha256(video), sampling)
 
-        def build(aside: Path) -> StoredFrames:
+        def build(temporary_folder: Path) -> StoredFrames:
             from reelbench.video.decoder import VideoFile
 
             start = time.monotonic()
             video_file = VideoFile(video, time_limit=self._time_limit)
-            sound = copy_video_sound(video_file, sampling, aside)
+            sound = copy_video_sound(video_file, sampling, temporary_folder)
             frames = video_file.frames(sampling)
-            writer = EntryWriter(aside, folder.name, sampling, video_file.timeline)
+            writer = EntryWriter(temporary_folder, folder.name, sampling, video_file.timeline)
             stored = writer.write(frames, video_file.info.notes, sound)
             seconds = time.monotonic() - start
             logger.info(
@@ -138,7 +138,7 @@ class FrameStore:
             )
             return stored
 
-        return self._made_entry(folder, video, build, even=even)
+        return self._get_or_build(folder, video, build, even=even)
 
     def get_images(
         self,
@@ -175,13 +175,13 @@ class FrameStore:
         fingerprint = hashlib.sha256("|".join(marks).encode()).hexdigest()
         folder = self._entry_folder(fingerprint, sampling)
 
-        def build(aside: Path) -> StoredFrames:
+        def build(temporary_folder: Path) -> StoredFrames:
             from reelbench.video.decoder import decode_pictures
 
             frames = decode_pictures(paths, timeline, sampling)
-            return EntryWriter(aside, folder.name, sampling, timeline).write(frames)
+            return EntryWriter(temporary_folder, folder.name, sampling, timeline).write(frames)
 
-        return self._made_entry(folder, paths[0].parent, build, even=even)
+        return self._get_or_build(folder, paths[0].parent, build, even=even)
 
     # --- what is there
 
@@ -240,9 +240,9 @@ class FrameStore:
         """Return the folder of an entry, by its key."""
         if not sampling.decodes:
             raise ValueError(f"{sampling} sampling decodes no frames, so there is nothing to store")
-        mark = f"{ENCODER_VERSIONS[sampling.form]}\n{fingerprint}\n{sampling}"
+        key_text = f"{ENCODER_VERSIONS[sampling.form]}\n{fingerprint}\n{sampling}"
         # Hex only: lmms-eval takes any path with `mkv` or `webm` in it for such a file.
-        key = hashlib.sha256(mark.encode()).hexdigest()[:40]
+        key = hashlib.sha256(key_text.encode()).hexdigest()[:40]
         return self.root / key[:2] / key
 
     def _entries(self) -> Iterator[Path]:
@@ -256,13 +256,15 @@ class FrameStore:
         fingerprint = content_sha256(video)
         for sampling in samplings:
             folder = self._entry_folder(fingerprint, sampling)
-            for entry in (folder, _even_twin(folder)):
+            for entry in (folder, _even_entry_folder(folder)):
                 if entry.is_dir():
                     yield entry
 
     # --- making entries
 
-    def _made_entry(self, folder: Path, source: Path, build: _Build, *, even: bool) -> StoredFrames:
+    def _get_or_build(
+        self, folder: Path, source: Path, build: _Build, *, even: bool
+    ) -> StoredFrames:
         """Return an entry, made where it is not there.
 
         Args:
@@ -276,20 +278,29 @@ class FrameStore:
             stored = self._build_entry(folder, source, build, self._shared)
         if not even or len(stored.timestamps) % 2 == 0:
             return stored
-        clip = stored.path
-        if clip is None:
+        if stored.path is None:  # pictures: the last file is named twice
             return stored.padded()
-        even_name = f"{clip.stem}-even.mp4"
+        return self._get_or_build_even_clip(stored, stored.path, source)
 
-        def build_twin(aside: Path) -> StoredFrames:
+    def _get_or_build_even_clip(
+        self, stored: StoredFrames, clip: Path, source: Path
+    ) -> StoredFrames:
+        """Return an entry whose clip repeats the last frame of another entry's clip."""
+        even_folder = _even_entry_folder(clip.parent)
+        even_clip_name = f"{clip.stem}-even.mp4"
+
+        def build_even(temporary_folder: Path) -> StoredFrames:
             from reelbench.video.clip_writer import repeat_last
 
-            repeat_last(clip, aside / even_name)
-            return replace(stored.padded(), path=aside / even_name)
+            even_clip = temporary_folder / even_clip_name
+            repeat_last(clip, even_clip)
+            return replace(stored.padded(), path=even_clip)
 
-        twin = _even_twin(clip.parent)
-        # A twin is made of its clip faster than it is fetched.
-        return entries.read(twin) or self._build_entry(twin, source, build_twin, None)
+        even_entry = entries.read(even_folder)
+        if even_entry is None:
+            # Without the shared store: it is made from the clip faster than it is fetched.
+            even_entry = self._build_entry(even_folder, source, build_even, None)
+        return even_entry
 
     def _build_entry(
         self, folder: Path, source: Path, build: _Build, shared: SharedFrames | None
@@ -313,17 +324,19 @@ class FrameStore:
             if shared is None:
                 self._write_entry(folder, source, build)
             else:
-                self._share_entry(shared, folder, source, build)
+                self._fetch_or_build(shared, folder, source, build)
         stored = entries.read(folder)
         if stored is None:
             raise ReelbenchError(
                 f"{folder}: frames were removed while they were being stored; is another clearing "
                 "it?"
             )
-        self._make_room(entries.size_of_entry(folder))
+        self._evict_until_below_cap(entries.size_of_entry(folder))
         return stored
 
-    def _share_entry(self, shared: SharedFrames, folder: Path, source: Path, build: _Build) -> None:
+    def _fetch_or_build(
+        self, shared: SharedFrames, folder: Path, source: Path, build: _Build
+    ) -> None:
         """Fetch an entry of another machine, or make it and give it to the others."""
         while not self._fetch_entry(shared, folder):
             claim = shared.claim(folder.name)
@@ -339,27 +352,27 @@ class FrameStore:
 
     def _fetch_entry(self, shared: SharedFrames, folder: Path) -> bool:
         """Return True where an entry came whole from the shared store."""
-        self._clear_place(folder)
+        self._remove_leftovers(folder)
         if not shared.fetch(folder.name, folder):
             return False
         return entries.read(folder) is not None
 
-    def _clear_place(self, folder: Path) -> None:
+    def _remove_leftovers(self, folder: Path) -> None:
         """Remove what lies in the place of an entry to be written."""
         # What lies there half-written is a killed process's.
-        for remains in folder.parent.glob(f".{folder.name}.*.tmp"):
-            shutil.rmtree(remains, ignore_errors=True)
+        for leftover in folder.parent.glob(f".{folder.name}.*.tmp"):
+            shutil.rmtree(leftover, ignore_errors=True)
         if folder.exists():
             logger.warning("%s: the entry is damaged; its frames are rebuilt", folder)
             self._remove(folder)
 
     def _write_entry(self, folder: Path, source: Path, build: _Build) -> None:
         """Write an entry, as the only writer. Remember a failure."""
-        self._clear_place(folder)
+        self._remove_leftovers(folder)
         try:
-            with written_aside(folder) as aside:
-                aside.mkdir()
-                entries.write(build(aside), aside)
+            with written_aside(folder) as temporary_folder:
+                temporary_folder.mkdir()
+                entries.write(build(temporary_folder), temporary_folder)
         except MediaError as error:
             self._failures[folder.name] = error
             raise
@@ -379,27 +392,27 @@ class FrameStore:
 
     # --- room
 
-    def _make_room(self, written: int) -> None:
+    def _evict_until_below_cap(self, written: int) -> None:
         """Evict the entries that were used last, until the store is within its cap."""
         # Sizing the whole store is dear with many entries: done at first, then after each hundredth
         # of the cap.
-        with self._guard:
+        with self._count_lock:
             if self._bytes_since_count is not None:
                 self._bytes_since_count += written
                 if self._bytes_since_count < self.cap_bytes / 100:
                     return
             self._bytes_since_count = 0
-        uses = self._uses()
+        uses = self._entry_uses()
         total = sum(use.size for use in uses)
-        idle = time.time() - IN_USE_S
+        in_use_since = time.time() - IN_USE_S
         for use in sorted(uses):
-            if total <= self.cap_bytes or use.last_use > idle:
+            if total <= self.cap_bytes or use.last_use > in_use_since:
                 break
             self._remove(use.folder)
             total -= use.size
-        self._remove_remains()
+        self._remove_old_leftovers()
 
-    def _uses(self) -> list[_EntryUse]:
+    def _entry_uses(self) -> list[_EntryUse]:
         uses: list[_EntryUse] = []
         for folder in self._entries():
             with suppress(OSError):
@@ -410,15 +423,15 @@ class FrameStore:
                 )
         return uses
 
-    def _remove_remains(self) -> None:
+    def _remove_old_leftovers(self) -> None:
         """Remove what killed processes left half-written or half-removed."""
         written = self.root.glob("[0-9a-f][0-9a-f]/.*.tmp")
         sent = self.root.glob("[0-9a-f][0-9a-f]/.sent-*")
         removed = self.root.glob(".gone-*")
-        for remains in (*written, *sent, *removed):
+        for leftover in (*written, *sent, *removed):
             with suppress(OSError):
-                if remains.stat().st_mtime < time.time() - _DAY_S:
-                    shutil.rmtree(remains, ignore_errors=True)
+                if leftover.stat().st_mtime < time.time() - _DAY_S:
+                    shutil.rmtree(leftover, ignore_errors=True)
 
     def _remove(self, entry: Path) -> None:
         gone = self.root / f".gone-{entry.name}-{secrets.token_hex(4)}"
@@ -440,7 +453,7 @@ def _cap_of_settings() -> int:
     return int(gigabytes * 1e9)
 
 
-def _even_twin(folder: Path) -> Path:
+def _even_entry_folder(folder: Path) -> Path:
     """Return the folder of the same frames with the last one repeated."""
     return folder.with_name(f"{folder.name}-even")
 

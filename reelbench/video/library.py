@@ -29,9 +29,9 @@ from reelbench.video.file_match import (
     FileMatch,
     SeveralFilesError,
     VideoFile,
-    ends_of,
-    faults_of_shared_files,
-    note_on_names,
+    conflicts_of_shared_files,
+    note_on_other_names,
+    path_tails,
 )
 from reelbench.video.folder_listings import FolderListings
 from reelbench.video.picture_folders import PictureFolders, PictureSequence
@@ -55,12 +55,12 @@ class Missing:
 
     id: str
     video: str
-    looked_in: tuple[str, ...]
+    searched_folders: tuple[str, ...]
 
     broken: str | None = None
     """The fault of the file, where there is one."""
 
-    in_other_case: str | None = None
+    name_in_other_case: str | None = None
     """The name of a file that differs in nothing but the case."""
 
     is_folder: bool = False
@@ -73,15 +73,15 @@ class Missing:
             return (
                 "; a folder has that name: of numbered pictures `media: {frames: 3}`, if 3 a second"
             )
-        if self.in_other_case is None:
+        if self.name_in_other_case is None:
             return ""
-        return f"; {self.in_other_case!r} is there, which differs in case"
+        return f"; {self.name_in_other_case!r} is there, which differs in case"
 
 
 def where_looked(spec: BenchmarkSpec, missing: Sequence[Missing]) -> str:
     """Return a line on missing videos: the first, why, and what lists all."""
     first = missing[0]
-    folders = ", ".join(first.looked_in)
+    folders = ", ".join(first.searched_folders)
     reason = first.broken or f"looked in {folders}{first.hint}"
     return (
         f"(first: {first.video}; {reason}); `reelbench data check {spec.id}` lists them; "
@@ -97,7 +97,7 @@ def advice_on_missing(spec: BenchmarkSpec) -> str:
     return f"{other_folders}; without videos: `eval --frames none`, `check --no-media`"
 
 
-class _RowVideo(NamedTuple):
+class _LocatedVideo(NamedTuple):
     """One of a row's videos, its files, and why these are not it."""
 
     id: str
@@ -143,24 +143,24 @@ class Library:
         self.split = split
         self.roots = media_roots.roots(spec, data)
         self._makes_clips = make and is_mini(split)
-        self._searched = self.roots
+        self._search_roots = self.roots
         if is_mini(split):
-            self._searched = [mini_clips.folder(spec.id)]
+            self._search_roots = [mini_clips.folder(spec.id)]
         elif make:
             _warn_of_absent_folders()
-        self._inner_roots = _roots_in_folder(spec)
+        self._benchmark_roots = _roots_in_folder(spec)
         self._listings = FolderListings()
-        self._match = FileMatch(self._searched, media_roots.layouts(spec), self._listings)
-        self._matched: dict[str, VideoFile | None] = {}
+        self._match = FileMatch(self._search_roots, media_roots.layouts(spec), self._listings)
+        self._match_by_video: dict[str, VideoFile | None] = {}
         self._picture_folders: PictureFolders | None = None
         for source in spec.media:
             if source.images and self._picture_folders is None:
-                self._picture_folders = PictureFolders(source, self._searched, self._listings)
+                self._picture_folders = PictureFolders(source, self._search_roots, self._listings)
         self.in_pictures = self._picture_folders is not None
         """True where the benchmark's videos are there as pictures."""
         self._pictures: dict[tuple[str, ...], PictureSequence | None] = {}
-        self._faults: dict[tuple[Path, ...], str | None] = {}
-        self._picture_faults: dict[str, str | None] = {}
+        self._video_defects: dict[tuple[Path, ...], str | None] = {}
+        self._picture_defects: dict[str, str | None] = {}
         self._cues: dict[Path, list[Cue]] = {}
 
     @cached_property
@@ -189,12 +189,12 @@ class Library:
             SeveralFilesError: Several files fit.
             InputError: A link of the benchmark's own folder leads out of it.
         """
-        if video not in self._matched:
+        if video not in self._match_by_video:
             file = self._match.find(video)
             if file is not None:
                 self._check_link(file.root, file.path)
-            self._matched[video] = file
-        return self._matched[video]
+            self._match_by_video[video] = file
+        return self._match_by_video[video]
 
     def find_named(self, path: str) -> Path | None:
         """Return a video that another file names, if it is the user's.
@@ -209,7 +209,7 @@ class Library:
             return None
         if not file.is_file():
             return None
-        roots = list(self._searched)
+        roots = list(self._search_roots)
         if media_roots.has_video_suffix(file.name):
             roots += all_allowed_folders()
         for root in roots:
@@ -223,22 +223,22 @@ class Library:
         Of a missing one, where `path` is None, it is the likeliest.
         """
         if path is None:
-            return self._likely_places(row["video"])[0]
+            return self._likely_paths(row["video"])[0]
         for root in self.roots:
             if path.is_relative_to(root):
                 return path.relative_to(root).as_posix()
         return path.name
 
-    def _likely_places(self, video: str) -> list[str]:
+    def _likely_paths(self, video: str) -> list[str]:
         """Return the paths below a root at which a video is looked for first."""
-        [end, *_] = ends_of(video)
-        places: list[str] = []
+        [end, *_] = path_tails(video)
+        candidate_paths: list[str] = []
         for layout in media_roots.layouts(self.spec):
-            place = media_roots.place_in_layout(layout, end.path)
-            if not media_roots.has_video_suffix(place):
-                place += ".mp4"
-            places.append(place)
-        return places
+            candidate_path = media_roots.path_in_layout(layout, end.path)
+            if not media_roots.has_video_suffix(candidate_path):
+                candidate_path += ".mp4"
+            candidate_paths.append(candidate_path)
+        return candidate_paths
 
     def _first_existing_file(self, names: Iterable[str]) -> Path | None:
         """Return the first of some files below a root.
@@ -248,9 +248,9 @@ class Library:
         Raises:
             InputError: The benchmark's own folder has a link that leads out.
         """
-        places = [os.path.split(name) for name in names]
-        for root in self._searched:
-            for folder, name in places:
+        candidate_paths = [os.path.split(name) for name in names]
+        for root in self._search_roots:
+            for folder, name in candidate_paths:
                 if name in self._listings.of(f"{root}/{folder}").files:
                     path = root / folder / name
                     self._check_link(root, path)
@@ -259,9 +259,9 @@ class Library:
 
     def _check_link(self, root: Path, path: Path) -> None:
         """Raise InputError where a link leads out of the benchmark's own folder."""
-        if root in self._inner_roots:
-            outer_roots = [folder for folder in self.roots if folder not in self._inner_roots]
-            contained(self.spec.folder, path, media=True, also=outer_roots)
+        if root in self._benchmark_roots:
+            user_roots = [folder for folder in self.roots if folder not in self._benchmark_roots]
+            contained(self.spec.folder, path, media=True, also=user_roots)
 
     # --- pictures
 
@@ -288,20 +288,20 @@ class Library:
         layouts = media_roots.layouts(self.spec)
         return pictures_beside.find(name, layouts, self._first_existing_file)
 
-    def fault_of_picture(self, name: str) -> str | None:
+    def picture_defect(self, name: str) -> str | None:
         """Return why a picture beside a video can't be shown. None where it can."""
-        if name not in self._picture_faults:
-            self._picture_faults[name] = None
+        if name not in self._picture_defects:
+            self._picture_defects[name] = None
             try:
                 path = self.find_picture(name)
                 if path is None:
-                    folders = first_of(list(map(str, self._searched)))
-                    self._picture_faults[name] = f"the picture is missing: not in {folders}"
+                    folders = first_of(list(map(str, self._search_roots)))
+                    self._picture_defects[name] = f"the picture is missing: not in {folders}"
                 else:
                     pictures_beside.check(path)
             except ReelbenchError as error:
-                self._picture_faults[name] = str(error)
-        return self._picture_faults[name]
+                self._picture_defects[name] = str(error)
+        return self._picture_defects[name]
 
     def pictures(self, row: Row) -> PictureSequence | None:
         """Return the row's pictures. None where none is here, or videos are files."""
@@ -314,14 +314,14 @@ class Library:
         if folders not in self._pictures:  # many questions share a scene of a thousand pictures
             if self._makes_clips:
                 mini_clips.mini_pictures(self.spec.id, finder.layout, folders)
-            self._pictures[folders] = self._without_links_outside(finder.find(folders))
+            self._pictures[folders] = self._check_picture_links(finder.find(folders))
         return self._pictures[folders]
 
-    def _without_links_outside(self, pictures: PictureSequence | None) -> PictureSequence | None:
+    def _check_picture_links(self, pictures: PictureSequence | None) -> PictureSequence | None:
         """Return pictures, none of which a link of the benchmark's own folder leads out to."""
         if pictures is None:
             return None
-        for root in self._inner_roots:
+        for root in self._benchmark_roots:
             for path in pictures.paths:
                 if path.is_relative_to(root):
                     self._check_link(root, path)
@@ -335,13 +335,13 @@ class Library:
         It has the video's name with `.srt` or `.vtt`, or the question's language before that:
         `film.ja.vtt`.
         """
-        places = self._likely_places(row["video"])
+        candidate_paths = self._likely_paths(row["video"])
         if not self.in_pictures:
             with suppress(SeveralFilesError):  # told where the video is looked for
                 file = self.match(row["video"])
                 if file is not None:
-                    places.insert(0, file.path.relative_to(file.root).as_posix())
-        names = _names_of_subtitles(places, row["language"])
+                    candidate_paths.insert(0, file.path.relative_to(file.root).as_posix())
+        names = _subtitle_names(candidate_paths, row["language"])
         return self._first_existing_file(names)
 
     def cues(self, row: Row, sampling: "FrameSampling") -> list[Cue] | None:
@@ -375,7 +375,7 @@ class Library:
             return None
         first = f"first: {rows_without[0]['video']}"
         if len(rows_without) == len(rows):
-            folders = ", ".join(map(str, self._searched))
+            folders = ", ".join(map(str, self._search_roots))
             raise InputError(
                 f"subs=file: no video has a .srt or .vtt beside it ({first}; looked in {folders})"
             )
@@ -388,86 +388,102 @@ class Library:
 
     def missing(self, rows: Iterable[Any]) -> list[Missing]:
         """Return the rows whose video is not here, can't be read, or may be another's."""
-        row_videos: list[_RowVideo] = []
+        located_videos: list[_LocatedVideo] = []
         for row in rows:
             for video in videos(row):
                 row_of_video = {**row, "video": video}
-                row_videos.append(self._row_video(row_of_video))
-            row_videos += self._pictures_without_file(row)
+                located_videos.append(self._locate_video(row_of_video))
+            located_videos += self._pictures_without_file(row)
         if not is_mini(self.split):
-            self._note_faults(dict.fromkeys(row_video.files for row_video in row_videos))
-        files = {row_video.video: self._matched.get(row_video.video) for row_video in row_videos}
-        shared_files = faults_of_shared_files(files)
-        looked_in = tuple(map(str, self.roots))
-        missing: dict[str, Missing] = {}  # of a row with several videos the first
-        for row_video in row_videos:
-            name, video, files, fault = row_video
-            fault = fault or self._faults.get(files) or shared_files.get(video)
-            if files and fault is None:
+            self._probe_videos(dict.fromkeys(located.files for located in located_videos))
+        file_by_video: dict[str, VideoFile | None] = {}
+        for located in located_videos:
+            file_by_video[located.video] = self._match_by_video.get(located.video)
+        conflicts = conflicts_of_shared_files(file_by_video)
+        missing_by_id: dict[str, Missing] = {}
+        for located in located_videos:
+            fault = (
+                located.fault
+                or self._video_defects.get(located.files)
+                or conflicts.get(located.video)
+            )
+            if located.files and fault is None:
                 continue
-            near = None
-            if fault is None:
-                near = self._match.in_other_case(video)
-            is_folder = self._is_folder(video)
-            missing_video = Missing(name, video, looked_in, fault, near, is_folder)
-            missing.setdefault(name, missing_video)
-        return list(missing.values())
+            # Of a row with several videos the first missing one is told.
+            missing_by_id.setdefault(located.id, self._missing_video(located, fault))
+        return list(missing_by_id.values())
+
+    def _missing_video(self, located: _LocatedVideo, fault: str | None) -> Missing:
+        """Return a missing video with hints on why it was not found."""
+        name_in_other_case = None
+        if fault is None:
+            name_in_other_case = self._match.name_in_other_case(located.video)
+        return Missing(
+            id=located.id,
+            video=located.video,
+            searched_folders=tuple(map(str, self.roots)),
+            broken=fault,
+            name_in_other_case=name_in_other_case,
+            is_folder=self._is_folder(located.video),
+        )
 
     def _is_folder(self, video: str) -> bool:
         """Return True where a folder has the name of a video."""
         if self.in_pictures:
             return False
-        for root in self._searched:
+        for root in self._search_roots:
             for layout in media_roots.layouts(self.spec):
-                parent, _, name = media_roots.place_in_layout(layout, video).rpartition("/")
+                parent, _, name = media_roots.path_in_layout(layout, video).rpartition("/")
                 if name in self._listings.of(f"{root}/{parent}").folders:
                     return True
         return False
 
-    def _row_video(self, row: Row) -> _RowVideo:
+    def _locate_video(self, row: Row) -> _LocatedVideo:
         """Return a row's video with its files, of which one must be readable."""
         name, video = row["id"], row["video"]
         pictures = self.pictures(row)
         if pictures:
-            return _RowVideo(name, video, pictures.paths)
+            return _LocatedVideo(name, video, pictures.paths)
         try:
             path = self.find(row)
         except SeveralFilesError as error:
-            return _RowVideo(name, video, (), str(error))
+            return _LocatedVideo(name, video, (), str(error))
         if path is None:
-            return _RowVideo(name, video, ())
-        return _RowVideo(name, video, (path,))
+            return _LocatedVideo(name, video, ())
+        return _LocatedVideo(name, video, (path,))
 
-    def _pictures_without_file(self, row: Row) -> list[_RowVideo]:
+    def _pictures_without_file(self, row: Row) -> list[_LocatedVideo]:
         """Return the pictures beside a row's video that can't be shown, and why."""
-        lacking: list[_RowVideo] = []
+        unusable: list[_LocatedVideo] = []
         for name in pictures_beside.names_of_pictures(row):
-            fault = self.fault_of_picture(name)
+            fault = self.picture_defect(name)
             if fault is not None:
-                lacking.append(_RowVideo(row["id"], name, (), fault))
-        return lacking
+                unusable.append(_LocatedVideo(row["id"], name, (), fault))
+        return unusable
 
-    def note_on_names(self) -> str | None:
+    def note_on_other_names(self) -> str | None:
         """Return a line on videos that were found by another name, or None."""
-        return note_on_names(self._matched)
+        return note_on_other_names(self._match_by_video)
 
-    def _note_faults(self, videos_files: Iterable[tuple[Path, ...]]) -> None:
-        """Note the fault of each video that can't be read."""
+    def _probe_videos(self, file_groups: Iterable[tuple[Path, ...]]) -> None:
+        """Open each video, and note the defects of those that can't be read."""
         from reelbench.video import playable
 
         def probe(files: tuple[Path, ...]) -> None:
             for path in files:
-                self._faults[files] = playable.defect(path)
-                if self._faults[files] is None:
-                    return
+                self._video_defects[files] = playable.defect(path)
+                if self._video_defects[files] is None:
+                    return  # of several pictures one that can be shown is enough
 
         with ThreadPoolExecutor(max_workers=_PROBES) as pool:
-            list(pool.map(probe, videos_files))
+            list(pool.map(probe, file_groups))
 
 
-def _names_of_subtitles(places: Iterable[str], language: str) -> list[str]:
+def _subtitle_names(candidate_paths: Iterable[str], language: str) -> list[str]:
     """Return the possible names of a video's subtitles, in order."""
-    stems = dict.fromkeys(Path(place).with_suffix("") for place in places)
+    stems = dict.fromkeys(
+        Path(candidate_path).with_suffix("") for candidate_path in candidate_paths
+    )
     tags = ("", f".{language}", f".{language_of(language)}")
     names: list[str] = []
     for stem in stems:

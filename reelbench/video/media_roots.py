@@ -12,7 +12,7 @@ from typing import NamedTuple
 from reelbench.base import settings
 from reelbench.base.containment import allowed_folders
 from reelbench.base.settings import home
-from reelbench.registry.spec import BenchmarkSpec, FileBeside
+from reelbench.registry.spec import BenchmarkSpec, FileNextToDeclaration
 from reelbench.registry.splits import user_data
 
 VIDEO_SUFFIXES = (".mp4", ".MP4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".flv", ".ts", ".gif")
@@ -71,7 +71,7 @@ def layouts(spec: BenchmarkSpec) -> list[str]:
     return list(names)
 
 
-def place_in_layout(layout: str, video: str) -> str:
+def path_in_layout(layout: str, video: str) -> str:
     """Return the place below a root that a layout gives a video.
 
     `{video}` is the row's path, `{name}` its last part.
@@ -99,7 +99,7 @@ def _presence_of_rows(spec: BenchmarkSpec) -> str:
         path, origin = user_copy
         return origin if path.exists() else f"{origin}: {path} is not there"
     sources = [split.source for split in spec.splits.values()]
-    files = [Path(source.path) for source in sources if isinstance(source, FileBeside)]
+    files = [Path(source.path) for source in sources if isinstance(source, FileNextToDeclaration)]
     for file in files:
         if not file.is_file():
             return f"{file} is not there"

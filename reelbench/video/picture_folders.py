@@ -10,7 +10,7 @@ from reelbench.base.lazy import import_object
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import ImageFolders, MediaSource
 from reelbench.video.folder_listings import FolderListings
-from reelbench.video.media_roots import place_in_layout
+from reelbench.video.media_roots import path_in_layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class PictureFolders:
             for layout in (*self._layouts, "{video}"):
                 pictures: list[_NumberedPicture] = []
                 for folder in folders:
-                    pictures += self._pictures_in(root / place_in_layout(layout, folder))
+                    pictures += self._pictures_in(root / path_in_layout(layout, folder))
                 if pictures:
                     return self._sequence_of(pictures)
         return None

@@ -12,7 +12,7 @@ from reelbench.base.files import path_inside
 from reelbench.base.picture_files import FORMAT_BY_SUFFIX, opened
 from reelbench.registry.row_columns import PICTURES
 from reelbench.registry.rows import Row
-from reelbench.video.media_roots import place_in_layout
+from reelbench.video.media_roots import path_in_layout
 
 FindFile = Callable[[Iterable[str]], Path | None]
 """From paths below a root to the first that exists."""
@@ -33,7 +33,7 @@ def find(name: str, layouts: Iterable[str], find_file: FindFile) -> Path | None:
     if not name.lower().endswith(tuple(FORMAT_BY_SUFFIX)):
         suffixes = ", ".join(FORMAT_BY_SUFFIX)
         raise InputError(f"picture {name[:200]!r} does not end in {suffixes}")
-    return find_file(place_in_layout(layout, name) for layout in layouts)
+    return find_file(path_in_layout(layout, name) for layout in layouts)
 
 
 def check(path: Path) -> None:

@@ -42,7 +42,7 @@ def plan_runs(index: FrameIndex, frames: np.ndarray) -> list[Run] | None:
     frame_packets = index.order[frames]
     # Where damage lets a frame start after one that is shown later, it starts with that one: runs
     # don't overlap.
-    starts_of_frames = np.minimum.accumulate(index.starts_of(frame_packets)[::-1])[::-1]
+    starts_of_frames = np.minimum.accumulate(index.decode_starts(frame_packets)[::-1])[::-1]
     starts, run_of_frame = np.unique(starts_of_frames, return_inverse=True)
     last_packets = np.zeros(len(starts), np.int64)
     np.maximum.at(last_packets, run_of_frame, frame_packets)

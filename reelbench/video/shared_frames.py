@@ -43,7 +43,7 @@ _PAUSE_S = 0.5
 _SCHEMES = frozenset({"", "file", "s3", "s3a"})
 """How an address of a folder or a bucket begins. Others have clients whose errors nobody knows."""
 
-_stores_away: set[str] = set()
+_unreachable_stores: set[str] = set()
 """Addresses that stayed away. This process asks them no more, however many videos are left."""
 
 T = TypeVar("T")
@@ -64,10 +64,10 @@ class Claim:
         self._write = write
         self._remove = remove
         self._ended = threading.Event()
-        self._beats = threading.Thread(target=self._beat, daemon=True)
-        self._beats.start()
+        self._heartbeat_thread = threading.Thread(target=self._send_heartbeats, daemon=True)
+        self._heartbeat_thread.start()
 
-    def _beat(self) -> None:
+    def _send_heartbeats(self) -> None:
         for number in itertools.count(1):
             if self._ended.wait(BEAT_S):
                 return
@@ -83,19 +83,19 @@ class Claim:
         trace: TracebackType | None,
     ) -> None:
         self._ended.set()
-        self._beats.join()
+        self._heartbeat_thread.join()
         self._remove()
 
 
 class SharedFrames:
     """Frames at an address that several machines see. Threads may share one."""
 
-    def __init__(self, address: str, most_bytes: int) -> None:
+    def __init__(self, address: str, max_bytes: int) -> None:
         """Open a shared store. Nothing is asked of it yet.
 
         Args:
             address: A folder, or one in a bucket (`s3://bucket/folder`).
-            most_bytes: The most bytes that an entry may have.
+            max_bytes: The most bytes that an entry may have.
 
         Raises:
             InputError: The address is none, or what reads it is not installed.
@@ -116,9 +116,9 @@ class SharedFrames:
         if isinstance(self._filesystem, LocalFileSystem):
             self._filesystem.auto_mkdir = True
         self._root = opened[1].rstrip("/")
-        self._most_bytes = most_bytes
-        self._away_errors, self._other_errors = _errors_of_stores()
-        self._seen_claims: dict[str, tuple[bytes, float]] = {}
+        self._most_bytes = max_bytes
+        self._connection_errors, self._other_errors = _errors_of_stores()
+        self._last_heartbeats: dict[str, tuple[bytes, float]] = {}
 
     # --- entries
 
@@ -136,12 +136,12 @@ class SharedFrames:
                     _unpack_archive(archive, aside, self._most_bytes)
             except OSError as error:
                 if is_full(error):  # this machine's disk, and no word of the store's
-                    raise _no_room_error(folder, error) from None
+                    raise _disk_full_error(folder, error) from None
                 raise
             return True
 
         try:
-            return self._answer_of_store(fetch_once, if_gone=False)
+            return self._ask_patiently(fetch_once, if_unreachable=False)
         except (tarfile.TarError, _DamagedEntryError) as error:
             logger.warning("%s of %s: damaged (%s)", name, self._address, error)
             return False
@@ -155,12 +155,12 @@ class SharedFrames:
                     for file in sorted(folder.iterdir()):
                         tar.add(file, file.name)
             except OSError as error:
-                raise _no_room_error(folder, error) from None
+                raise _disk_full_error(folder, error) from None
 
             def put_once() -> None:
                 self._filesystem.put_file(str(archive), self._path(name, "tar"))
 
-            self._answer_of_store(put_once, if_gone=None)
+            self._ask_patiently(put_once, if_unreachable=None)
 
     # --- claims
 
@@ -169,16 +169,16 @@ class SharedFrames:
 
         Where the store is gone the claim is of no use to others, and does no harm.
         """
-        holder = secrets.token_hex(8).encode()
+        owner = secrets.token_hex(8).encode()
         path = self._path(name, "claim")
-        if not self._is_mine(path, holder):
+        if not self._try_to_claim(path, owner):
             return None
 
-        def write(sign: bytes) -> None:
-            self._once(lambda: self._filesystem.pipe_file(path, holder + b" " + sign))
+        def write(heartbeat: bytes) -> None:
+            self._ask_once(lambda: self._filesystem.pipe_file(path, owner + b" " + heartbeat))
 
         def remove() -> None:
-            self._once(lambda: self._filesystem.rm_file(path))
+            self._ask_once(lambda: self._filesystem.rm_file(path))
 
         return Claim(write, remove)
 
@@ -186,90 +186,90 @@ class SharedFrames:
         """Wait a little before the next look at another machine's work."""
         time.sleep(_PAUSE_S)
 
-    def _is_mine(self, path: str, holder: bytes) -> bool:
+    def _try_to_claim(self, path: str, owner: bytes) -> bool:
         """Return True where nobody living has a claim, which is the holder's then."""
-        create_claim = partial(self._create_claim, path, holder + b" 0")
-        if self._answer_of_store(create_claim, if_gone=True):
+        create_claim = partial(self._create_claim, path, owner + b" 0")
+        if self._ask_patiently(create_claim, if_unreachable=True):
             return True
-        sign = self._sign_of_life(path)
-        if sign is None:
+        heartbeat = self._read_heartbeat(path)
+        if heartbeat is None:
             return False
-        if sign.startswith(holder):  # it was written, and the answer was lost on the way
+        if heartbeat.startswith(owner):  # it was written, and the answer was lost on the way
             return True
-        if not self._is_dead(path, sign):
+        if not self._has_no_heartbeat(path, heartbeat):
             return False
         logger.warning(
             "%s: the process that decoded the video of %s has ended; it is decoded here",
             self._address,
             PurePosixPath(path).name,
         )
-        return self._take_claim_over(path, holder)
+        return self._take_over_claim(path, owner)
 
-    def _create_claim(self, path: str, sign: bytes) -> bool:
+    def _create_claim(self, path: str, heartbeat: bytes) -> bool:
         """Write a claim that is not there yet. Return False where it is."""
         try:
             with self._filesystem.open(path, "xb") as file:
-                file.write(sign)
+                file.write(heartbeat)
         except FileExistsError:
             return False
-        except self._away_errors:
+        except self._connection_errors:
             # Some servers call an object that is there already another error.
-            if self._sign_of_life(path) is None:
+            if self._read_heartbeat(path) is None:
                 raise
             return False
         return True
 
-    def _take_claim_over(self, path: str, holder: bytes) -> bool:
+    def _take_over_claim(self, path: str, owner: bytes) -> bool:
         """Write a dead machine's claim anew. Return False where another machine did as well."""
-        overwrite = partial(self._filesystem.pipe_file, path, holder + b" 0")
-        self._answer_of_store(overwrite, if_gone=None)
+        overwrite = partial(self._filesystem.pipe_file, path, owner + b" 0")
+        self._ask_patiently(overwrite, if_unreachable=None)
         self.wait()  # another machine may have seen the same, and the last one has it
-        sign = self._sign_of_life(path) or holder
-        return sign.startswith(holder)
+        heartbeat = self._read_heartbeat(path) or owner
+        return heartbeat.startswith(owner)
 
-    def _sign_of_life(self, path: str) -> bytes | None:
+    def _read_heartbeat(self, path: str) -> bytes | None:
         """Return a claim's text. None where it is gone, or can't be read just now."""
         try:
             return self._filesystem.cat_file(path)
         except FileNotFoundError:
             return None
-        except (*self._away_errors, *self._other_errors):
+        except (*self._connection_errors, *self._other_errors):
             # While nobody can write a sign of life, the lack of one says nothing.
-            self._seen_claims.pop(path, None)
+            self._last_heartbeats.pop(path, None)
             return None
 
-    def _is_dead(self, path: str, sign: bytes) -> bool:
+    def _has_no_heartbeat(self, path: str, heartbeat: bytes) -> bool:
         """Return True where a claim has stood unchanged for too long, by this machine's clock."""
         now = time.monotonic()
-        seen_sign, since = self._seen_claims.get(path, (b"", now))
-        if seen_sign != sign:
+        last_heartbeat, since = self._last_heartbeats.get(path, (b"", now))
+        if last_heartbeat != heartbeat:
             since = now
-        self._seen_claims[path] = (sign, since)
+        self._last_heartbeats[path] = (heartbeat, since)
         return now - since > DEAD_AFTER_S
 
     # --- a store that is away
 
-    def _answer_of_store(self, ask: Callable[[], T], *, if_gone: T) -> T:
+    def _ask_patiently(self, ask: Callable[[], T], *, if_unreachable: T) -> T:
         """Return an answer, asked for again while the store is away.
 
         Args:
             ask: Asks the store.
-            if_gone: The answer where the store stays away, which is noted once.
+            if_unreachable: The answer where the store stays away, which is noted once.
 
         Raises:
             ReelbenchError: The store refuses.
         """
-        give_up_at = time.monotonic() + PATIENCE_S
-        while self._address not in _stores_away:
+        deadline = time.monotonic() + PATIENCE_S
+        while self._address not in _unreachable_stores:
             try:
                 return ask()
             except (PermissionError, FileNotFoundError) as error:
                 raise self._refused(error) from None
-            except self._away_errors as error:
-                if time.monotonic() < give_up_at:
+            except self._connection_errors as error:
+                if time.monotonic() < deadline:
                     self.wait()
                     continue
-                _stores_away.add(self._address)
+                _unreachable_stores.add(self._address)
                 logger.warning(
                     "%s: no answer for %g s (%s); from here on this process shares no frames",
                     self._address,
@@ -278,16 +278,16 @@ class SharedFrames:
                 )
             except self._other_errors as error:
                 raise self._refused(error) from None
-        return if_gone
+        return if_unreachable
 
     def _refused(self, error: Exception) -> ReelbenchError:
         return ReelbenchError(f"{self._address}: is refused ({first_line(error)})")
 
-    def _once(self, ask: Callable[[], Any]) -> None:
+    def _ask_once(self, ask: Callable[[], Any]) -> None:
         """Ask once for something that others only wait a little longer without."""
         try:
             ask()
-        except (*self._away_errors, *self._other_errors) as error:
+        except (*self._connection_errors, *self._other_errors) as error:
             logger.debug("%s: %s", self._address, error)
 
     def _path(self, name: str, suffix: str) -> str:
@@ -311,7 +311,7 @@ def _check_address(address: str) -> None:
         )
 
 
-def _no_room_error(folder: Path, error: OSError) -> ReelbenchError:
+def _disk_full_error(folder: Path, error: OSError) -> ReelbenchError:
     return ReelbenchError(
         f"{folder.parent}: frames can't be stored ({error.strerror}); make room there"
     )
@@ -321,14 +321,14 @@ class _DamagedEntryError(Exception):
     """An archive is not what `put` writes."""
 
 
-def _unpack_archive(archive: BinaryIO, folder: Path, most_bytes: int) -> None:
+def _unpack_archive(archive: BinaryIO, folder: Path, max_bytes: int) -> None:
     """Write an archive's files into a folder.
 
     Raises:
         _DamagedEntryError: One would lie elsewhere, or they are too large.
         tarfile.TarError: It is no archive, or not whole.
     """
-    bytes_left = most_bytes
+    bytes_left = max_bytes
     with tarfile.open(fileobj=archive, mode="r|") as tar:
         for member in tar:
             is_plain_name = member.name == PurePosixPath(member.name).name
@@ -336,7 +336,7 @@ def _unpack_archive(archive: BinaryIO, folder: Path, most_bytes: int) -> None:
                 raise _DamagedEntryError(f"{member.name[:80]!r} is not a file of an entry")
             bytes_left -= member.size + tarfile.BLOCKSIZE
             if bytes_left < 0:
-                raise _DamagedEntryError(f"more than {most_bytes} bytes")
+                raise _DamagedEntryError(f"more than {max_bytes} bytes")
             content = tar.extractfile(member)
             if content is None:
                 raise _DamagedEntryError(f"{member.name[:80]!r} has no content")
@@ -347,7 +347,7 @@ def _unpack_archive(archive: BinaryIO, folder: Path, most_bytes: int) -> None:
 class _StoreErrors(NamedTuple):
     """The errors of stores that are away, and all others that their clients have."""
 
-    away: tuple[type[Exception], ...]
+    connection: tuple[type[Exception], ...]
     other: tuple[type[Exception], ...]
 
 
@@ -359,5 +359,5 @@ def _errors_of_stores() -> _StoreErrors:
         from botocore import exceptions
     except ImportError:
         return _StoreErrors((OSError, ClientError), ())
-    away = (OSError, ClientError, exceptions.ConnectionError, exceptions.HTTPClientError)
-    return _StoreErrors(away, (exceptions.BotoCoreError,))
+    connection = (OSError, ClientError, exceptions.ConnectionError, exceptions.HTTPClientError)
+    return _StoreErrors(connection, (exceptions.BotoCoreError,))

@@ -64,7 +64,7 @@ class Shown:
     parts: tuple[int, ...] = ()
     """The number of pictures of each of several videos."""
 
-    beside: tuple[Path, ...] = ()
+    extra_pictures: tuple[Path, ...] = ()
     """Pictures that are shown after the video."""
 
     @classmethod
@@ -86,7 +86,7 @@ class Shown:
     @property
     def picture_count(self) -> int:
         """Number of frames and of pictures beside them. 0 where the model samples by itself."""
-        return len(self.timestamps or ()) + len(self.beside)
+        return len(self.timestamps or ()) + len(self.extra_pictures)
 
     @property
     def lines(self) -> int | None:
@@ -103,12 +103,12 @@ class Shown:
         lines = [f"{time_tag(language, cue.start, cue.end)} {cue.text}" for cue in self.subtitles]
         return "\n".join(["Subtitles:", *lines, "", ""])
 
-    def still_there(self) -> bool:
+    def files_exist(self) -> bool:
         """Return True where its files are on the disk.
 
         Where they are the frame store's, it is noted that they are in use.
         """
-        if not all(picture.exists() for picture in self.beside):
+        if not all(picture.exists() for picture in self.extra_pictures):
             return False
         first = self.video or next(iter(self.images), None)
         if first is None:
@@ -123,13 +123,13 @@ class Shown:
             return [_attachment_of("video_url", self.video, "video/mp4")]
         return [_attachment_of("image_url", image, "image/jpeg") for image in self.images]
 
-    def _titles_of_videos(self) -> dict[int, str]:
+    def _titles_by_index(self) -> dict[int, str]:
         """Return the place of a video's first picture -> its title, of several videos."""
         titles: dict[int, str] = {}
         if self.parts:
-            first_places = accumulate(self.parts[:-1], initial=0)
-            for number, place in enumerate(first_places, start=1):
-                titles[place] = f"Video {number}:"
+            first_indices = accumulate(self.parts[:-1], initial=0)
+            for number, index in enumerate(first_indices, start=1):
+                titles[index] = f"Video {number}:"
         return titles
 
     def attachments(self, language: str) -> list[str | Attachment]:
@@ -138,15 +138,15 @@ class Shown:
         They are the video, or the pictures, each after its time. Of several videos each begins with
         its number, and so does each picture beside the video.
         """
-        title_of_place = self._titles_of_videos()
+        title_by_index = self._titles_by_index()
         message: list[str | Attachment] = []
-        for place, picture in enumerate(self.media):
-            if place in title_of_place:
-                message.append(title_of_place[place])
+        for index, picture in enumerate(self.media):
+            if index in title_by_index:
+                message.append(title_by_index[index])
             if self.timed and self.timestamps:
-                message.append(time_tag(language, self.timestamps[place]))
+                message.append(time_tag(language, self.timestamps[index]))
             message.append(picture)
-        for number, path in enumerate(self.beside, start=1):
+        for number, path in enumerate(self.extra_pictures, start=1):
             message.append(f"Picture {number}:")
             message.append(_attachment_of("image_url", path, "image/jpeg"))
         return message
@@ -155,7 +155,7 @@ class Shown:
         """Return the visuals of a simple model: a path to a video, or opened pictures."""
         if self.video is not None:
             return [str(self.video)]
-        return [open_rgb(path) for path in (*self.images, *self.beside)]
+        return [open_rgb(path) for path in (*self.images, *self.extra_pictures)]
 
 
 def _attachment_of(
@@ -164,17 +164,17 @@ def _attachment_of(
     return Attachment(kind, guess_type(path.name)[0] or default_type, path)
 
 
-def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> "Audio":
+def sound(sampling: FrameSampling, sound_of_videos: Iterable[Sound | None]) -> "Audio":
     """Return the fate of the sound of all videos that were shown, for the record."""
     if sampling.kind == "none":
         return "none"
     if sampling.kind == "native":
         return "unknown"
-    fates = set(heard)
-    telling_first: tuple[Sound, ...] = ("kept", "dropped", "none")
-    for fate in telling_first:
-        if fate in fates:
-            return fate
+    sounds = set(sound_of_videos)
+    most_informative_first: tuple[Sound, ...] = ("kept", "dropped", "none")
+    for sound_kept in most_informative_first:
+        if sound_kept in sounds:
+            return sound_kept
     return "unknown"
 
 
@@ -208,7 +208,7 @@ def show(library: "Library", row: Row, sampling: FrameSampling, *, even: bool = 
         for video in videos(row):
             row_of_video = {**row, "video": video}
             shown_videos.append(_show_video(library, row_of_video, sampling))
-        media_of_row = _join_videos(shown_videos)
+        media_of_row = _combine_videos(shown_videos)
     else:
         media_of_row = _show_video(library, row, sampling)
     return _with_pictures(library, row, media_of_row)
@@ -216,31 +216,31 @@ def show(library: "Library", row: Row, sampling: FrameSampling, *, even: bool = 
 
 def _with_pictures(library: "Library", row: Row, videos_alone: Shown) -> Shown:
     """Add the pictures beside a row's video, each of which is opened first."""
-    beside = library.pictures_beside(row)
-    size = sum(path.stat().st_size for path in beside)
+    extra_pictures = library.pictures_beside(row)
+    size = sum(path.stat().st_size for path in extra_pictures)
     bounds.hold("bytes of the pictures beside the video", size, bounds.FILE_BYTES)
-    for path in beside:
+    for path in extra_pictures:
         pictures_beside.check(path)
-    return replace(videos_alone, beside=beside)
+    return replace(videos_alone, extra_pictures=extra_pictures)
 
 
-def _join_videos(each_video: Sequence[Shown]) -> Shown:
+def _combine_videos(shown_videos: Sequence[Shown]) -> Shown:
     """Return the pictures of several videos as those of one."""
     images: list[Path] = []
     timestamps: list[float] = []
     cues: list[Cue] = []
-    for video in each_video:
+    for video in shown_videos:
         images += video.images
         timestamps += video.timestamps or ()
         cues += video.subtitles or ()
-    first = each_video[0]
+    first = shown_videos[0]
     subtitles = None if first.subtitles is None else tuple(cues)
     return replace(
         first,
         images=tuple(images),
         timestamps=tuple(timestamps),
         subtitles=subtitles,
-        parts=tuple(len(video.images) for video in each_video),
+        parts=tuple(len(video.images) for video in shown_videos),
     )
 
 
@@ -254,16 +254,16 @@ def _show_video(
     if sampling.kind == "native":
         video = clip_of_row(library, row)
         if video is None:
-            raise _video_absent_error(row)
+            raise _video_missing_error(row)
         return Shown(video=video, subtitles=subtitles)
     stored = frames_of_row(library, row, sampling, even=even)
     if stored is None:
-        raise _video_absent_error(row)
+        raise _video_missing_error(row)
     if library.in_pictures:
         for path in stored.images:  # the store passes the owners' own on as they are
             pictures_beside.check(path)
     return Shown.of(stored, timed=sampling.times == "text", subtitles=subtitles)
 
 
-def _video_absent_error(row: Row) -> ReelbenchError:
+def _video_missing_error(row: Row) -> ReelbenchError:
     return ReelbenchError(f"the video {row['video']!r} is not here any more")

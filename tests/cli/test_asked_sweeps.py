@@ -5,7 +5,7 @@ import json
 import pytest
 
 from reelbench.base.errors import InputError
-from reelbench.registry.sampling import several_counts
+from reelbench.registry.sampling import parse_frame_counts
 from tests.servers.judge import Answer, JudgeServer
 
 MINI = "rextime_mini"
@@ -108,12 +108,13 @@ def test_the_words_of_run_are_taken_for_ours_and_a_checkpoint_takes_ours(reelben
 
 
 def test_several_counts_are_numbers_and_options():
-    counts = several_counts("32,0,8,8,size=448,subs=file")
+    counts = parse_frame_counts("32,0,8,8,size=448,subs=file")
+    assert counts is not None
     assert counts.counts == [0, 8, 32]
     assert counts.spec(0) == "none,subs=file"
     assert counts.spec(8) == "uniform:8,size=448,subs=file"
     assert counts.pattern == "uniform:N,size=448,subs=file"
     for single in ("8", "8,size=448", "uniform:8", "window:0-30,8", "none", ""):
-        assert several_counts(single) is None
+        assert parse_frame_counts(single) is None
     with pytest.raises(InputError, match="from 1 to"):
-        several_counts("8,99999999")
+        parse_frame_counts("8,99999999")

@@ -12,7 +12,7 @@ from typing import Any
 
 from reelbench.base.errors import InputError
 from reelbench.base.values import as_text
-from reelbench.registry.rows import Row, questions_of, text_of
+from reelbench.registry.rows import Row, read_owners_questions, required_text_of
 from reelbench.tasks.curve import SPEC
 
 EXPECTED = (
@@ -36,16 +36,18 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     del split
     unlisted: set[str] = set()
     for path in paths:
-        for where, entry in questions_of(path, "key", f"a question of CURVE; expected {EXPECTED}"):
+        for where, entry in read_owners_questions(
+            path, "key", f"a question of CURVE; expected {EXPECTED}"
+        ):
             locale = _checked_locale(entry.get("locale"), where)
             if locale not in SPEC.languages:
                 unlisted.add(locale)
             yield {
                 "id": entry["key"],
                 "video": _video_id(entry.get("video_id"), where),
-                "question": text_of(entry, "question", where, EXPECTED),
+                "question": required_text_of(entry, "question", where, EXPECTED),
                 "language": locale,
-                "answer": text_of(entry, "answer", where, EXPECTED),
+                "answer": required_text_of(entry, "answer", where, EXPECTED),
                 "locale": [locale],
                 "category": _nonempty_texts(str(entry.get("category") or "").strip()),
                 "subcategory": str(entry.get("subcategory") or "").strip(),

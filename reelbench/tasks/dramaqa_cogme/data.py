@@ -14,7 +14,7 @@ from reelbench.base.errors import InputError
 from reelbench.base.files import read_json
 from reelbench.base.values import is_whole
 from reelbench.data.video_windows import seconds
-from reelbench.registry.rows import LETTERS, Row, questions_of, text_of
+from reelbench.registry.rows import LETTERS, Row, read_owners_questions, required_text_of
 
 EXPECTED = (
     "qid, vid, videoType, que, answers (5), correct_idx (0 to 4), shot_contained, q_level_logic"
@@ -35,10 +35,10 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     if script_files:
         subtitles = read_script(script_files[0])
     what = f"a DramaQA question; expected {EXPECTED}"
-    for where, entry in questions_of(questions_file, "qid", what, _has_video):
+    for where, entry in read_owners_questions(questions_file, "qid", what, _has_video):
         vid = entry["vid"]
         level = entry.get("q_level_logic")
-        question = text_of(entry, "que", where, EXPECTED)
+        question = required_text_of(entry, "que", where, EXPECTED)
         options = _five_options(entry, where)
         answer = ""
         if split != "test":

@@ -225,7 +225,7 @@ class LmmsTask:
         """Return the rows whose video is here, and note the others in a file."""
         missing = library.missing(dataset)
         data.media_missing = len(missing)
-        names_line = library.note_on_names()
+        names_line = library.note_on_other_names()
         if names_line is not None:
             log.warning("%s: %s", data.task, names_line)
         note = data.name.missing_note
@@ -397,7 +397,7 @@ def _frames_arrived(doc: Row, view: Shown) -> int | str | None:
         return "unknown"
     if handed_over - count in {0, view.padding}:
         return None
-    return max(0, count - len(view.beside))
+    return max(0, count - len(view.extra_pictures))
 
 
 def _sample_of(detail: Mapping[str, Any]) -> Sample:

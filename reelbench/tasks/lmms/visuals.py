@@ -202,7 +202,7 @@ class Frames:
         try:
             view = self._shown_video(row, sampling(kwargs))
             # Hours may lie between two that ask for it.
-            if view.problem is None and not view.still_there():
+            if view.problem is None and not view.files_exist():
                 self._views_of(row).clear()
                 view = self._shown_video(row, sampling(kwargs))
         finally:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError
 from reelbench.base.files import read_json_or_jsonl
-from reelbench.registry.rows import Row, text_of
+from reelbench.registry.rows import Row, required_text_of
 from reelbench.video.media_roots import has_video_suffix
 
 EXPECTED = (
@@ -37,7 +37,7 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
         yield {
             "id": entry["id"],
             "video": entry["video"],
-            "question": text_of(entry, "question", where, EXPECTED),
+            "question": required_text_of(entry, "question", where, EXPECTED),
             "language": "en",
             "answer": reference(entry, where),
             "classification": labels(entry),
@@ -120,7 +120,7 @@ def reference(entry: dict[str, Any], where: str) -> str:
     """
     turns = entry.get("enhanced_answer")
     if not turns:
-        return text_of(entry, "answer", where, EXPECTED)
+        return required_text_of(entry, "answer", where, EXPECTED)
     last = turns[-1] if isinstance(turns, list) else None
     if not isinstance(last, dict) or not isinstance(last.get("content"), str):
         raise InputError(

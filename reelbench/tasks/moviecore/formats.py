@@ -13,7 +13,7 @@ from typing import Any
 from reelbench.base.errors import InputError
 from reelbench.base.temporary_tables import UniqueIds
 from reelbench.base.values import is_array, is_object
-from reelbench.registry.rows import text_of
+from reelbench.registry.rows import required_text_of
 from reelbench.tasks import submissions
 from reelbench.tasks.moviecore import data
 
@@ -98,5 +98,5 @@ def read_references(
             entry["video"],
             {"text": data.reference(entry, where)},
             facets,
-            text_of(entry, "question", where, data.EXPECTED),
+            required_text_of(entry, "question", where, data.EXPECTED),
         )

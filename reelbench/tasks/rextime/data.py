@@ -12,7 +12,7 @@ from typing import Any
 from reelbench.base.errors import InputError
 from reelbench.base.values import is_number
 from reelbench.data.video_windows import read_windows
-from reelbench.registry.rows import Row, questions_of, text_of
+from reelbench.registry.rows import Row, read_owners_questions, required_text_of
 
 _HUB = "qid, vid, duration, question, options, ans, span"
 EXPECTED = f"{_HUB} or qid, vid, duration, query, relevant_windows, ans"
@@ -43,10 +43,10 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
                 "rextime_val.jsonl alone has none: put rextime_val.json beside it); "
                 f"found {', '.join(sorted(entry))}"
             )
-        question = text_of(entry, "question", where, EXPECTED)
+        question = required_text_of(entry, "question", where, EXPECTED)
         answer = ""
         if not hidden and not open_form:
-            answer = text_of(entry, "ans", where, "the letter of the right option")
+            answer = required_text_of(entry, "ans", where, "the letter of the right option")
         span = [] if hidden else windows(entry, where)[0]
         sentence = "" if hidden else str(entry.get("answer") or "")
         if not is_number(entry.get("duration")) or entry["duration"] <= 0:
@@ -75,7 +75,7 @@ def entries(paths: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
     places: dict[str, str] = {}
     fields_by_id: dict[str, dict[str, Any]] = {}
     for path in paths:
-        for where, entry in questions_of(path, "qid", what, _has_video):
+        for where, entry in read_owners_questions(path, "qid", what, _has_video):
             question_id = entry["qid"]
             places.setdefault(question_id, where)
             # The fields of an earlier file have precedence.

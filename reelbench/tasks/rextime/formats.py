@@ -12,7 +12,7 @@ from typing import Any
 from reelbench.base.errors import InputError
 from reelbench.base.values import is_number
 from reelbench.registry.records import Sample, shared_labels
-from reelbench.registry.rows import LETTERS, text_of
+from reelbench.registry.rows import LETTERS, required_text_of
 from reelbench.tasks import submissions
 from reelbench.tasks.rextime import data
 
@@ -33,7 +33,7 @@ def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
 def read_references(path: Path) -> Iterator[submissions.Reference]:
     """Yield the references of ground truth in either of its schemas."""
     for where, entry in data.entries([path]):
-        answer = text_of(entry, "ans", where, "the letter of the right option")
+        answer = required_text_of(entry, "ans", where, "the letter of the right option")
         # The evaluator's ground truth lists no options: a question has four (supplement,
         # datasheet).
         options = entry.get("options") or []
@@ -44,7 +44,7 @@ def read_references(path: Path) -> Iterator[submissions.Reference]:
             str(entry["vid"]),
             {"answer": answer, "spans": data.windows(entry, where)},
             shared_labels({"category": data.category(entry)}),
-            text_of(entry, "question", where, data.EXPECTED),
+            required_text_of(entry, "question", where, data.EXPECTED),
             tuple(map(str, options)) or ("",) * len(_FOUR),
         )
 
