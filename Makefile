@@ -166,7 +166,7 @@ dist: install
 	rm -rf dist build
 	$(UV) build --quiet --out-dir dist
 	$(BIN)/twine check --strict dist/*
-	REELBENCH_DIST=dist $(BIN)/python -m pytest tests/test_packaging.py
+	REELBENCH_DIST=dist $(BIN)/python -m pytest -m 'slow or not slow' tests/test_packaging.py
 
 # All of a release that needs no account: `dist`, the documents' site, the notes, README's commands on the wheel in an empty
 # environment of each Python, and what is still missing. uv fetches a Python that is not here.

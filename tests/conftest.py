@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.alarms import LIMIT_S, SLOW_LIMIT_S, limited
-from tests.forks import NO_NETWORK, Forks
+from tests.forks import NO_NETWORK, Forks, write_without_waiting
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(
@@ -45,6 +45,8 @@ os.environ.setdefault("FORCE_QWENVL_VIDEO_READER", "decord")
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+write_without_waiting()
 
 SLOW_KINDS = ("lmms", "browser", "java")
 

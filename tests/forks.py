@@ -6,7 +6,7 @@ What is decided while Python starts (PYTHONPATH, the locale, the time zone) can'
 child; such a call starts a process of its own.
 
 What each child would make anew, and alike, the server keeps for all of them: the command line of
-a command, the versions of installed packages, and the mini clips.
+a command, the versions of installed packages, and the mini clips. No child waits for a disk.
 """
 
 # pyright: reportArgumentType=false
@@ -19,7 +19,6 @@ import contextlib
 import functools
 import gc
 import hashlib
-import importlib
 import json
 import os
 import pkgutil
@@ -33,6 +32,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -195,23 +195,29 @@ def _number(connection: socket.socket) -> int:
     return int.from_bytes(data, "big", signed=True)
 
 
+def write_without_waiting() -> None:
+    """Let what is written reach the disk when it does: no test cuts the power."""
+    os.fsync = lambda _: None
+
+
 def serve(address: str) -> None:
     """Listen at `address`, and fork a process that looks after each call."""
+    write_without_waiting()
     for library in _LIBRARIES:
-        importlib.import_module(library)
+        import_module(library)
     if find_spec("mcp") is not None:  # of an extra
-        importlib.import_module("mcp.server.lowlevel")
+        import_module("mcp.server.lowlevel")
     sys.modules["openai"].OpenAI(api_key="none").close()  # what it sends by is imported only then
     for room in ("cli", *ROOMS):
-        package = importlib.import_module(f"reelbench.{room}")
+        package = import_module(f"reelbench.{room}")
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not any(name in module.name for name in _LEFT_OUT):
-                importlib.import_module(module.name)
+                import_module(module.name)
     if early := [name for name in _LATER if name in sys.modules]:
         sys.exit(
             f"tests/forks.py: {', '.join(early)} is imported; name what imports it in _LEFT_OUT"
         )
-    _keep_versions()
+    import_module("reelbench.base.software").versions()  # the versions, which it keeps
     _keep_clips(Path(address).with_name("clips"))
     build = _keep_command_lines()
     with socket.socket(socket.AF_UNIX) as listener:
@@ -280,14 +286,6 @@ def _look_after(pid: int, connection: socket.socket) -> None:
         connection.sendall(os.waitstatus_to_exitcode(status).to_bytes(8, "big", signed=True))
 
 
-def _keep_versions() -> None:
-    """Read the versions of installed packages once: each result records eight of them."""
-    from reelbench.base import software
-
-    software.version = functools.cache(software.version)
-    software.versions()
-
-
 def _keep_clips(folder: Path) -> None:
     """Draw each mini clip once, and copy it from then on.
 
@@ -319,7 +317,7 @@ def _keep_command_lines() -> Callable[[str | None], None]:
     from reelbench.cli.program import FIRST_WORDS
     from reelbench.terminal.app import commands_of
 
-    entry = importlib.import_module("reelbench.cli.main")
+    entry = import_module("reelbench.cli.main")
     entry.assembled = functools.cache(entry.assembled)
     typer.main.get_command = functools.cache(typer.main.get_command)
 

@@ -70,13 +70,3 @@ def _row(order):
             for place, (word, head) in enumerate(zip(some, their_heads, strict=True))
         ]
     return words, heads, deps
-
-
-_written = []
-
-
-def parser_folder(tmp_path_factory) -> Path:
-    """Return the pipeline's folder, taught once for all test files."""
-    if not _written:
-        _written.append(write_parser(tmp_path_factory.mktemp("spacy") / "parser"))
-    return _written[0]

@@ -180,9 +180,7 @@ def test_an_adapter_for_simple_models_receives_them_too(evaluate, server, monkey
 @pytest.mark.parametrize(
     "case",
     [
-        pytest.param(
-            ("uniform:8", 8, spread(40, 8), spread(6, 6)), marks=pytest.mark.representative
-        ),
+        ("uniform:8", 8, spread(40, 8), spread(6, 6)),
         ("uniform:5", 6, [*spread(40, 5), 39], [*spread(6, 5), 5]),  # pairs: the last is repeated
         ("fps:1", adapters.MOST_FRAMES, [*range(0, 40, 8), 32], [0, 0]),
     ],

@@ -30,12 +30,14 @@ def test_the_core_needs_no_torch(config):
     assert "lmms-eval>=0.7.3,<0.8" in config["options.extras_require"]["lmms-eval"]
 
 
+# What needs a build is with what installs it (tests/test_installed.py), in `make test-slow`.
 @pytest.fixture
 def wheel(built):
     (path,) = built.glob("*.whl")
     return path
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_every_module_and_data_file(wheel):
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
@@ -48,6 +50,7 @@ def test_the_wheel_holds_every_module_and_data_file(wheel):
     assert inside == {path.relative_to(ROOT).as_posix() for path in wanted if path.is_file()}
 
 
+@pytest.mark.slow
 def test_the_wheel_works_away_from_the_checkout(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")  # noqa: S202 - a zip of our own
@@ -73,6 +76,7 @@ def test_the_wheel_works_away_from_the_checkout(wheel, tmp_path):
     assert rows == "12 12"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
 def test_the_sdist_holds_the_whole_checkout_so_that_it_can_be_tested(built):
     (path,) = built.glob("*.tar.gz")
@@ -104,10 +108,8 @@ def clone_without_links(folder):
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
-@pytest.mark.parametrize(
-    "checkout_made_by",
-    [unpack_zip, pytest.param(clone_without_links, marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("checkout_made_by", [unpack_zip, clone_without_links])
 def test_a_checkout_without_links_gives_a_whole_wheel(checkout_made_by, tmp_path):
     checkout = checkout_made_by(tmp_path)
     assert not (checkout / "tasks").is_dir()

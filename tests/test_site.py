@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote, urlsplit
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+pytestmark = pytest.mark.slow  # one build of the site, for the browser's tests too
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@
 
 import json
 import os
+import shutil
 from contextlib import contextmanager
 
 import pytest
@@ -42,10 +43,18 @@ def _build(place, out, **options):
     return summary, f"{out}: nothing changed since it was built" in said
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Three results."""
+    folder = tmp_path_factory.mktemp("made")
+    make_results(folder, 3, ITEMS)
+    return folder
+
+
 @pytest.fixture
-def board(tmp_path):
+def board(tmp_path, made):
     """Three results that are made, of which two are in the store, and the site of these."""
-    make_results(tmp_path / "results", 3, ITEMS)
+    shutil.copytree(made, tmp_path / "results")
     for number in range(2):
         store.add(tmp_path / "results" / f"{number:05}", tmp_path / "store")
     _build(tmp_path / "store", tmp_path / "site")

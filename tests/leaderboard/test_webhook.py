@@ -8,10 +8,8 @@ import queue
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from http.client import HTTPConnection
-from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 from urllib.parse import urlsplit
@@ -52,8 +50,7 @@ def table(hub, rextime_run, tmp_path, monkeypatch):
 class Served:
     """The process, what it says line by line, and calls to it."""
 
-    def __init__(self, hub, home, program=None, env=None, options=()):
-        program = program or Path(sys.executable).with_name("reelbench")
+    def __init__(self, hub, home, program, env=None, options=()):
         command = [program, "leaderboard", "webhook", "--dataset", DATASET, *options]
         told = {"HF_TOKEN": "hf_bot", "WEBHOOK_SECRET": SECRET, "REELBENCH_HOME": str(home / "bot")}
         self._process = subprocess.Popen(
@@ -104,8 +101,8 @@ class Served:
 
 
 @pytest.fixture
-def served(hub, table, tmp_path):  # noqa: ARG001 - published before
-    server = Served(hub, tmp_path)
+def served(hub, table, tmp_path, program):  # noqa: ARG001 - published before
+    server = Served(hub, tmp_path, program)
     # It has looked for open pull requests, and found none: from now on it knows what it is told.
     server.until("0 open pull requests")
     yield server
@@ -406,7 +403,9 @@ def _get(served, path):
 
 
 @pytest.mark.slow
-def test_the_server_scores_a_hidden_test_and_gives_no_answer_away(hub, tmp_path, monkeypatch):
+def test_the_server_scores_a_hidden_test_and_gives_no_answer_away(
+    hub, tmp_path, monkeypatch, program
+):
     dataset = hub.add(DATASET)
     folder = tmp_path / "cellar"
     private, place = _cellar(folder)
@@ -415,7 +414,7 @@ def test_the_server_scores_a_hidden_test_and_gives_no_answer_away(hub, tmp_path,
     reelbench.score(str(folder), rows, model="me/model").save(tmp_path / "run")
     store.add(tmp_path / "run", tmp_path / "mine")
     options = ["--answers", private, "--benchmark", folder, "--store", place]
-    server = Served(hub, tmp_path, options=options)
+    server = Served(hub, tmp_path, program, options=options)
     try:
         server.until("0 open pull requests")
         monkeypatch.setenv("HF_TOKEN", "hf_visitor")
@@ -471,11 +470,13 @@ def test_what_is_no_request_is_one_line(served):
     assert served.rest() == []
 
 
-def test_pull_requests_that_nobody_told_of_are_found_at_the_start(hub, table, offer, tmp_path):
+def test_pull_requests_that_nobody_told_of_are_found_at_the_start(
+    hub, table, offer, tmp_path, program
+):
     pull_request = offer("early", right=6)
     merged = offer("merged", right=6)
     table.merge(merged)
-    server = Served(hub, tmp_path)
+    server = Served(hub, tmp_path, program)
     try:
         assert "commented" in server.until("pull request 1")
     finally:

@@ -7,7 +7,6 @@ import pytest
 
 from reelbench.base.errors import InputError
 from reelbench.studio.profile import Extras, Label, count_steps, profile, read_benchmark, read_file
-from tests import spacy_models
 from tests.servers.judge import Answer, JudgeServer
 
 ROWS = [
@@ -50,20 +49,6 @@ def test_the_command_prints_table_1s_numbers_for_ones_own_rows(reelbench, rows):
     assert found["parse_depth"] is None
     assert found["bloom"] is None
     assert "python -m spacy download no_such_model" in done.stderr
-
-
-def test_parse_depth_is_averaged_over_texts_and_sides(rows, tmp_path_factory):
-    pytest.importorskip("spacy")
-    from reelbench.studio.readability import load_parser
-
-    own = [
-        {"question": "The square moved.", "answer": "It stopped. The square moved."},
-        {"question": "She asked why the square moved?", "answer": "It stopped."},
-    ]
-    parser = load_parser(str(spacy_models.parser_folder(tmp_path_factory)))
-    found = profile(read_file(rows(own)), Extras(parser=parser)).model_dump()
-    assert found["parse_depth"] == {"question": 2.5, "answer": 1.25, "average": 1.875}
-    assert found["made_with"]["parse_depth"] == parser.name
 
 
 def test_bloom_levels_come_from_the_judge(reelbench, rows):

@@ -1,10 +1,12 @@
 """Readability and parse depth against sentences worked by hand."""
 
+import json
 import sys
 
 import pytest
 
 from reelbench.base.errors import InputError
+from reelbench.studio.profile import Extras, profile, read_file
 from reelbench.studio.readability import (
     ParserUnavailableError,
     flesch_kincaid,
@@ -21,7 +23,7 @@ from tests.alarms import one_pass
 @pytest.fixture(scope="module")
 def parser_folder(tmp_path_factory):
     pytest.importorskip("spacy", reason="spaCy is not installed (pip install 'reelbench[profile]')")
-    return spacy_models.parser_folder(tmp_path_factory)
+    return spacy_models.write_parser(tmp_path_factory.mktemp("spacy") / "parser")
 
 
 # Syllables counted aloud: words, sentences, syllables -> 0.39 W/S + 11.8 Y/W - 15.59.
@@ -108,7 +110,7 @@ def test_depth_follows_the_definition():
 
 
 def test_a_long_chain_needs_no_deep_recursion():
-    assert tree_depths([0, *range(20_000)]) == [20_000]
+    assert tree_depths([0, *range(2 * sys.getrecursionlimit())]) == [2 * sys.getrecursionlimit()]
 
 
 def test_depth_of_sentences_drawn_by_hand(parser_folder):
@@ -123,6 +125,18 @@ def test_depth_of_sentences_drawn_by_hand(parser_folder):
     # Several sentences: the mean over their roots.
     assert list(parser.depths(texts)) == [1.0, 2.0, 3.0, 1.5, None]
     assert parser.language == "en"
+
+
+def test_a_profile_averages_the_depth_over_texts_and_sides(parser_folder, tmp_path):
+    rows = [
+        {"question": "The square moved.", "answer": "It stopped. The square moved."},
+        {"question": "She asked why the square moved?", "answer": "It stopped."},
+    ]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    parser = load_parser(str(parser_folder))
+    found = profile(read_file(tmp_path / "rows.jsonl"), Extras(parser=parser)).model_dump()
+    assert found["parse_depth"] == {"question": 2.5, "answer": 1.25, "average": 1.875}
+    assert found["made_with"]["parse_depth"] == parser.name
 
 
 def test_the_environment_names_the_model(parser_folder, monkeypatch):
