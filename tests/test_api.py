@@ -609,7 +609,9 @@ def test_answers_to_hidden_questions_become_the_owners_file(tmp_path):
         (lambda scored: scored.samples, r"to_frame\(\) the items"),
         (list, r"to_frame\(\) the items"),
         (lambda scored: reelbench.score(scored.to_frame(), "rextime_mini"), "the name comes first"),
-        (lambda _: reelbench.list_benchmarks(), "it has ask, benchmarks, compare, evaluate"),
+        (lambda _: reelbench.list_benchmarks(), r"did you mean benchmarks\?$"),
+        (lambda _: reelbench.load_dataset("rextime"), r"did you mean load\?$"),
+        (lambda _: reelbench.fetch_everything(), "it has ask, benchmarks, compare, evaluate"),
     ],
 )
 def test_a_guess_of_another_name_is_told_the_right_one(guess, hint):

@@ -4,6 +4,7 @@ So a program that needs one of them does not wait for all.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -22,13 +23,22 @@ def names_of(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[st
 
     def load(name: str) -> object:
         if name not in module_by_name:
-            functions = ", ".join(name for name in module_by_name if name.islower())
-            raise AttributeError(
-                f"module {package!r} has no attribute {name!r}; it has {functions}"
-            )
+            functions = [function for function in module_by_name if function.islower()]
+            meant = _meant_names(name, functions)
+            hint = f"it has {', '.join(functions)}"
+            if meant:
+                hint = f"did you mean {' or '.join(meant)}?"
+            raise AttributeError(f"module {package!r} has no attribute {name!r}; {hint}")
         return getattr(import_module(module_by_name[name]), name)
 
     return load
+
+
+def _meant_names(name: str, functions: Sequence[str]) -> list[str]:
+    """Return the functions that another name has as a word, or that it is a slip of."""
+    words = name.casefold().split("_")
+    with_word = [function for function in functions if function in words]
+    return with_word or get_close_matches(name, functions)
 
 
 @cache

@@ -268,7 +268,7 @@ class _Asking:
         from reelbench.scoring import result_files
 
         if self.earlier is not None:
-            self.earlier.check_apart(self.folder / self.names[0], self.names)
+            self.earlier.check_apart(self.folder, self.names, self.folder / self.names[0])
             self.options.repeats.check_once()
             return
         model = asking_options.only_model(self.options.llm)

@@ -512,7 +512,10 @@ class _Run:
             raise ReelbenchError(line)
         advice = "rerun the command to continue"
         if self.runner.lacking.keys() == {UNPARSABLE}:
-            advice = "the replies have no text; ask once more with --only unscored --from RESULT"
+            advice = (
+                "the replies have no text; ask once more with --only unscored --from RESULT "
+                "--output OTHER"
+            )
         elif self.runner.has_timeouts:
             advice += f"; {self.asker.options.advice_on_timeouts}"
         count = number_of(lacking, "question is", "questions are")

@@ -13,12 +13,12 @@ _NOT_SEEN_ADVICE = (
     "are not scored: the server counted fewer tokens than pictures, so the model did not see them "
     "all; raise its context (Ollama: num_ctx; llama.cpp: -c; vLLM: --max-model-len), send fewer "
     "--frames, or name a model that takes pictures, and ask again with --only unscored --from "
-    "RESULT"
+    "RESULT --output OTHER"
 )
 _CUT_ADVICE = (
     "are not scored: the server cut their prompts, according to its token counts; raise its "
     "context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; llama.cpp: -c; vLLM: --max-model-len) or "
-    "send fewer --frames, and ask again with --only unscored --from RESULT"
+    "send fewer --frames, and ask again with --only unscored --from RESULT --output OTHER"
 )
 
 

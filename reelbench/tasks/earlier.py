@@ -154,16 +154,22 @@ class EarlierResult:
         if question_ids is not None and set(question_ids) != self.samples.keys():
             raise InputError(f"{self.folder}: is not of the same questions; give the same data")
 
-    def check_apart(self, output: Path, names: Collection[str] | None = None) -> None:
-        """Raise InputError where a new result in `output` may replace this one.
+    def check_apart(
+        self, output: Path, names: Collection[str] | None = None, place: Path | None = None
+    ) -> None:
+        """Raise InputError where a new result may replace this one.
 
-        Also where `names` are several benchmarks.
+        Args:
+            output: The folder that the user names.
+            names: The benchmarks. Several are an InputError too.
+            place: Where in `output` the result will be. None is `output` itself.
         """
         if names is not None and len(names) != 1:
             raise InputError("--from: is one benchmark's result; name that one")
-        if self.folder.resolve().is_relative_to(output.resolve()):
+        if self.folder.resolve().is_relative_to((place or output).resolve()):
             raise InputError(
-                f"--output {output}: has the result that is asked again in it; give another folder"
+                f"--output {output}: {self.folder} is in it, and stays as it is; "
+                f"give another folder: --output {_next_folder(output)}"
             )
 
     def merged(self, questions: Questions, items: Iterable[Item]) -> MergedAnswers:
@@ -233,6 +239,14 @@ class EarlierResult:
         if not then.asked_one_way:
             changed.add("merged")
         return tuple(sorted(changed))
+
+
+def _next_folder(folder: Path) -> Path:
+    """Return a folder beside another, of the same name with a number, that isn't there."""
+    number = 2
+    while folder.with_name(f"{folder.name}-{number}").exists():
+        number += 1
+    return folder.with_name(f"{folder.name}-{number}")
 
 
 def _reader_in_words(settings: SettingsRecord) -> str | None:

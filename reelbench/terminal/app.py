@@ -228,6 +228,7 @@ class Command(_Parsed, TyperCommand):
             known_options |= {*part.opts, *part.secondary_opts}
         our_arguments = before_dashes(args)
         further_arguments = args[len(our_arguments) :]
+        self._refuse_model_of_eval(ctx, our_arguments, further_arguments)
         is_quiet = "-q" in our_arguments or "--quiet" in our_arguments
         note = console.note_unless(quiet=is_quiet)
         our_arguments = synonyms.with_our_options(our_arguments, known_options, note)
@@ -236,6 +237,19 @@ class Command(_Parsed, TyperCommand):
         if ctx.ignore_unknown_options and not self.hidden:
             self._check_before_dashes(ctx, typed_names, known_options)
         return super().parse_args(ctx, [*our_arguments, *further_arguments])
+
+    def _refuse_model_of_eval(
+        self, ctx: "_click.Context", our_arguments: Sequence[str], further_arguments: Sequence[str]
+    ) -> None:
+        """Raise InputError where `run`, which starts lmms-eval, is given what `eval` takes."""
+        if _command_words(ctx) != "run" or further_arguments:
+            return
+        typed_names = [argument.partition("=")[0] for argument in our_arguments]
+        if "--model" in typed_names or "-m" in typed_names:
+            raise InputError(
+                "run starts lmms-eval, whose options go after `--`; a model is asked with "
+                "`reelbench eval NAME --model MODEL --base-url URL`"
+            )
 
     def _check_single_values(self, typed_names: Sequence[str]) -> None:
         for parameter in self.params:

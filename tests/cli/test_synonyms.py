@@ -130,6 +130,10 @@ def test_a_slip_in_a_command_is_asked_about(reelbench):
         (("view", "out", "--port", "8000"), "needs no server"),
         (("compare", "a", "b", "--format", "latex"), "--latex prints"),
         (("run", "--data", MINI), "as in `reelbench run --frames"),
+        (
+            ("run", MINI, "--model", "m", "--base-url", "http://localhost:1/v1", "--output", "o"),
+            "`reelbench eval NAME --model MODEL --base-url URL`",
+        ),
         (("cite",), "CITATION.cff"),
     ],
 )

@@ -6,6 +6,7 @@ import pytest
 
 from reelbench import registry
 from reelbench.base.base_record import Likelihood, OptionScore
+from reelbench.base.errors import InputError
 from reelbench.data import loading
 from reelbench.leaderboard import store
 from reelbench.leaderboard.entries import protocol, run_entry
@@ -195,3 +196,12 @@ def test_questions_asked_again_in_another_way_stand_apart(only, changed, tmp_pat
     shown = protocol(registry.specs()["dramaqa_cogme"], settings)
     assert shown.startswith(f"merged only={only} asked_again=")
     assert "sha256" not in shown
+
+
+def test_the_folder_of_the_earlier_result_is_refused_with_one_that_is_free(tmp_path):
+    added(tmp_path, items(reason="model_failed"))
+    folder = tmp_path / "result"
+    (tmp_path / "result-2").mkdir()
+    earlier = EarlierResult(folder, "unscored", result_files.read(folder), {}, frozenset())
+    with pytest.raises(InputError, match=rf"--output {re.escape(str(folder))}-3$"):
+        earlier.check_apart(folder)
