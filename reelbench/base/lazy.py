@@ -24,18 +24,18 @@ def names_of(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[st
     def load(name: str) -> object:
         if name not in module_by_name:
             functions = [function for function in module_by_name if function.islower()]
-            meant = _meant_names(name, functions)
+            likely_names = _likely_names(name, functions)
             hint = f"it has {', '.join(functions)}"
-            if meant:
-                hint = f"did you mean {' or '.join(meant)}?"
+            if likely_names:
+                hint = f"did you mean {' or '.join(likely_names)}?"
             raise AttributeError(f"module {package!r} has no attribute {name!r}; {hint}")
         return getattr(import_module(module_by_name[name]), name)
 
     return load
 
 
-def _meant_names(name: str, functions: Sequence[str]) -> list[str]:
-    """Return the functions that another name has as a word, or that it is a slip of."""
+def _likely_names(name: str, functions: Sequence[str]) -> list[str]:
+    """Return the functions that were likely meant by another name."""
     words = name.casefold().split("_")
     with_word = [function for function in functions if function in words]
     return with_word or get_close_matches(name, functions)
