@@ -156,6 +156,12 @@ def program(forks, tmp_path_factory):
     return forks.program(tmp_path_factory.mktemp("program"))
 
 
+@pytest.fixture(scope="session")
+def python(forks, tmp_path_factory):
+    """A `python -c` and `python -m` that have imported what the command needs."""
+    return forks.program(tmp_path_factory.mktemp("python"), "python")
+
+
 @pytest.fixture
 def reelbench(forks):
     """Run the installed `reelbench` command as a user would; returns the finished process, its output as text."""

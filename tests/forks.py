@@ -23,6 +23,7 @@ import json
 import os
 import pkgutil
 import resource
+import runpy
 import select
 import shutil
 import signal
@@ -160,10 +161,13 @@ class Forks:
                 texts.append(file.read().decode("utf-8").replace("\r\n", "\n"))
         return subprocess.CompletedProcess(command, status, *texts)
 
-    def program(self, folder: Path) -> Path:
-        """Write a `reelbench` to `folder`: it has what it is told done by a fork, to which it hands on signals."""
-        path = folder / "reelbench"
-        command = str(Path(sys.executable).with_name("reelbench"))
+    def program(self, folder: Path, name: str = "reelbench") -> Path:
+        """Write a program to `folder`: it has what it is told done by a fork, to which it hands on signals.
+
+        It is `reelbench`, or a `python` that takes `-c CODE` and `-m MODULE`.
+        """
+        path = folder / name
+        command = str(Path(sys.executable).with_name(name))
         path.write_text(
             _PROGRAM.format(python=sys.executable, address=self._address, command=command)
         )
@@ -371,6 +375,18 @@ def _no_network(asked: str) -> None:
     sys.addaudithook(hook)
 
 
+def _run_python(main_module: ModuleType) -> None:
+    """Do as `python -c CODE` and `python -m MODULE` do."""
+    _, option, what, *_ = sys.argv
+    sys.path[0] = ""
+    sys.argv = [option, *sys.argv[3:]]
+    if option == "-c":
+        del main_module.__file__
+        exec(compile(what, "<string>", "exec"), vars(main_module))  # noqa: S102 - as it was asked
+    else:
+        runpy.run_module(what, run_name="__main__", alter_sys=True)
+
+
 def _become(request: dict, fds: list[int]) -> None:
     """Be the command that was asked for; returns never, as its exit is this process's."""
     if len(fds) == 2:  # nobody says anything to it
@@ -387,8 +403,6 @@ def _become(request: dict, fds: list[int]) -> None:
     script.__file__ = sys.argv[0]
     script.__spec__ = None
     sys.modules["__main__"] = script
-    from reelbench.cli.main import main
-
     if FULL_AT in os.environ:
         limit = int(os.environ.pop(FULL_AT))
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -398,7 +412,10 @@ def _become(request: dict, fds: list[int]) -> None:
         _no_network(os.environ.pop(NO_NETWORK))
 
     try:
-        main()
+        if Path(sys.argv[0]).name == "python":
+            _run_python(script)
+        else:
+            import_module("reelbench.cli.main").main()
         status = 0
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)

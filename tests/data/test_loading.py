@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-import sys
 
 import pytest
 
@@ -75,15 +74,11 @@ def test_real_data_is_never_silently_replaced_by_the_mini_data(reelbench):
 LOADER = "import sys; import reelbench; print(len(reelbench.load('moviecore', data=sys.argv[1])))"
 
 
-def start(file):
-    return subprocess.Popen(
-        [sys.executable, "-c", LOADER, str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-
-
-def test_two_processes_fill_one_cache_at_once(tmp_path, reelbench_home):
+def test_two_processes_fill_one_cache_at_once(tmp_path, reelbench_home, python):
     file = moviecore(tmp_path / "a path with spaces.json", count=500)
-    both = [start(file), start(file)]
+    command = [python, "-c", LOADER, file]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    both = [subprocess.Popen(command, **pipes) for _ in range(2)]
     assert [process.communicate()[0].strip() for process in both] == [b"500", b"500"]
     assert len(folders(reelbench_home)) == 1
 
@@ -99,9 +94,9 @@ reelbench.load("moviecore", data=sys.argv[1])
 """
 
 
-def test_a_cache_killed_half_written_is_never_read(tmp_path, reelbench_home):
+def test_a_cache_killed_half_written_is_never_read(tmp_path, reelbench_home, python):
     file = moviecore(tmp_path / "test.json", count=500)
-    killed = subprocess.run([sys.executable, "-c", KILLED, file], check=False)
+    killed = subprocess.run([python, "-c", KILLED, file], check=False)
     assert killed.returncode == -signal.SIGKILL
     assert any((reelbench_home / "rows" / "moviecore").iterdir())
     assert folders(reelbench_home) == []

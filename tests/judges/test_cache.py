@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -53,11 +54,16 @@ except Exception as error:
 """
 
 
-def scorer(home, url, questions, **more):
-    command = [sys.executable, "-c", SCORER, url, KEY, str(questions)]
+def start(python, home, url, questions):
+    command = [python, "-c", SCORER, url, KEY, str(questions)]
     env = os.environ | {"REELBENCH_HOME": str(home)}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, env=env, cwd=ROOT, **pipes, **more)
+    return subprocess.Popen(command, env=env, cwd=ROOT, **pipes)
+
+
+@pytest.fixture
+def scorer(python):
+    return partial(start, python)
 
 
 def finished(process):
@@ -92,7 +98,7 @@ def texts(calls):
 # -------------------------------------------------------------------------------------------------------
 
 
-def test_a_killed_run_loses_only_what_was_in_flight(home):
+def test_a_killed_run_loses_only_what_was_in_flight(home, scorer):
     def stuck(call):
         delay = 600 if call.number >= 60 else 0
         return Answer(delay=delay)
@@ -105,7 +111,7 @@ def test_a_killed_run_loses_only_what_was_in_flight(home):
         server.script(always())
         again = finished(scorer(home, server.url, 40))
         assert len(server.calls) - 68 == again["calls"] == 200 - 60
-        rerun = finished(scorer(home, server.url, 40))
+        rerun = finished(start(sys.executable, home, server.url, 40))
     assert rerun["scored"] == again["scored"]
     assert all(len(scores) == 5 for scores, _ in again["scored"].values())
     assert (rerun["calls"], rerun["client"]) == (
@@ -115,7 +121,7 @@ def test_a_killed_run_loses_only_what_was_in_flight(home):
 
 
 @pytest.mark.parametrize("place", ["file", "server"])
-def test_two_scorers_at_once_pay_once(home, place, request, monkeypatch):
+def test_two_scorers_at_once_pay_once(home, place, request, monkeypatch, scorer):
     if place == "server":
         monkeypatch.setenv("REELBENCH_CACHE", request.getfixturevalue("postgres").database())
     with JudgeServer(always(delay=0.02)) as server:
@@ -220,7 +226,7 @@ class _full:  # noqa: N801 - reads as a state
 @pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("mount"), reason="mounting a small disk needs root"
 )
-def test_a_disk_that_is_really_full(tmp_path):
+def test_a_disk_that_is_really_full(tmp_path, scorer):
     disk = tmp_path / "disk"
     disk.mkdir()
     if subprocess.run(
@@ -402,7 +408,7 @@ def test_no_key_changes_a_score_or_a_text(moviecore, options, key):
         assert len(server.calls) == len(moviecore.judge.criteria)
 
 
-def test_the_key_is_in_no_output_of_a_process(home):
+def test_the_key_is_in_no_output_of_a_process(home, scorer):
     with JudgeServer(lambda _: Answer(status=401, error={"message": f"bad key {KEY}"})) as server:
         process = scorer(home, server.url, 3)
         out, err = process.communicate(timeout=1800)

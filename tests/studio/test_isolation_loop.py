@@ -20,6 +20,7 @@ from reelbench.studio.diagnosis import report
 from reelbench.studio.diagnosis.attempts import LmmsEval
 from reelbench.studio.diagnosis.folder import Folder
 from tests.alarms import PATIENCE_S
+from tests.forks import kill
 from tests.servers.diagnosis import CHAIN, UNDER_TEST, Models, findings, material, role_of
 from tests.servers.judge import Answer, JudgeServer
 from tests.studio.looping import UnderTest, run
@@ -432,13 +433,13 @@ def unharmed(tmp_path_factory):
     "at", [3, 14, *(pytest.param(at, marks=pytest.mark.slow) for at in (1, 9, 20))]
 )
 def test_a_loop_that_is_killed_goes_on_and_pays_nothing_twice(
-    at, unharmed, tmp_path, reelbench_home
+    at, unharmed, tmp_path, reelbench_home, python
 ):
     """Killed at its n-th request: of the model under test, for a graph, of the tagger, in the first round or later."""
 
     def loop(key):
         command = [
-            sys.executable,
+            python,
             "-m",
             "tests.studio.looping",
             server.url,
@@ -450,8 +451,7 @@ def test_a_loop_that_is_killed_goes_on_and_pays_nothing_twice(
 
     def kills(call, _role):
         if call.number == at:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+            kill(process)
 
     with JudgeServer(Models(nodes=CHAIN, fact="n2", scripted=kills)) as server:
         process = loop("first")

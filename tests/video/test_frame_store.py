@@ -6,7 +6,6 @@ import logging
 import os
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -332,9 +331,11 @@ print("frames", [len(stored.timestamps) for stored in got])
 """
 
 
-def test_two_processes_on_one_store_decode_each_video_once(clip: Make, store: FrameStore) -> None:
+def test_two_processes_on_one_store_decode_each_video_once(
+    clip: Make, store: FrameStore, python: Path
+) -> None:
     videos = [clip("libx264", "mp4"), clip("libx264", "mkv", gop=250), clip("libvpx-vp9", "webm")]
-    command = [sys.executable, "-c", ASK, store.root, *videos]
+    command = [python, "-c", ASK, store.root, *videos]
     children = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(2)
