@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.servers.judge import Answer, JudgeServer
+from tests.several import run_commands
 
 ROOT = Path(__file__).resolve().parent.parent
 OTHERS = ("studio", "leaderboard", "hub_cards")
@@ -19,7 +20,7 @@ MODEL = ("--model", "dummy", "--limit", "2", "--batch_size", "1")
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
-    """A copy of the package without the other houses -> what runs a module of it as a command."""
+    """A copy of the package without the other houses -> what runs commands of it, one after the other."""
     site = tmp_path_factory.mktemp("bench")
     passed = shutil.ignore_patterns(*OTHERS, "__pycache__")
     shutil.copytree(ROOT / "reelbench", site / "reelbench", ignore=passed)
@@ -28,11 +29,13 @@ def bench(tmp_path_factory):
     (site / "sitecustomize.py").write_text(without)
     home = tmp_path_factory.mktemp("home")
 
-    def run(*arguments, how=("-m", "reelbench")):
-        command = [sys.executable, *how, *map(str, arguments)]
+    def run(*commands, how=None):
         env = {**os.environ, "PYTHONPATH": str(site)}
+        if how is None:
+            return run_commands(sys.executable, *commands, cwd=home, env=env)
+        command = [sys.executable, *how]
         return subprocess.run(
-            command, cwd=home, env=env, capture_output=True, text=True, check=False, timeout=1800
+            command, cwd=home, env=env, capture_output=True, text=True, check=False
         )
 
     where = run(how=("-c", "import reelbench; print(reelbench.__file__)"))
@@ -47,25 +50,22 @@ def worked(done):
 
 
 def test_it_lists_scores_and_compares(bench, tmp_path):
-    assert "rextime_mini" in worked(bench("list")).stdout
-    helped = worked(bench("--help")).stdout
-    assert "score" in helped
-    assert not any(line.split()[:1] == ["leaderboard"] for line in helped.splitlines())
-    for name in ("first", "second"):
-        words = (
-            "score",
-            "rextime_mini",
-            "--predictions",
-            PREDICTIONS,
-            "--model",
-            name,
-            "--output",
-            tmp_path / name,
-        )
-        worked(bench(*words))
+    score = ("score", "rextime_mini", "--predictions", PREDICTIONS, "--model")
     pair = (tmp_path / "first", tmp_path / "second")
-    assert json.loads(worked(bench("compare", *pair, "--json")).stdout)
-    in_store = bench("compare", *pair, "--store", tmp_path, "--json")
+    listed, helped, first, second, compared, in_store = bench(
+        ("list",),
+        ("--help",),
+        (*score, "first", "--output", pair[0]),
+        (*score, "second", "--output", pair[1]),
+        ("compare", *pair, "--json"),
+        ("compare", *pair, "--store", tmp_path, "--json"),
+    )
+    assert "rextime_mini" in worked(listed).stdout
+    assert "score" in worked(helped).stdout
+    assert not any(line.split()[:1] == ["leaderboard"] for line in helped.stdout.splitlines())
+    worked(first)
+    worked(second)
+    assert json.loads(worked(compared).stdout)
     assert in_store.returncode == 2
     assert "--store: this is a part of Reelbench's board, which is not installed" in in_store.stderr
 
@@ -73,7 +73,7 @@ def test_it_lists_scores_and_compares(bench, tmp_path):
 def test_it_asks_a_server(bench, tmp_path):
     with JudgeServer(lambda _: Answer('{"span": [0, 5], "answer": "A"}')) as server:
         words = ("--llm", "m", "--llm-url", server.url, "--frames", "none", "--output", tmp_path)
-        worked(bench("ask", "rextime_mini", *words))
+        worked(*bench(("ask", "rextime_mini", *words)))
     assert (
         json.loads((tmp_path / "rextime_mini" / "result.json").read_text())["counts"]["scored"]
         == 12
@@ -83,32 +83,33 @@ def test_it_asks_a_server(bench, tmp_path):
 @pytest.mark.lmms
 def test_it_runs_lmms_eval_with_ours_and_bare(bench, tmp_path):
     tasks = ("--tasks", "rextime_mini", *MODEL, "--log_samples", "--output_path")
-    worked(bench("run", "--frames", "none", "--", *tasks, tmp_path / "run"))
+    worked(*bench(("run", "--frames", "none", "--", *tasks, tmp_path / "run")))
     assert list((tmp_path / "run").rglob("result.json"))
-    bare = worked(bench(*tasks, tmp_path / "bare", how=("-m", "lmms_eval")))
+    bare = worked(bench(how=("-m", "lmms_eval", *tasks, tmp_path / "bare")))
     assert "accuracy_at_iou_0.5" in bare.stdout
     assert list((tmp_path / "bare").rglob("*_results.json"))
 
 
-@pytest.mark.parametrize(
-    ("words", "house"),
-    [
-        ("make moments --captions x --llm m --out y", "studio"),
-        ("ace out --llm m", "studio"),
-        ("diagnose report x", "studio"),
-        ("leaderboard list --store x", "board"),
-        ("cards render rextime --out x", "board"),
-        ("view out", "board"),
-        ("judge anchors out --out x", "board"),
-    ],
-)
-def test_what_is_not_there_is_said_in_one_line(words, house, bench):
-    done = bench(*words.split())
-    assert done.returncode == 2
-    assert done.stdout == ""
-    (line,) = done.stderr.splitlines()
-    assert f"Reelbench's {house}" in line
-    assert "not installed" in line
+ABSENT = {
+    "make moments --captions x --llm m --out y": "studio",
+    "ace out --llm m": "studio",
+    "diagnose report x": "studio",
+    "leaderboard list --store x": "board",
+    "cards render rextime --out x": "board",
+    "view out": "board",
+    "judge anchors out --out x": "board",
+}
+"""Command -> the house that it is of."""
+
+
+def test_what_is_not_there_is_said_in_one_line(bench):
+    said = bench(*(words.split() for words in ABSENT))
+    for done, house in zip(said, ABSENT.values(), strict=True):
+        assert done.returncode == 2
+        assert done.stdout == ""
+        (line,) = done.stderr.splitlines()
+        assert f"Reelbench's {house}" in line
+        assert "not installed" in line
 
 
 def test_python_says_so_too(bench):

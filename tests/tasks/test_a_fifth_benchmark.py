@@ -5,9 +5,12 @@ import os
 import subprocess
 import sys
 import sysconfig
+from functools import partial
 from pathlib import Path
 
 import pytest
+
+from tests.several import run_commands
 
 HERE = Path(__file__).resolve().parent
 
@@ -158,7 +161,11 @@ def run(environment, reelbench_home):
     return run
 
 
-REELBENCH = ("-c", "import sys; sys.argv[0] = 'reelbench'; from reelbench.cli import main; main()")
+@pytest.fixture
+def commands(environment, reelbench_home):
+    """Run commands, one after the other."""
+    environ = {**os.environ, "REELBENCH_HOME": str(reelbench_home), "COLUMNS": "160"}
+    return partial(run_commands, environment / "python", env=environ)
 
 
 @pytest.mark.slow
@@ -173,53 +180,34 @@ def test_the_tests_of_every_benchmark_run_on_it_and_pass(run):
     )
 
 
-def test_it_is_listed(run):
-    done = run(*REELBENCH, "list")
-    assert done.returncode == 0, done.stderr
-    assert "silhouettes" in done.stdout
-
-
-def test_it_is_scored_without_a_line_of_code_for_it(run, tmp_path):
+def test_it_is_listed_and_scored_without_a_line_of_code_for_it(commands, tmp_path):
     predictions = tmp_path / "p.jsonl"
     predictions.write_text(
         "".join(json.dumps({"n": f"q{n}", "letter": "A"}) + "\n" for n in range(6)), "utf-8"
     )
-    done = run(
-        *REELBENCH,
-        "score",
-        "silhouettes",
-        "--predictions",
-        predictions,
-        "--split",
-        "mini",
-        "--json",
-    )
+    score = ("score", "silhouettes", "--predictions", predictions, "--split", "mini", "--json")
+    listed, done = commands(("list",), score)
+    assert listed.returncode == 0, listed.stderr
+    assert "silhouettes" in listed.stdout
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["metrics"]["accuracy"]["value"] == pytest.approx(100 / 3)
     assert document["breakdowns"]["shape"]["A"]["accuracy"]["value"] == 100
 
 
-def test_a_file_of_references_is_read_with_those_that_lie_beside_it(environment, run, tmp_path):
+def test_a_file_of_references_is_read_with_those_that_lie_beside_it(
+    environment, commands, tmp_path
+):
     (mini,) = environment.parent.glob("lib/python*/site-packages/silhouettes_bench/mini")
     predictions, alone = tmp_path / "p.jsonl", tmp_path / "dev.jsonl"
     predictions.write_text(
         "".join(json.dumps({"n": f"q{n}", "letter": "B"}) + "\n" for n in range(6)), "utf-8"
     )
-    score = (
-        *REELBENCH,
-        "score",
-        "silhouettes",
-        "--predictions",
-        predictions,
-        "--json",
-        "--references",
-    )
-    done = run(*score, mini / "dev.jsonl")
+    alone.write_bytes((mini / "dev.jsonl").read_bytes())
+    score = ("score", "silhouettes", "--predictions", predictions, "--json", "--references")
+    done, refused = commands((*score, mini / "dev.jsonl"), (*score, alone))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["metrics"]["accuracy"]["value"] == pytest.approx(100 / 3)
-    alone.write_bytes((mini / "dev.jsonl").read_bytes())
-    refused = run(*score, alone)
     assert (refused.returncode, refused.stderr.splitlines()[-1]) == (
         2,
         f"reelbench: {alone}: right.jsonl must be next to it",
@@ -257,15 +245,15 @@ WRONG = [
 
 @pytest.mark.parametrize("change", WRONG, ids=[new for _, _, new, _ in WRONG])
 def test_what_does_not_fit_together_is_one_line_and_costs_no_other_benchmark(
-    environment, run, change
+    environment, commands, change
 ):
     file, old, new, why = change
     (path,) = environment.parent.glob(f"lib/python*/site-packages/silhouettes_bench/{file}")
     right = path.read_text(encoding="utf-8")
     path.write_text(right.replace(old, new), encoding="utf-8")
     try:
-        listed = run(*REELBENCH, "list")
-        asked = run(*REELBENCH, "score", "silhouettes_mini", "--predictions", path)
+        score = ("score", "silhouettes_mini", "--predictions", path)
+        listed, asked = commands(("list",), score)
     finally:
         path.write_text(right, encoding="utf-8")
     assert listed.returncode == 0
@@ -277,7 +265,7 @@ def test_what_does_not_fit_together_is_one_line_and_costs_no_other_benchmark(
     assert why in asked.stderr.splitlines()[-1]
 
 
-def test_a_reference_that_is_none_of_its_options_is_refused(environment, run, tmp_path):
+def test_a_reference_that_is_none_of_its_options_is_refused(environment, commands, tmp_path):
     (mini,) = environment.parent.glob(
         "lib/python*/site-packages/silhouettes_bench/mini/right.jsonl"
     )
@@ -286,9 +274,8 @@ def test_a_reference_that_is_none_of_its_options_is_refused(environment, run, tm
     predictions.write_text("id,prediction\nq0,A\n", encoding="utf-8")
     mini.write_text(right.replace('"right": "B"', '"right": "star"', 1), encoding="utf-8")
     try:
-        done = run(
-            *REELBENCH, "score", "silhouettes", "--split", "mini", "--predictions", predictions
-        )
+        score = ("score", "silhouettes", "--split", "mini", "--predictions", predictions)
+        [done] = commands(score)
     finally:
         mini.write_text(right, encoding="utf-8")
     assert done.returncode == 2
