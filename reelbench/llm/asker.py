@@ -533,7 +533,9 @@ class Asker:
                 failure = "unreadable"
         self.note_outcome(failure, text)
 
-    def note_outcome(self, failure: str | None, text: str | None = None) -> None:
+    def note_outcome(
+        self, failure: str | None, text: str | None = None, finding: str | None = None
+    ) -> None:
         """Note the outcome of a new reply, in the event loop.
 
         Where so many fail and none is an answer, asking ends, with one line.
@@ -541,13 +543,14 @@ class Asker:
         Args:
             failure: Why it is no answer, as a word in a list. None where it is one.
             text: The reply.
+            finding: What shows the failure, in words.
         """
         if failure is None:
             if not self._outcomes.has_answer:
                 self._outcomes.has_answer = True
                 self._let_more_calls_go()
             return
-        self._outcomes.note_failure(failure, text)
+        self._outcomes.note_failure(failure, text, finding)
         options = self.options
         if self._ended is not None or options.keep_going or not self._outcomes.is_hopeless:
             return
@@ -588,6 +591,17 @@ class Asker:
             if result.replies:
                 self._count_ending(result.replies[-1].reply)
         return result
+
+    def take_back(self, result: AskResult[Any]) -> None:
+        """Count a question's kept replies no more: it is asked again."""
+        tally = self.tally
+        with self.lock:
+            tally.questions -= 1
+            for cached in result.replies:
+                tally.take_back(cached.reply, cached.at)
+                if cached.reply.host != self.options.host:
+                    tally.other_hosts[cached.reply.host] -= 1
+            tally.other_hosts = +tally.other_hosts
 
     def _count_ending(self, reply: Reply) -> None:
         """Count an ending that the user should know of."""

@@ -64,6 +64,7 @@ class Tally:
     started: float = field(default_factory=time.monotonic)
     since: float = field(default_factory=time.time)
     filed_id: Callable[[str], str] = str
+    _kept_at: Counter[float] = field(default_factory=Counter[float])
 
     def add(self, reply: "Reply", at: float | None = None) -> None:
         """Count a reply behind an answer, which came `at` a moment."""
@@ -71,6 +72,7 @@ class Tally:
         if isinstance(at, float | int) and 0 < at < self.since:
             self.kept_from = min(at, self.kept_from or at)
             self.kept_to = max(at, self.kept_to or at)
+            self._kept_at[at] += 1
         self.replies += 1
         self.prompt_tokens += reply.prompt_tokens
         self.completion_tokens += reply.completion_tokens
@@ -78,6 +80,23 @@ class Tally:
         self.cached_tokens = add_known(self.cached_tokens, reply.cached_tokens)
         if reply.returned is not None:
             self.returned[self.filed_id(reply.returned)] += 1
+
+    def take_back(self, reply: "Reply", at: float) -> None:
+        """Count a kept reply no more: it is behind no answer."""
+        self._kept_at[at] -= 1
+        kept_moments = [time_kept for time_kept, number in self._kept_at.items() if number > 0]
+        self.kept_from = min(kept_moments, default=None)
+        self.kept_to = max(kept_moments, default=None)
+        self.replies -= 1
+        self.prompt_tokens -= reply.prompt_tokens
+        self.completion_tokens -= reply.completion_tokens
+        if self.reasoning_tokens is not None:
+            self.reasoning_tokens -= reply.reasoning_tokens or 0
+        if self.cached_tokens is not None:
+            self.cached_tokens -= reply.cached_tokens or 0
+        if reply.returned is not None:
+            self.returned[self.filed_id(reply.returned)] -= 1
+            self.returned = +self.returned
 
     @classmethod
     def total(cls, tallies: Sequence["Tally"]) -> "Tally":

@@ -11,7 +11,10 @@ _SHOWN = 80  # characters of a reply
 _ADVICE = {
     "unreadable": "name another model",
     "cut_off": "allow longer answers, or switch the model's thinking off",
-    "media_not_seen": "send fewer frames, or raise the server's context",
+    "media_not_seen": (
+        "the model doesn't see its pictures: send fewer frames, raise the server's context, or "
+        "see what `reelbench doctor --model MODEL --base-url URL` says"
+    ),
     "prompt_cut": "raise the server's context, or send fewer frames",
     "refused": "name another model",
 }
@@ -28,10 +31,12 @@ class ReplyOutcomes:
         self.has_answer = False
         self._failures: Counter[str] = Counter()
         self._last_text: str | None = None
+        self._findings: dict[str, str | None] = {}
 
-    def note_failure(self, failure: str, text: str | None) -> None:
-        """Note a reply that is no answer, and why."""
+    def note_failure(self, failure: str, text: str | None, finding: str | None = None) -> None:
+        """Note a reply that is no answer, why, and what shows it."""
         self._failures[failure] += 1
+        self._findings[failure] = finding
         if failure == "unreadable":
             self._last_text = text
 
@@ -59,6 +64,9 @@ class ReplyOutcomes:
         for name, _ in self._failures.most_common(1):
             if name in advice_on:
                 advice = f"; {advice_on[name]}"
+            finding = self._findings[name]
+            if finding is not None:
+                advice = f"; {finding}{advice}"
         return (
             f"{who} gave no answer in {self._failures.total()} replies ({counts}){example}: asking "
             f"stopped; replies so far are kept{advice}; --keep-going continues"

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from reelbench.base.errors import number_of
 from reelbench.llm.messages import Message, number_of_pictures, pieces_of
 from reelbench.llm.reply import Reply
 
@@ -179,6 +180,20 @@ class PromptCounts:
         elif not any(prompt.may_be_kept_from(earlier) for earlier in self._whole_prompts):
             self._faults[name] = fault
             self._low_prompts.append(prompt)
+
+    def forget(self, name: str) -> None:
+        """Forget the count of a question's prompt: it is asked again."""
+        self._faults.pop(name, None)
+        self._sizes.pop(name, None)
+        for low in list(self._low_prompts):
+            if low.name == name:
+                self._low_prompts.remove(low)
+
+    def unseen_in_words(self, name: str) -> str:
+        """Return the tokens that were counted for a question's pictures, in words."""
+        size = self._sizes[name]
+        tokens = number_of(size.tokens, "token")
+        return f"the server counted {tokens} for {number_of(size.pictures, 'picture')}"
 
     def fault_by_now(self, name: str) -> Fault | None:
         """Return the fault of a question's prompt, as far as can be told by now."""

@@ -393,6 +393,8 @@ class _Run:
         waiting_for_frames: Questions that wait for their frames.
         prompt_counts: The tokens that the server counts of prompts.
         outcomes: Those that the asker isn't told of, as the counts don't tell of them yet.
+        kept_low: Kept replies that may not have seen their pictures, by the question's id.
+        asked_again: Questions whose kept replies did not.
         sample_fields: Further fields of each question's sample, by its id.
     """
 
@@ -410,6 +412,10 @@ class _Run:
     waiting_for_frames: int = 0
     prompt_counts: PromptCounts = field(default_factory=PromptCounts)
     outcomes: list[_Outcome] = field(default_factory=list[_Outcome])
+    kept_low: "dict[str, Sequence[AskResult[str]]]" = field(
+        default_factory=dict[str, "Sequence[AskResult[str]]"]
+    )
+    asked_again: set[str] = field(default_factory=set[str])
     predictions: dict[str, Prediction] = field(default_factory=dict[str, Prediction])
     shown_media: dict[str, Shown] = field(default_factory=dict[str, Shown])
     sample_fields: dict[str, Mapping[str, Any]] = field(
@@ -431,6 +437,7 @@ class _Run:
             sampling_waits = asyncio.ensure_future(self._sample_waits())
             try:
                 predictions = await self.runner.results(ordered, self._ask_row)
+                predictions = await self._with_unseen_asked_again(ordered, predictions)
                 self._note_outcomes()
             finally:
                 sampling_waits.cancel()
@@ -450,6 +457,39 @@ class _Run:
             if fault is not None:
                 unscored = Prediction(prediction.prediction, reason=Reason(fault))
                 self.predictions[row["id"]] = unscored
+
+    async def _with_unseen_asked_again(
+        self, ordered: Sequence[Row], predictions: Sequence[Prediction]
+    ) -> list[Prediction]:
+        """Return the predictions, where kept replies saw no pictures with those of new ones.
+
+        All counts are needed to know these, so they are asked again when all others are done.
+        """
+        rows: list[Row] = []
+        for row in ordered:
+            name = row["id"]
+            if name not in self.kept_low:
+                continue
+            if self.prompt_counts.fault_by_now(name) != Reason.MEDIA_NOT_SEEN:
+                continue
+            rows.append(row)
+            self.asked_again.add(name)
+            self.prompt_counts.forget(name)
+            for result in self.kept_low[name]:
+                self.asker.take_back(result)
+        if not rows:
+            return list(predictions)
+        questions = number_of(len(rows), "question")
+        self.options.note(
+            f"{self.questions.spec.id}: kept replies to {questions} did not see their pictures; "
+            "asked again"
+        )
+        new_predictions = await self.runner.results(rows, self._ask_row)
+        by_id = {row["id"]: new for row, new in zip(rows, new_predictions, strict=True)}
+        whole: list[Prediction] = []
+        for row, prediction in zip(ordered, predictions, strict=True):
+            whole.append(by_id.get(row["id"], prediction))
+        return whole
 
     def doubt(self) -> Doubt | None:
         """Return the doubt about what the model saw of its pictures, if any."""
@@ -544,6 +584,7 @@ class _Run:
             texts.append(result.value)
         self.sample_fields[row["id"]] = _sample_fields(results, texts)
         self._note_counts(row, question, results)
+        self._note_kept_low(row, question, results)
         prediction = self._cut_short(row, results, texts)
         if prediction is None:
             prediction = self._read_prediction(row, texts[0])
@@ -566,6 +607,16 @@ class _Run:
             last = result.replies[-1]
             self.prompt_counts.note(row["id"], question, last.reply, last.at, media)
 
+    def _note_kept_low(
+        self, row: Row, question: Sequence[Message], results: "Sequence[AskResult[str]]"
+    ) -> None:
+        """Note kept replies with fewer tokens than pictures."""
+        for result in results:
+            last = result.replies[-1]
+            is_kept = last.at < self.asker.tally.since
+            if is_kept and not has_seen_pictures(last.reply, question):
+                self.kept_low[row["id"]] = results
+
     def _note_outcomes(self) -> None:
         """Tell the asker whether its new replies were answers."""
         outcomes = self.outcomes
@@ -574,10 +625,13 @@ class _Run:
             failure: str | None = self.prompt_counts.fault_by_now(outcome.name)
             if failure is None and outcome.prediction.reason is not None:
                 failure = str(outcome.prediction.reason)
+            finding = None
+            if failure == Reason.MEDIA_NOT_SEEN:
+                finding = self.prompt_counts.unseen_in_words(outcome.name)
             for result in outcome.results:
                 last = result.replies[-1]
                 if last.at >= self.asker.tally.since:
-                    self.asker.note_outcome(failure, last.reply.raw)
+                    self.asker.note_outcome(failure, last.reply.raw, finding)
 
     def _note_kept_answer(self, row: Row, result: AskResult[str]) -> None:
         """Note an answer that can be read, to be asked for once more."""
@@ -639,6 +693,8 @@ class _Run:
         outdated = await self.asker.cache.run_off_loop(
             passed_over, self.asker, earlier, row["id"], question, vote
         )
+        if row["id"] in self.asked_again:
+            outdated = partial(_has_unseen_pictures, question)
         cursor = await self.kept_answers.cursor(question, vote, outdated)
         return await self.picture_check.finish(cursor)
 
@@ -725,6 +781,11 @@ def _is_no_answer(messages: Sequence[Message], stored: StoredReply) -> bool:
     if text_of(reply) is None or ending_of(reply.finish).group != "ended":
         return True
     return not has_seen_pictures(reply, messages)
+
+
+def _has_unseen_pictures(messages: Sequence[Message], stored: StoredReply) -> bool:
+    """Return True for a reply whose pictures were not seen."""
+    return not has_seen_pictures(stored.reply, messages)
 
 
 def _has_count_of(sample: Sample, stored: StoredReply) -> bool:

@@ -93,7 +93,7 @@ class Reason(StrEnum):
         "media_not_seen",
         "model",
         False,
-        False,
+        True,
         "the server counted fewer tokens than pictures, so the model did not see them all",
         _NOT_SEEN_ADVICE,
     )

@@ -7,6 +7,7 @@ import pytest
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.llm.ask_options import AskOptions, NamedModelOptions
 from reelbench.llm.asker import Asker
+from reelbench.llm.hopeless import ReplyOutcomes
 from reelbench.llm.reading import UnreadableError
 from tests.servers.judge import Answer, JudgeServer
 
@@ -106,3 +107,11 @@ def test_a_model_that_isn_t_there_is_told_with_those_that_are():
         assert len(server.calls) <= 4
     assert "does not exist.; it has m-4b, model-0, " in line
     assert " and 2 more; asking stopped" in line
+
+
+def test_the_finding_that_shows_the_failure_is_named():
+    outcomes = ReplyOutcomes()
+    outcomes.note_failure("media_not_seen", "A", "the server counted 10 tokens for 32 pictures")
+    line = outcomes.line("the model", {})
+    assert "the server counted 10 tokens for 32 pictures; the model doesn't see" in line
+    assert "`reelbench doctor --model MODEL --base-url URL`" in line
