@@ -83,7 +83,8 @@ def test_it_asks_a_server(bench, tmp_path):
 @pytest.mark.lmms
 def test_it_runs_lmms_eval_with_ours_and_bare(bench, tmp_path):
     tasks = ("--tasks", "rextime_mini", *MODEL, "--log_samples", "--output_path")
-    worked(*bench(("run", "--frames", "none", "--", *tasks, tmp_path / "run")))
+    words = ("run", "--frames", "none", "--", *tasks, tmp_path / "run")
+    worked(bench(how=("-m", "reelbench", *words)))
     assert list((tmp_path / "run").rglob("result.json"))
     bare = worked(bench(how=("-m", "lmms_eval", *tasks, tmp_path / "bare")))
     assert "accuracy_at_iou_0.5" in bare.stdout
