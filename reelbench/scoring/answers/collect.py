@@ -71,8 +71,13 @@ class Answer:
         if "=" not in prose:
             return prose
 
+        starts = {words.start for words in self.options.occurrences(prose)}
+
         def symbol(match: re.Match[str]) -> str:
-            is_option = self.options.begins_with_own_words(match[1].upper(), prose, match.end())
+            letter = match[1].upper()
+            is_option = match.start() in starts
+            if not is_option:
+                is_option = self.options.begins_with_own_words(letter, prose, match.end())
             return match[0] if is_option else match[2]
 
         return patterns.SYMBOL.sub(symbol, prose)
@@ -610,6 +615,8 @@ def own_word_candidates(answer: Answer) -> Candidates:
     is_in_doubt = bool(doubtful_letters - letters) and not is_named_by_is
     if is_in_doubt or len(letters) > 1:
         return []
+    if not letters:
+        return _of_first_sentence_of_option(answer)
     return [Candidate(at, letter) for at, letter in letters_by_place.items() if len(letter) == 1]
 
 
@@ -631,6 +638,15 @@ def _of_first_sentence(prose: str, options: OptionWords) -> str | None:
         return at_first[0]
     is_named_first = bool(texts.words_alone(first[1]))
     return at_last[0] if len(at_last) == 1 and not is_named_first else None
+
+
+def _of_first_sentence_of_option(answer: Answer) -> Candidates:
+    """Return the long option whose first sentence a text is, or stands behind a head."""
+    tokens = answer.sentences.tokens
+    head = patterns.HEAD_BEFORE_WORDS.match(answer.sentences.kinds)
+    start = tokens.ends[head.end() - 1] if head else 0
+    letters = answer.options.begun_by(answer.prose[start:])
+    return [Candidate(start, letters[0])] if len(letters) == 1 else []
 
 
 def count_candidates(answer: Answer) -> Candidates:

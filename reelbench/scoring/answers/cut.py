@@ -68,6 +68,11 @@ def _without_users_turn(text: str) -> str:
     return text[turn.end() :] if turn else text
 
 
+def _without_choices(text: str) -> str:
+    """Take away the letters to choose from before the one that is chosen."""
+    return patterns.CHOICES.sub("", text) if "/" in text or "／" in text else text
+
+
 def _without_next_turn(text: str) -> str:
     """Take away what follows the end of the model's own turn.
 
@@ -118,6 +123,7 @@ def _without_explanation(text: str) -> str:
 CUTS: tuple[Cut, ...] = (
     Cut("an example", 'in the format "Answer: A"', _without_examples),
     Cut("the prompt said again", "<human>: Why does he run? <bot>:", _without_users_turn),
+    Cut("letters to choose from", "A / B / C / D) B", _without_choices),
     Cut("a made-up turn", "B<eoa> …, B\\nQuestion: …", _without_next_turn),
     Cut("a made-up question", "Answer: B\\nWho runs?\\nAnswer: C", _without_next_question),
     Cut("an explanation", "B Explanation: …", _without_explanation),

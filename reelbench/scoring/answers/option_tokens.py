@@ -97,9 +97,10 @@ def _mark_letters(tokens: Tokens, options: OptionWords) -> None:
 
 
 def _is_symbol(tokens: Tokens, at: int) -> bool:
-    """Return True of the C in C6H6, and of that in the ratio H/C."""
-    following = tokens.kinds_between(at + 1, at + 2)
-    if following == "#" and tokens.starts[at + 1] == tokens.ends[at] and tokens.words[at].isascii():
+    """Return True of the C in C6H6, C^4, and the ratio H/C."""
+    behind = tokens.ends[at]
+    following = tokens.text[behind : behind + 1]
+    if (following.isdigit() or following == "^") and tokens.words[at].isascii():
         return True
     if at == 0 or tokens.words[at - 1] != "/":
         return False

@@ -17,6 +17,7 @@ _NOUNS = frozenset(NOUNS)
 _YES = frozenset(phrases("yes"))
 _NO = frozenset(phrases("no"))
 _SIGNS_OF_FORMULAS = frozenset("+=<>")
+_SHORTEST_SENTENCE = 5  # words of an option's that say which one it is
 _LONGEST_JOINT = 8  # signs between two words of an option
 _WORDS_OF_NUMBERS = {word: float(number) for number, word in enumerate(WORDS["numbers"])}
 
@@ -110,6 +111,15 @@ class _Option:
         # Of a number the sign counts too.
         return is_said and (not self.plain[-1].isdigit() or any(self.places_in(text)))
 
+    def is_begun_by(self, text: str) -> bool:
+        """Return True where a text is the option's first sentence, or several."""
+        words = _text_words(text).words
+        count = len(words)
+        for way in self.ways:
+            if _SHORTEST_SENTENCE <= count < len(way.words) and way.words[:count] == words:
+                return patterns.ENDS_SENTENCE.search(way.joints[count - 1]) is not None
+        return False
+
     def _place_at(self, text_words: _TextWords, at: int, way: _TextWords) -> Place | None:
         """Return the place of words that begin with a text's word, or None."""
         last = at + len(way.words) - 1
@@ -129,8 +139,7 @@ class _Option:
         # Two numbers of two lines of a derivation are no option.
         first, second = text_words.words[at : at + 2]
         is_derivation = "\n" in said_joint and first.isdigit() and second.isdigit()
-        signs = _SIGNS_OF_FORMULAS.intersection(joint)
-        is_same = signs == _SIGNS_OF_FORMULAS.intersection(said_joint)
+        is_same = _signs_of_formula(joint) == _signs_of_formula(said_joint)
         return is_same and not is_derivation and len(said_joint) <= _LONGEST_JOINT
 
     def _whole_place(self, text: str, place: Place) -> Place | None:
@@ -234,6 +243,10 @@ class OptionWords:
         """Return the letters of the options whose own words a text is, no more."""
         return [option.letter for option in self._options if option.is_said_by(text)]
 
+    def begun_by(self, text: str) -> list[str]:
+        """Return the letters of the long options whose first sentence a text is."""
+        return [option.letter for option in self._options if option.is_begun_by(text)]
+
     def answers_alone(self, text: str) -> bool:
         """Return True of an option's words such as yes, no or never."""
         return any(option.is_grammar and option.is_said_by(text) for option in self._options)
@@ -257,7 +270,7 @@ def _options_of(plain_options: tuple[str, ...]) -> list[_Option]:
     """Return the options of some texts, made once for all questions that have the same."""
     options: list[_Option] = []
     synonyms_of_all = _words_in_other_languages(plain_options)
-    words_of_all = [_TextWords(plain).words for plain in plain_options]
+    words_of_all = [_option_words(plain).words for plain in plain_options]
     for letter, plain, words in zip(LETTERS, plain_options, words_of_all, strict=False):
         synonyms = synonyms_of_all.get(plain, frozenset[str]())
         is_letter = len(plain) == 1 and plain.isalpha() and plain.isascii()
@@ -268,9 +281,20 @@ def _options_of(plain_options: tuple[str, ...]) -> list[_Option]:
         texts_of_option = synonyms or [plain]
         if _is_order(plain):
             texts_of_option = [plain, "".join(words)]
-        ways = [_TextWords(text) for text in texts_of_option if words]
+        ways = [_option_words(text) for text in texts_of_option if words]
         options.append(_Option(letter, plain, ways, is_grammar, is_number, is_picture))
     return options
+
+
+def _option_words(text: str) -> _TextWords:
+    """Return an option's words as they are in answers."""
+    return _TextWords(texts.without_markup(text))
+
+
+def _signs_of_formula(joint: str) -> frozenset[str]:
+    """Return the signs of a formula between two words; a hyphen alone is none."""
+    signs = _SIGNS_OF_FORMULAS.intersection(joint)
+    return signs | {"-"} if signs and "-" in joint else signs
 
 
 def is_noun(word: str) -> bool:

@@ -160,6 +160,14 @@ def test_a_denial_is_of_what_it_stands_by(text, letter):
         ("Respuesta: B\n\nPregunta: ¿Quién se va?\nRespuesta: C", "B"),
         ("Answer: B\n\nWho leaves?\nAnswer: C", "B"),
         ("Answer: A? Is it dark?\nAnswer: B", "B"),
+        ("H^+: 0.1\nC^4-: 0.2", None),
+        ("A / B / C / D) B", "B"),
+        ("A  / B / C / D) **B** \n", "B"),
+        ("Answer: (A/B/C/D) **B**", "B"),
+        ("(ক / খ / গ / ঘ) খ)", "B"),
+        ("أ / ب / ج / د: ب", "B"),
+        ("क/ख/ग/घ) a cat", "B"),
+        ("A/B/C/D", None),
         ("- H/C: 0.7-1.0", None),
         (" reply:D", "D"),
         ('submit("B")', "B"),
@@ -169,6 +177,32 @@ def test_a_denial_is_of_what_it_stands_by(text, letter):
 )
 def test_what_is_no_answer_is_cut(text, letter):
     assert read_option(text, PETS) == letter
+
+
+FORMULAS = (
+    r"a=\omega x^{2}",
+    r"a=-\omega^{2} x",
+    r"a = \gamma x",
+    r"\left ( \mu, 0 \right )",
+    r"a=\omega^{2} x",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        (r"The answer is: a=-\omega^{2} x", "B"),
+        (r"The answer is: a=\omega^{2} x", "E"),
+        (r"a=\omega x^2", "A"),
+        (r"So we get $a = \gamma x$.", "C"),
+        (r"The answer is: a=\omega^{3} x", None),
+        (r"The answer is \left(\mu, 0\right).", "D"),
+        (r"The answer is \left(\gamma, 0\right).", None),
+        (r"\[ a = 9 \]", None),
+    ],
+)
+def test_formulas_in_latex_are_options(text, letter):
+    assert read_option(text, FORMULAS) == letter
 
 
 EFFECTS = ("decrease", "nobody knows", "stay the same", "increase")
@@ -247,6 +281,28 @@ def test_an_option_of_several_sentences_that_the_question_lists_is_said_again(fo
     listed = f"What does it do? A: {options[0]} B: {options[1]}"
     said = form.format(options[place])
     assert read_option(said, options, question=listed) == "AB"[place]
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("Answer: It never barks at the door.", "A"),
+        ("它在门口从来不叫。", "C"),
+        # Too short, no whole sentence, and what two options say.
+        ("Answer: It sleeps.", None),
+        ("Answer: It never barks", None),
+        ("Answer: It purrs by the fire at night.", None),
+    ],
+)
+def test_the_first_sentence_of_a_long_option_is_that_option(text, letter):
+    options = (
+        "It never barks at the door. It sleeps in the yard.",
+        "It sleeps. Then it barks at the door of the house.",
+        "它在门口从来不叫。它在院子里睡觉。",
+        "It purrs by the fire at night. Then it eats.",
+        "It purrs by the fire at night. Then it sleeps.",
+    )
+    assert read_option(text, options) == letter
 
 
 @pytest.mark.parametrize(

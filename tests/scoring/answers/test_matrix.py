@@ -47,6 +47,7 @@ FORMS = {
     "a choice": ("choose", "{choose} B", "B"),
     "a conclusion": ("so", "{so} B.", "B"),
     "two options": ("or", "{answer}: A {or} B", None),
+    "two options behind words": ("or", "{answer} {is} C.\n\n{answer} {is} kites A {or} B.", None),
     "a hedge": ("maybe", "{maybe} B.", None),
     "a condition": ("if", "{if} B.", None),
     "a wrong one": ("wrong", "B {wrong}.", None),
