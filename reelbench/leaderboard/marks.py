@@ -64,7 +64,7 @@ def summary(verified: Verification, result: Result, rejudged: Rejudged | None = 
             f"{answers.VERSION}"
         )
     if verified.stated:
-        parts.append(f"recomputed, with the submitter's own {', '.join(verified.stated)}")
+        parts.append(f"recomputed from the submitter's {' and '.join(verified.stated)}")
     if rejudged is not None:
         parts.append(str(rejudged))
     return "; ".join(parts)
