@@ -365,7 +365,7 @@ def test_twelve_audits_over_all_codes_go_from_page_to_file(opened, save, tmp_pat
         page.get_by_role("button", name="Show the writer's answer").click()
         page.get_by_label(f"{code} –").check()
         for name, text in texts.items():
-            page.get_by_label(f"{name}, mended on").fill(text)
+            page.get_by_label(f"Corrected {name.lower()} on").fill(text)
         if code != "A":
             page.get_by_label("Why? on").fill("So it is.")
         for group in page.get_by_role("group", name="Is it required?").all():
