@@ -553,7 +553,8 @@ def _with_usage_in_errors(call: Callable[P, Scored]) -> Callable[P, Scored]:
         name = keywords.get("name", [*args, "NAME"][0])
         if names_no_function:
             problem = f": {args[0]!r} is not a function"
-            name = "NAME"  # which of two texts is the benchmark is not known here
+            if len(args) > 1:  # which of the texts is the benchmark is not known here
+                name = "NAME"
         raise TypeError(
             f"{call.__name__}({', '.join(parameters[:2])}, …){problem}; a served model: "
             f"reelbench.ask({model!r}, {name!r}, url={url!r}); a function: reelbench.evaluate(fn, "

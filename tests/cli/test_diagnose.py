@@ -371,9 +371,9 @@ class TestReport:
                 "isolation.jsonl",
                 "id",
                 "other",
-                "isolation.jsonl: round 1 is of 'other', which questions.jsonl lacks",
+                "isolation.jsonl: round 1 is on 'other', which is not in questions.jsonl",
             ),
-            ("questions.jsonl", "id", "other", "isolation.jsonl: round 1 is of 'mini"),
+            ("questions.jsonl", "id", "other", "isolation.jsonl: round 1 is on 'mini"),
             ("rounds/1/asked.json", "tagger", 5, "asked.json, field tagger: Input should be"),
             (
                 "rounds/1/asked.json",

@@ -486,7 +486,7 @@ def test_what_is_filed_and_shown_names_no_folder_of_the_machine_that_ran_it(
         *(tmp_path / "site" / "data").rglob("*.js"),
     ):
         assert [
-            word for word in ("/home/ada", "checkpoints", "C:", "~/p") if word in path.read_text()
+            word for word in ("/home/ada", "checkpoints", "C:\\", "~/p") if word in path.read_text()
         ] == [], path
 
 

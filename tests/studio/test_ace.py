@@ -321,7 +321,7 @@ def test_the_controls_meteor_against_their_length(reelbench, candidates, tmp_pat
             "row 1: the candidates of 'a' are not a list of texts",
         ),
         ([{"candidates": ["x"]}], (), "row 1: has no id"),
-        ([{"id": "a", "candidates": ["x"]}] * 2, (), "row 2: the id 'a' is there already"),
+        ([{"id": "a", "candidates": ["x"]}] * 2, (), "row 2: the id 'a' occurs twice"),
         ([{"id": "a", "candidates": ["x"]}], ("--k", "0"), "--k '0': not numbers of candidates"),
         (
             [{"id": "a", "candidates": ["x"]}],

@@ -157,7 +157,9 @@ def test_a_round_of_a_question_that_is_not_here_is_told_by_its_id(tmp_path):
     path = tmp_path / "isolation.jsonl"
     path.write_text(path.read_text().replace('"q3"', '"q9"'))
     for read in (judged_steps, report.figures):
-        with pytest.raises(InputError, match=r"round 1 is of 'q9', which questions.jsonl lacks"):
+        with pytest.raises(
+            InputError, match=r"round 1 is on 'q9', which is not in questions.jsonl"
+        ):
             read(folder)
     path.write_text(path.read_text().replace('"q9"', '"q3"'))
     graphs = tmp_path / "graphs.jsonl"

@@ -67,7 +67,7 @@ def test_several_files_of_a_judge_are_criteria_only_where_the_file_names_them(tm
     folder = own_judge(tmp_path / "own", "own_several", files)
     refused = run("check", folder, "--no-media")
     assert (refused.exit_code, refused.exception.exit_code) == (1, 2)
-    assert "has NOTES.txt, rating.txt, system.txt beside user.txt" in str(refused.exception)
+    assert "has NOTES.txt, rating.txt, system.txt besides user.txt" in str(refused.exception)
     assert "name the criteria, such as criteria: [rating]" in str(refused.exception)
     file = folder / "benchmark.yaml"
     file.write_text(file.read_text().replace("[1, 4]", "[1, 4], criteria: [rating]"))

@@ -141,8 +141,8 @@ def test_a_length_of_another_unit_or_of_nothing_is_refused(keys, cells, said, tm
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        (["clip_unit: frames", "fps: 25"], "clip_unit: there is no columns.clip"),
-        (["duration_unit: minutes"], "duration_unit: there is no columns.duration"),
+        (["clip_unit: frames", "fps: 25"], "clip_unit: columns.clip is missing"),
+        (["duration_unit: minutes"], "duration_unit: columns.duration is missing"),
         (["duration_unit: percent"], "expected seconds, milliseconds, minutes, frames"),
     ],
 )

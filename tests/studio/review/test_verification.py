@@ -178,7 +178,7 @@ def test_decisions_drop_edit_and_keep_and_the_funnel_counts_it(decide, made, ree
     ("marks", "says"),
     [
         ({"decision": "burn"}, "decision: expected keep, drop, edit"),
-        ({"decision": "edit"}, "is to be edited"),
+        ({"decision": "edit"}, "is marked to be edited"),
     ],
 )
 def test_a_decision_that_is_none_is_named(decide, made, marks, says):
