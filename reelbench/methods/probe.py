@@ -19,6 +19,7 @@ from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import AskResult, Outdated, has_seen_pictures, reply_failure_kind
 from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.retry_rules import NotServedError, TransientError
+from reelbench.llm.store import StoredReply
 
 if TYPE_CHECKING:
     from reelbench.llm.messages import Message
@@ -30,8 +31,8 @@ _SETTINGS = {"max_tokens": 256, "temperature": 0}
 _ONE_PICTURE = ("red",)
 _IN_ORDER = ("blue", "green", "red")
 _QUESTION = "Which colour fills each picture? Name the colours in their order, and nothing else."
-_SHOWN = 60  # characters of an answer
-_MOST_OF_WORDS = 512
+_MAX_SHOWN = 60  # characters of an answer
+_MAX_TEXT_TOKENS = 512
 """Tokens of the question's words and a long template. A higher count has pictures in it."""
 
 
@@ -51,47 +52,50 @@ class _Answer(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class ProbeAnswers:
     """The answers of a served model to the two questions.
 
     Attributes:
-        to_one: Its answer to one picture.
-        to_several: Its answer to three.
+        one_picture: Its answer to the question with one picture.
+        three_pictures: Its answer to the question with three.
     """
 
-    to_one: _Answer
-    to_several: _Answer
+    one_picture: _Answer
+    three_pictures: _Answer
 
     @property
-    def is_right(self) -> bool:
+    def are_right(self) -> bool:
         """True where the colours are the pictures', in whatever order."""
-        has_seen_one = self.to_one.colours == list(_ONE_PICTURE)
-        return has_seen_one and set(self.to_several.colours) == set(_IN_ORDER)
+        first_is_right = self.one_picture.colours == list(_ONE_PICTURE)
+        return first_is_right and set(self.three_pictures.colours) == set(_IN_ORDER)
 
     @property
-    def is_in_order(self) -> bool:
-        """True where three pictures were seen as they were sent."""
-        return self.to_several.colours == list(_IN_ORDER)
+    def are_in_order(self) -> bool:
+        """True where three colours were named in the order in which they were sent."""
+        return self.three_pictures.colours == list(_IN_ORDER)
 
     @property
     def tokens_a_picture(self) -> float | None:
         """The tokens that a further picture costs. None where the server counts none."""
-        if not self.to_one.tokens or not self.to_several.tokens:
+        if not self.one_picture.tokens or not self.three_pictures.tokens:
             return None
-        growth = self.to_several.tokens - self.to_one.tokens
-        return growth / (len(_IN_ORDER) - len(_ONE_PICTURE))
+        further_tokens = self.three_pictures.tokens - self.one_picture.tokens
+        further_pictures = len(_IN_ORDER) - len(_ONE_PICTURE)
+        return further_tokens / further_pictures
 
     @property
-    def is_blind(self) -> bool:
-        """True where nothing of the pictures can be noticed: no token, no colour."""
-        if self.tokens_a_picture is None or self.to_several.tokens > _MOST_OF_WORDS:
+    def show_no_pictures(self) -> bool:
+        """True where nothing hints that pictures arrived: neither tokens nor colours."""
+        if self.tokens_a_picture is None or self.three_pictures.tokens > _MAX_TEXT_TOKENS:
             return False
-        return self.tokens_a_picture < 1 and not self.is_right
+        return self.tokens_a_picture < 1 and not self.are_right
 
     @property
-    def answers_shown(self) -> str:
+    def answers_text(self) -> str:
         """The beginnings of both answers, for the user."""
-        return f"{self.to_one.text[:_SHOWN]!r}, {self.to_several.text[:_SHOWN]!r}"
+        first = self.one_picture.text[:_MAX_SHOWN]
+        second = self.three_pictures.text[:_MAX_SHOWN]
+        return f"{first!r}, {second!r}"
 
 
 class PictureCheck:
@@ -111,7 +115,7 @@ class PictureCheck:
         self._is_wanted = is_wanted
         self._is_over = not is_wanted
         self._first_question = asyncio.Lock()
-        self.sight: Sight | None = None
+        self.answers: ProbeAnswers | None = None
         self.calls = 0
 
     async def finish(self, cursor: RetryCursor[str]) -> AskResult[str]:
@@ -130,53 +134,53 @@ class PictureCheck:
         return await self._asker.finish(cursor)
 
     async def recall(self) -> None:
-        """Recall what was answered in an earlier run, where nothing was sent in this one."""
+        """Take the answers of an earlier run from the cache, if this run sent nothing."""
         if self._is_wanted and not self._is_over:
-            async with _asker_of_probe(self._asker) as probing:
-                self.sight = await _ask_for_sight(
-                    probing, _is_of_another(self._asker), may_ask=False
+            async with _probe_asker(self._asker) as probe_asker:
+                self.answers = await _ask_both_questions(
+                    probe_asker, _from_other_source(self._asker), may_send=False
                 )
 
     async def _ask_probe_questions(self, cursor: RetryCursor[str], result: AskResult[str]) -> None:
-        """Ask the two questions, where the first question's reply leaves it open what arrives."""
+        """Ask the two questions, unless the first question's reply shows that pictures fail."""
         if result.value is None:
             return
         reply = result.replies[-1].reply
         if not has_seen_pictures(reply, cursor.request.messages):
             return
-        self.sight = await self._kept_or_new_sight()
-        if self.sight is not None:
-            self._tell_doubts(self.sight, reply.prompt_tokens)
+        self.answers = await self._cached_or_new_answers()
+        if self.answers is not None:
+            self._report_doubts(self.answers, reply.prompt_tokens)
 
-    def _tell_doubts(self, sight: Sight, question_tokens: int) -> None:
-        """Tell the user what is doubtful. Asking ends where pictures do not arrive.
+    def _report_doubts(self, answers: ProbeAnswers, question_tokens: int) -> None:
+        """Note what is doubtful. Asking ends where pictures do not arrive.
 
         Args:
-            sight: The answers to the two questions.
-            question_tokens: The prompt tokens of the first question, which is longer.
+            answers: The answers to the two questions.
+            question_tokens: The prompt tokens of the run's first question, which is longer.
         """
-        who = f"{self._asker.options.model} at {self._asker.options.host}"
+        model_at_host = f"{self._asker.options.model} at {self._asker.options.host}"
         # A server that counts the same for any prompt says nothing by it.
-        is_counted = question_tokens > sight.to_several.tokens
-        if sight.is_blind and is_counted:
-            self._end_blind(who, sight)
-        elif not sight.is_right:
+        counts_tokens = question_tokens > answers.three_pictures.tokens
+        if answers.show_no_pictures and counts_tokens:
+            self._end_without_pictures(model_at_host, answers)
+        elif not answers.are_right:
             self._asker.note(
-                f"{who} names the colours of small test pictures wrongly ({sight.answers_shown}): "
-                "it may not see the frames well"
+                f"{model_at_host} names the colours of small test pictures wrongly "
+                f"({answers.answers_text}): it may not see the frames well"
             )
-        elif not sight.is_in_order:
+        elif not answers.are_in_order:
             self._asker.note(
-                f"{who} names three small test pictures in the wrong order "
-                f"({sight.answers_shown}): the order of frames may be lost"
+                f"{model_at_host} names three small test pictures in the wrong order "
+                f"({answers.answers_text}): the order of frames may be lost"
             )
 
-    def _end_blind(self, who: str, sight: Sight) -> None:
+    def _end_without_pictures(self, model_at_host: str, answers: ProbeAnswers) -> None:
         """End asking a model at which pictures do not arrive, unless the user wants it."""
         line = (
-            f"pictures don't seem to reach {who}: three small ones cost no more tokens than "
-            f"one ({sight.to_one.tokens}), and it names their colours wrongly "
-            f"({sight.answers_shown})"
+            f"pictures don't seem to reach {model_at_host}: three small ones cost no more tokens "
+            f"than one ({answers.one_picture.tokens}), and it names their colours wrongly "
+            f"({answers.answers_text})"
         )
         if self._asker.options.keep_going:
             self._asker.note(line)
@@ -186,31 +190,32 @@ class PictureCheck:
             "(llama.cpp: --mmproj FILE), or ask anyway (--no-probe)"
         )
 
-    async def _kept_or_new_sight(self) -> Sight | None:
-        """Return the model's answers, as kept. Those that showed no pictures are asked anew."""
+    async def _cached_or_new_answers(self) -> ProbeAnswers | None:
+        """Return the model's answers, from the cache unless those show no pictures."""
         asker = self._asker
-        async with _asker_of_probe(asker) as probing:
-            sight = await _ask_for_sight(probing, _is_of_another(asker))
-            if sight is not None and sight.is_blind and not probing.tally.calls:
-                sight = await _ask_for_sight(probing, lambda _: True)
-        if sight is None and probing.cause_of_giving_up is not None:
+        async with _probe_asker(asker) as probe_asker:
+            answers = await _ask_both_questions(probe_asker, _from_other_source(asker))
+            is_from_cache = not probe_asker.tally.calls
+            if answers is not None and answers.show_no_pictures and is_from_cache:
+                answers = await _ask_both_questions(probe_asker, _always_outdated)
+        if answers is None and probe_asker.cause_of_giving_up is not None:
             asker.note(
                 f"whether pictures arrive at {asker.options.model} is not known: two test "
-                f"questions got no answer ({probing.cause_of_giving_up.line}); "
+                f"questions got no answer ({probe_asker.cause_of_giving_up.line}); "
                 "--no-probe skips them"
             )
-        self.calls = probing.tally.calls
-        if probing.tally.spent_usd is not None:
-            asker.tally.spent_usd = (asker.tally.spent_usd or 0.0) + probing.tally.spent_usd
-        return sight
+        self.calls = probe_asker.tally.calls
+        if probe_asker.tally.spent_usd is not None:
+            asker.tally.spent_usd = (asker.tally.spent_usd or 0.0) + probe_asker.tally.spent_usd
+        return answers
 
 
-def _asker_of_probe(asker: Asker) -> Asker:
+def _probe_asker(asker: Asker) -> Asker:
     """Return an asker of the same model for the two questions, within the same budget.
 
     Each is tried once, and its failure ends nothing else.
     """
-    probing = Asker(
+    probe_asker = Asker(
         replace(asker.options, tries=1, patience=0),
         _SETTINGS,
         on_note=asker.note,
@@ -218,13 +223,18 @@ def _asker_of_probe(asker: Asker) -> Asker:
         accepts_cut_off=True,
         ends_run=False,
     )
-    probing.giver = asker.giver
-    return probing
+    probe_asker.giver = asker.giver
+    return probe_asker
 
 
-def _is_of_another(asker: Asker) -> Outdated:
-    """Return the rule that passes over the replies of another giver than the asker's."""
+def _from_other_source(asker: Asker) -> Outdated:
+    """Return the rule by which cached replies of another model or server are outdated."""
     return lambda stored: stored.giver != asker.giver
+
+
+def _always_outdated(_: StoredReply) -> bool:
+    """Return True: the rule by which every cached reply is outdated."""
+    return True
 
 
 def probe(options: AskOptions) -> dict[str, object]:
@@ -244,43 +254,44 @@ async def _probe_facts(options: AskOptions) -> dict[str, object]:
         except (TransientError, NotServedError) as error:
             facts["list of models"] = str(error)
         facts |= asker.statement.record_fields() or {}
-        sight = await _ask_for_sight(asker, lambda _: True)
-    troubles = [note for note in asker.notes if " is asked at " not in note]
-    if sight is None:
-        facts["pictures"] = "no answer"
-        if troubles:
-            facts["pictures"] = troubles[-1]
+        answers = await _ask_both_questions(asker, _always_outdated)
+    if answers is None:
+        problems = [note for note in asker.notes if " is asked at " not in note]
+        facts["pictures"] = problems[-1] if problems else "no answer"
         return facts
-    facts |= _facts_of_sight(sight)
+    facts |= _facts_of_answers(answers)
     for name, sent_name in asker.sent_instead.items():
         facts[name] = f"refused, sent as {sent_name or 'nothing'}"
     return facts
 
 
-async def _ask_for_sight(asker: Asker, outdated: Outdated, *, may_ask: bool = True) -> Sight | None:
+async def _ask_both_questions(
+    asker: Asker, outdated: Outdated, *, may_send: bool = True
+) -> ProbeAnswers | None:
     """Return the answers to both questions, or None where one has none."""
-    answers: list[_Answer] = []
-    for colours in (_ONE_PICTURE, _IN_ORDER):
-        answer = await _ask_about_colours(asker, colours, outdated, may_ask=may_ask)
-        if answer is None:
-            return None
-        answers.append(answer)
-    return Sight(*answers)
+    one_picture = await _ask_about_colours(asker, _ONE_PICTURE, outdated, may_send=may_send)
+    if one_picture is None:
+        return None
+    three_pictures = await _ask_about_colours(asker, _IN_ORDER, outdated, may_send=may_send)
+    if three_pictures is None:
+        return None
+    return ProbeAnswers(one_picture, three_pictures)
 
 
 async def _ask_about_colours(
-    asker: Asker, colours: Sequence[str], outdated: Outdated, *, may_ask: bool
+    asker: Asker, colours: Sequence[str], outdated: Outdated, *, may_send: bool
 ) -> _Answer | None:
     """Return the answer to a question with pictures of these colours.
 
-    It is asked for once, where it is not kept. One that did not come to its end is none.
+    It is asked for once, unless it is in the cache. An answer that was cut short is none.
     """
     pictures = [Attachment("image_url", "image/png", _one_colour_png(colour)) for colour in colours]
     messages: list[Message] = [{"role": "user", "content": [*pictures, _QUESTION]}]
     cursor = await asker.cache.run_off_loop(
         RetryCursor[str], asker, messages, str, outdated=outdated, attempts=1
     )
-    if cursor.key is not None and not may_ask:
+    is_cached = cursor.key is None
+    if not is_cached and not may_send:
         return None
     result = await asker.finish(cursor)
     if result.value is None:
@@ -291,17 +302,17 @@ async def _ask_about_colours(
     return _Answer(result.value, reply.prompt_tokens)
 
 
-def _facts_of_sight(sight: Sight) -> dict[str, object]:
+def _facts_of_answers(answers: ProbeAnswers) -> dict[str, object]:
     """Return the facts that the answers to the two questions show."""
     facts: dict[str, object] = {"pictures": "not seen"}
-    if sight.is_right:
+    if answers.are_right:
         facts["pictures"] = "seen, in another order"
-        if sight.is_in_order:
+        if answers.are_in_order:
             facts["pictures"] = "seen, in their order"
-    facts["answers"] = sight.answers_shown
+    facts["answers"] = answers.answers_text
     facts["tokens"] = "not counted"
-    if sight.tokens_a_picture is not None:
-        facts["tokens"] = f"{sight.tokens_a_picture:g} for a picture of {_SIDE} x {_SIDE}"
+    if answers.tokens_a_picture is not None:
+        facts["tokens"] = f"{answers.tokens_a_picture:g} for a picture of {_SIDE} x {_SIDE}"
     return facts
 
 

@@ -81,14 +81,14 @@ def page_head(
     """Return the first row of a page's head: name, links, dark switch.
 
     Args:
-        links: The address and the words of each link.
+        links: The address and the text of each link.
         label: The links' heading, for people who can't see them.
         tools: HTML that stands behind the links.
         home: Attributes of an `<a>`, which make our name a link.
     """
     anchors: list[str] = []
-    for address, words in links:
-        anchors.append(f'<a href="{escape(address)}">{escape(words)}</a>')
+    for address, text in links:
+        anchors.append(f'<a href="{escape(address)}">{escape(text)}</a>')
     navigation = ""
     if anchors:
         navigation = f'<nav aria-label="{escape(label)}">{"".join(anchors)}</nav>'
@@ -124,7 +124,7 @@ def shell_page(
     allowed_scripts = f"'{script_hash(code)}'"
     if loads_scripts:
         allowed_scripts += " 'self' file:"
-    parts = {
+    text_by_placeholder = {
         "KIND": kind,
         "'SCRIPT-HASH'": allowed_scripts,
         "TITLE": escape(title),
@@ -135,11 +135,11 @@ def shell_page(
         "/*DATA*/": data,
         "/*SCRIPT*/": code,
     }
-    # From the front to the back of the template, so that nothing in a text is taken for a mark.
+    # Filled in the order of the template, so that no text is searched for placeholders.
     page = ""
     rest = page_asset("shell_page.html")
-    for mark, text in parts.items():
-        before, _, rest = rest.partition(mark)
+    for placeholder, text in text_by_placeholder.items():
+        before, _, rest = rest.partition(placeholder)
         page += before + text
     return page + rest
 

@@ -46,22 +46,22 @@ def element(name: str, tip: str = "", **attributes: str | float | None) -> str:
         attributes: Its attributes, `_` for `-` in their names. A float is written with one digit
             after the point, an integer as it is. None leaves the attribute out.
     """
-    words = [name]
+    parts = [name]
     for attribute, value in attributes.items():
         if value is None:
             continue
-        shown_value = f"{value:.1f}" if isinstance(value, float) else value
-        words.append(f"{attribute.replace('_', '-')}='{shown_value}'")
-    start = "<" + " ".join(words)
+        value_text = f"{value:.1f}" if isinstance(value, float) else value
+        parts.append(f"{attribute.replace('_', '-')}='{value_text}'")
+    tag = "<" + " ".join(parts)
     if not tip:
-        return start + "/>"
-    return f"{start}><title>{escape(tip)}</title></{name}>"
+        return tag + "/>"
+    return f"{tag}><title>{escape(tip)}</title></{name}>"
 
 
 def text(
     x: float,
     y: float,
-    words: str,
+    content: str,
     anchor: str = "start",
     *,
     size: int = 12,
@@ -69,9 +69,9 @@ def text(
     weight: str = "normal",
 ) -> str:
     """Return one text."""
-    place = f"x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}'"
-    look = f"font-size='{size}' font-weight='{weight}' fill='{fill}'"
-    return f"<text {place} {look}>{escape(words)}</text>"
+    position = f"x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}'"
+    style = f"font-size='{size}' font-weight='{weight}' fill='{fill}'"
+    return f"<text {position} {style}>{escape(content)}</text>"
 
 
 def numeral(value: float | None, digits: int | None = None) -> str:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reelbench.stats.intervals import Array, Places
+from reelbench.stats.intervals import Array, Indices
 from reelbench.stats.power import ALPHA
 
 
@@ -13,14 +13,14 @@ class _OrderedTests(NamedTuple):
     """The tests that have a p value, the smallest first.
 
     Attributes:
-        places: Their places among all tests.
-        p: Their p values.
-        to_go: The number of tests from each of them on.
+        indices: The index of each among all tests.
+        p: Its p value.
+        remaining: The number of tests from it on.
     """
 
-    places: Places
+    indices: Indices
     p: Array
-    to_go: Array
+    remaining: Array
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -28,12 +28,11 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
     A None (not tested) stays None and does not count as a test.
     """
-    adjusted = adjusted_by_holm(np.array(p_values, dtype=np.float64))
-    is_untested = np.isnan(adjusted)
-    numbers: list[float | None] = adjusted.tolist()
-    for place in np.flatnonzero(is_untested):
-        numbers[place] = None
-    return numbers
+    adjusted = adjusted_by_holm(np.array(p_values, dtype=np.float64))  # None becomes NaN
+    adjusted_or_none: list[float | None] = adjusted.tolist()
+    for index in np.flatnonzero(np.isnan(adjusted)):
+        adjusted_or_none[index] = None
+    return adjusted_or_none
 
 
 def adjusted_by_holm(p_values: Array) -> Array:
@@ -43,9 +42,9 @@ def adjusted_by_holm(p_values: Array) -> Array:
     not count as a test.
     """
     tests = _ordered_tests(p_values)
+    multiplied = np.minimum(1.0, tests.p * tests.remaining)
     adjusted = np.full(len(p_values), np.nan)
-    steps = np.minimum(1.0, tests.p * tests.to_go)
-    adjusted[tests.places] = np.maximum.accumulate(steps)
+    adjusted[tests.indices] = np.maximum.accumulate(multiplied)
     return adjusted
 
 
@@ -57,26 +56,25 @@ def levels_of_holm(p_values: Array, *, alpha: float = ALPHA) -> Array:
     `alpha`, and an interval at that level excludes 0 exactly there. A NaN (not tested) stays NaN.
     """
     tests = _ordered_tests(p_values)
-    levels = np.full(len(p_values), np.nan)
-    steps = alpha / tests.to_go
-    not_rejected = np.flatnonzero(tests.p > steps)
+    ordered_levels = alpha / tests.remaining
+    not_rejected = np.flatnonzero(tests.p > ordered_levels)
     if len(not_rejected):
         first = not_rejected[0]
-        steps[first:] = steps[first]
-    levels[tests.places] = steps
+        ordered_levels[first:] = ordered_levels[first]
+    levels = np.full(len(p_values), np.nan)
+    levels[tests.indices] = ordered_levels
     return levels
 
 
 def _ordered_tests(p_values: Array) -> _OrderedTests:
     """Return the tests that have a p value, the smallest first."""
-    has_p = ~np.isnan(p_values)
-    count = int(np.count_nonzero(has_p))
-    all_places = np.argsort(p_values, kind="stable")
-    places = all_places[:count]  # NaNs stand last
+    count = int(np.count_nonzero(~np.isnan(p_values)))
+    order = np.argsort(p_values, kind="stable")  # NaNs come last
+    indices = order[:count]
     return _OrderedTests(
-        places=places,
-        p=p_values[places],
-        to_go=np.arange(count, 0, -1, dtype=np.float64),
+        indices=indices,
+        p=p_values[indices],
+        remaining=np.arange(count, 0, -1, dtype=np.float64),
     )
 
 
@@ -84,14 +82,14 @@ class Pairs(NamedTuple):
     """The differences of pairs of models.
 
     Attributes:
-        first: The place of each pair's first model.
-        second: The place of its second model.
+        first: The index of each pair's first model.
+        second: The index of its second model.
         difference: The first less the second. Higher is better.
         p: Of no difference. NaN where the two can't be told apart.
     """
 
-    first: Places
-    second: Places
+    first: Indices
+    second: Indices
     difference: Array
     p: Array
 
