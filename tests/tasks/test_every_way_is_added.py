@@ -19,7 +19,6 @@ from tests.tasks.test_score_offline import MINI_FILES, default_task, logged_run,
 SPECS = registry.specs()
 JUDGED = {name: spec for name, spec in SPECS.items() if spec.judge}
 each_benchmark = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
-each_judged = pytest.mark.parametrize("spec", JUDGED.values(), ids=JUDGED)
 PLAIN = Options(overlap=False)
 
 
@@ -65,10 +64,17 @@ WAYS = {
 }
 
 
-@each_benchmark
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("references", [True, False], ids=["references", "data"])
-def test_files(spec, way, references, added, tmp_path):
+FILES = [
+    *((name, "whole", True) for name in SPECS),
+    *((name, "one missing", False) for name in SPECS),
+    # One of lines by id, and one whose entries are found by video and question.
+    *((name, way, False) for name in ("rextime", "moviecore") for way in WAYS),
+]
+
+
+@pytest.mark.parametrize(("name", "way", "references"), dict.fromkeys(FILES))
+def test_files(name, way, references, added, tmp_path):
+    spec = SPECS[name]
     edit, partial = WAYS[way]
     path = edited(predictions(tmp_path / "predictions.json", spec), edit)
     own = spec.folder / "mini" / MINI_FILES[spec.id] if references else None
@@ -111,21 +117,19 @@ def test_files_that_hold_less(name, answer, added, tmp_path):
     assert added(tmp_path / "result").filed_row.partial is None
 
 
-@each_judged
 @pytest.mark.parametrize(
-    ("options", "spoilt"),
+    ("name", "options", "spoilt"),
     [
-        ({}, False),
-        ({"votes": 3}, False),
-        ({"votes": 3, "vote_rule": "mean"}, False),
-        ({"temperature": "none", "extra": {"reasoning_effort": "low"}}, False),
-        ({}, True),
-        ({"votes": 3}, True),
-        ({"budget_calls": 7}, True),
+        *((name, {}, spoilt) for name in JUDGED for spoilt in (False, True)),
+        ("curve", {"votes": 3}, False),
+        ("moviecore", {"votes": 3, "vote_rule": "mean"}, False),
+        ("curve", {"temperature": "none", "extra": {"reasoning_effort": "low"}}, False),
+        ("moviechat", {"votes": 3}, True),
+        ("curve", {"budget_calls": 7}, True),
     ],
-    ids=["one vote", "votes", "mean votes", "extra", "unread", "unread votes", "out of budget"],
 )
-def test_judged(spec, options, spoilt, added, tmp_path):
+def test_judged(name, options, spoilt, added, tmp_path):
+    spec = SPECS[name]
     path = predictions(tmp_path / "predictions.json", spec)
     first = next(iter(loading.load(spec.id, "mini")))["question"]
 
