@@ -6,7 +6,7 @@ What is decided while Python starts (PYTHONPATH, the locale, the time zone) can'
 child; such a call starts a process of its own.
 
 What each child would make anew, and alike, the server keeps for all of them: the command line of
-a command, the versions of installed packages, and the mini clips. No child waits for a disk.
+a command, the versions of installed packages, what answers are read by, and the mini clips. No child waits for a disk.
 """
 
 # pyright: reportArgumentType=false
@@ -222,6 +222,7 @@ def serve(address: str) -> None:
             f"tests/forks.py: {', '.join(early)} is imported; name what imports it in _LEFT_OUT"
         )
     import_module("reelbench.base.software").versions()  # the versions, which it keeps
+    _keep_how_answers_are_read()
     _keep_clips(Path(address).with_name("clips"))
     build = _keep_command_lines()
     with socket.socket(socket.AF_UNIX) as listener:
@@ -288,6 +289,14 @@ def _look_after(pid: int, connection: socket.socket) -> None:
     ended.set()
     with contextlib.suppress(BrokenPipeError):
         connection.sendall(os.waitstatus_to_exitcode(status).to_bytes(8, "big", signed=True))
+
+
+def _keep_how_answers_are_read() -> None:
+    """Make what is made of the vocabulary and the patterns when the first answer is read."""
+    from reelbench import read_option, read_span
+
+    read_option('{"answer": "A"}. It is (B), the soup.', ["Tea", "Soup"])
+    read_span("It is from 1 to 2 seconds.")
 
 
 def _keep_clips(folder: Path) -> None:
