@@ -173,6 +173,24 @@ def counted_groups(
     return [group for group in open_groups if group in run_groups] or open_groups
 
 
+def unstated_settings(models: Sequence[Overall]) -> dict[ModelKey, list[str]]:
+    """Return each model's benchmarks on which its run states no setting.
+
+    Empty where no run of the board states one: then none is told apart by it.
+    """
+    any_states_one = False
+    unstated: dict[ModelKey, list[str]] = {}
+    for model in models:
+        for group, entry in model.cells.items():
+            if entry.kind != "run":
+                continue
+            if entry.setting == UNSTATED:
+                unstated.setdefault(model.key, []).append(group.benchmark)
+            else:
+                any_states_one = True
+    return unstated if any_states_one else {}
+
+
 def model_keys(entries: Sequence[BoardEntry], names: Mapping[str, str]) -> dict[str, ModelKey]:
     """Return a row's key -> its model.
 

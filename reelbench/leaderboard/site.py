@@ -434,8 +434,13 @@ def _plain_row(
 ) -> str:
     rank = "–" if model.rank is None else str(model.rank)
     name, _, setting = model.key
+    notes: list[str] = []
     if setting != "zero-shot":
-        name += f" ({setting})"
+        notes.append(setting)
+    if model.key in overall.unstated_settings(board.overall):
+        notes.append("setting not stated")
+    if notes:
+        name += f" ({', '.join(notes)})"
     cells = [f"<td>{rank}</td>", f'<th scope="row">{escape(name)}</th>']
     if has_win_rates:
         win_rate = "–" if model.win_rate is None else f"{100 * model.win_rate:.1f}"
@@ -495,6 +500,11 @@ def document(
         rows.append(_row(board, entry, plain_rows[entry.key], group_number))
     row_numbers = {entry.key: number for number, entry in enumerate(board.entries)}
     dates = [entry.date for entry in board.entries if entry.date]
+    unstated = overall.unstated_settings(board.overall)
+    overall_documents: list[dict[str, Any]] = []
+    for model in board.overall:
+        model_unstated = unstated.get(model.key, [])
+        overall_documents.append(_model(board, model, group_numbers, row_numbers, model_unstated))
     return {
         # Of the results, not of the clock: the same store gives the same bytes.
         "newest": max(dates, default=None),
@@ -510,7 +520,7 @@ def document(
         "benchmarks": [benchmark(spec) for spec in board.specs.values()],
         "groups": _groups(board),
         "rows": rows,
-        "overall": [_model(board, model, group_numbers, row_numbers) for model in board.overall],
+        "overall": overall_documents,
     }
 
 
@@ -550,6 +560,7 @@ def _model(
     model: Overall,
     group_numbers: Mapping[RankingGroup, int],
     row_numbers: Mapping[str, int],
+    unstated: Sequence[str],
 ) -> dict[str, Any]:
     name, revision, setting = model.key
     win_rate: float | None = None
@@ -573,6 +584,9 @@ def _model(
         "cells": cells,
         "rates": rates,
     }
+    if unstated:
+        titles = [_short_title(board.specs[benchmark]) for benchmark in unstated]
+        document["unstated"] = ", ".join(titles)
     if model.better_below:
         document["below"] = headline.better_below(board, model)
     return document

@@ -168,6 +168,24 @@ def test_a_model_above_one_that_beats_it_where_both_ran_is_marked():
     assert [(m["model"], m["rank"], m["better_on"]) for m in told] == [("b", 4, ["rextime"])]
 
 
+def test_a_setting_that_a_run_does_not_state_is_said_wherever_the_model_stands():
+    values = {"a": 30.0, "b": 20.0, "c": 10.0}
+    runs = [
+        entry(name, value, kind="run", setting="run" if name == "a" else "reasoning")
+        for name, value in values.items()
+    ]
+    made = board.ranked_board(discovery.specs(), runs)
+    on_page = {m["model"]: m.get("unstated") for m in site.document(made)["overall"]}
+    assert on_page == {"a": "ReXTime", "b": None, "c": None}
+    in_json = {m["model"]: m["setting_not_stated_on"] for m in tables.as_document(made)["overall"]}
+    assert in_json == {"a": ["rextime"], "b": [], "c": []}
+    # Where no run states one, none is told apart by it.
+    made = board.ranked_board(
+        discovery.specs(), [dataclasses.replace(run, setting="run") for run in runs]
+    )
+    assert not any("unstated" in m for m in site.document(made)["overall"])
+
+
 def test_under_three_complete_models_there_is_no_ranking():
     models = places(*everywhere({"a": 30.0, "b": 20.0}), entry("c", 10.0))
     assert [(model.rank, model.win_rate) for model in models.values()] == [(None, None)] * 3

@@ -142,7 +142,7 @@
             picture: () => ({
               title: `Overall${left.size ? `, ranked on ${over.map((group) => group.b.title).join(", ")}` : ""}`,
               words: left.size ? "" : data.headline.map((part, i) => (i % 2 ? R.brief(part) : part)).join(""),
-              of: (m) => ({ rank: m.rank, range: m.ranks && [...new Set(m.ranks)].join("–"), model: m.model, setting: [m.setting !== "zero-shot" && m.setting, m.below && "better one below"].filter(Boolean).join(", "), rate: m.rate == null ? "" : num(100 * m.rate, "percent") }),
+              of: (m) => ({ rank: m.rank, range: m.ranks && [...new Set(m.ranks)].join("–"), model: m.model, setting: [m.setting !== "zero-shot" && m.setting, m.unstated && "setting not stated", m.below && "better one below"].filter(Boolean).join(", "), rate: m.rate == null ? "" : num(100 * m.rate, "percent") }),
             }),
             apply,
           }),
@@ -213,7 +213,7 @@
       m.revision && h("span", { class: "sub" }, " ", bdi(m.revision.slice(0, 12))),
       fresh(m) && R.badge("new", "fresh", "New in each of its tables"),
       m.setting !== "zero-shot" && R.badge(m.setting),
-      m.setting !== "zero-shot" && unstated(m),
+      m.unstated && R.badge("setting not stated", "", `Not stated on ${m.unstated}; taken as ${m.setting}`),
       m.below && R.badge("better one below", "warn", m.below),
     ]);
   }
@@ -221,15 +221,6 @@
   function fresh(m) {
     const ranked = Object.values(m.cells).map((i) => data.rows[i]).filter((row) => row.rank != null && R.group(row).main);
     return ranked.length > 0 && ranked.every((row) => row.new);
-  }
-  /** Where a model's runs state no setting, though others of it do. */
-  function unstated(m) {
-    const titles = Object.values(m.cells)
-      .map((i) => data.rows[i])
-      .filter((row) => row.setting === "run")
-      .map((row) => R.benchmarkOf(row).title.replace(/ \(.*/, ""));
-    if (!titles.length) return null;
-    return h("span", { class: "badge warn", title: `Not stated on ${titles.join(", ")}; the model's other runs state ${m.setting}` }, "setting not stated");
   }
   function summary(b) {
     const first = data.rows.find((row) => R.group(row).benchmark === b.id && R.group(row).main && row.rank === 1),

@@ -18,7 +18,7 @@ from reelbench.base.text_tables import (
 from reelbench.leaderboard import columns
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
-from reelbench.leaderboard.overall import BetterBelow, ModelKey
+from reelbench.leaderboard.overall import BetterBelow, ModelKey, unstated_settings
 from reelbench.pages.markdown import inert
 from reelbench.pages.shell_page import page_asset
 from reelbench.registry.records import About
@@ -97,6 +97,7 @@ def as_document(board: Board, plain_rows: columns.PlainRows | None = None) -> di
         rows.append(row)
     overall: list[dict[str, Any]] = []
     overall_ranks = {model.key: model.rank for model in board.overall}
+    unstated = unstated_settings(board.overall)
     for model in board.overall:
         name, revision, setting = model.key
         overall.append(
@@ -105,6 +106,7 @@ def as_document(board: Board, plain_rows: columns.PlainRows | None = None) -> di
                 "model": name,
                 "revision": revision,
                 "setting": setting,
+                "setting_not_stated_on": unstated.get(model.key, []),
                 "win_rate": model.win_rate,
                 "benchmarks": model.covered,
                 "of": model.of,
