@@ -660,7 +660,7 @@ class _AskingRun:
                 failure = str(outcome.prediction.reason)
             finding = None
             if failure == Reason.MEDIA_NOT_SEEN:
-                finding = self.prompt_counts.unseen_in_words(outcome.question_id)
+                finding = self.prompt_counts.unseen_in_words(outcome.name)
             for result in outcome.results:
                 last = result.replies[-1]
                 if last.at >= self.asker.tally.since:

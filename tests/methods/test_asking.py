@@ -4,12 +4,12 @@ import pytest
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.methods import asking
-from reelbench.methods.cached_answers import CachePolicy
+from reelbench.methods.kept import Keeping
 from reelbench.methods.question_media import QuestionMedia
 from reelbench.tasks.score import Options
 from tests.servers.judge import Answer, JudgeServer
 
-CACHE_POLICY = CachePolicy(probe=False, recheck=False)
+KEEPING = Keeping(probe=False, recheck=False)
 
 
 def test_a_question_whose_video_makes_a_library_fail_waits_for_frames_no_more(monkeypatch):
@@ -41,7 +41,7 @@ def test_kept_replies_that_saw_no_pictures_are_asked_again(shared_home, tmp_path
         def run():
             model = AskOptions(model="m", url=server.url, cache=tmp_path / "replies.sqlite")
             questions = asking.questions("rextime_mini", "uniform:4", limit=2)
-            evaluated = asking.ask(questions, model, Options(), cache_policy=CACHE_POLICY)
+            evaluated = asking.ask(questions, model, Options(), keeping=KEEPING)
             record = evaluated.come_by
             return dict(evaluated.scored.counts.unscored), record.asked, record.kept
 
