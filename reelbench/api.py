@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from reelbench.base.text_tables import Table
     from reelbench.judges.judge_options import JudgeOptions
-    from reelbench.pages.plots import PlotPoint
+    from reelbench.pages.plots import Mark
     from reelbench.pages.svg import Svg
     from reelbench.registry.metrics import Metric
     from reelbench.registry.records import (
@@ -166,19 +166,19 @@ class Scored:
                 return candidate
         return main_metric
 
-    def _marks(self, facet: str | None, name: str) -> "list[PlotPoint]":
+    def _marks(self, facet: str | None, name: str) -> "list[Mark]":
         """Return a mark for all items, and one for each label with a value."""
-        from reelbench.pages.plots import PlotPoint
+        from reelbench.pages.plots import Mark
 
         metrics_of_label = {"all": self.metrics}
         if facet:
             metrics_of_label |= self.breakdowns[facet]
-        marks: list[PlotPoint] = []
+        marks: list[Mark] = []
         for label, metrics in metrics_of_label.items():
             value = metrics.get(name)
             if value is not None and value.value is not None:
                 shown_label = label.replace("_", " ")
-                marks.append(PlotPoint(0, shown_label, value.value, value.ci95, value.n))
+                marks.append(Mark(0, shown_label, value.value, value.ci95, value.n))
         return marks
 
     if not TYPE_CHECKING:  # to a type checker a misspelt name stays one

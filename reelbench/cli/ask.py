@@ -67,7 +67,7 @@ class AskCommandOptions:
     output_limit: asking_options.OutputLimit
     chosen_questions: asking_options.ChosenQuestions
     about: asking_options.AboutModel
-    cache_policy: asking_options.CachePolicyOptions
+    keeping: asking_options.Kept
     repeats: asking_options.Repeats
     judge: asking_options.Judge
     reader: asking_options.Reader
@@ -341,7 +341,7 @@ class _Asking:
         from reelbench.tasks.earlier import OTHER_JUDGE
 
         if self.earlier is not None and self.earlier.only == OTHER_JUDGE:
-            return asking.rejudge(questions, scoring, self.earlier)
+            return asking.judged_again(questions, scoring, self.earlier)
         options = self.options
         model, preset = options.output_limit.of_model(
             options.llm, self._typed_frames, self.candidates
@@ -352,7 +352,7 @@ class _Asking:
             model=model,
             candidates=self.candidates,
             budget=self.budget,
-            cache_policy=options.cache_policy,
+            keeping=options.keeping,
         )
 
     def print_plan(self) -> None:

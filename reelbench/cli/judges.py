@@ -164,11 +164,11 @@ def _of_the_same_answers(a: ResultRead, b: ResultRead, ratings: "Ratings", path:
 
 
 def _judge_name(result: "Result") -> str:
-    from reelbench.judges.identity import answering_judge_name
+    from reelbench.judges.identity import judge_as_answered
 
     if not result.judge:
         return "no judge"
-    return answering_judge_name(result.judge)
+    return judge_as_answered(result.judge)
 
 
 def calibrate(

@@ -117,7 +117,7 @@ class Sweep:
         Each run has its own folder. One that ended before, by the same command, is scored again and
         not run again.
         """
-        from reelbench.methods.runs import write_summary
+        from reelbench.methods.runs import write_together
 
         folders: dict[str, list[Path]] = defaultdict(list)
         for done in self._run_each_step(arguments, output):
@@ -126,7 +126,7 @@ class Sweep:
         whole_tasks: list[Path] = []
         for task, task_folders in folders.items():
             if len(task_folders) == len(self.steps):
-                write_summary(output / task, task_folders)
+                write_together(output / task, task_folders)
                 whole_tasks.append(output / task)
         report_runs(whole_tasks, as_json=self.printed.as_json, quiet=self.printed.quiet)
         generations = [outcome.result.settings.generation for outcome in self._outcomes]
@@ -285,6 +285,6 @@ def _drawn_matrix(
         task_points.unit,
         cells,
         languages,
-        outlined=own_language,
-        outline_meaning="outlined: the video's own language",
+        marked=own_language,
+        mark="outlined: the video's own language",
     )

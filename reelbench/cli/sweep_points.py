@@ -171,11 +171,11 @@ def points_of(
 
 
 def _mark_of_point(point: Point, value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a mark of a plot
-    from reelbench.pages.plots import PlotPoint, point_at_frames
+    from reelbench.pages.plots import Mark, frames_mark
 
     if "frames" in point:
-        return point_at_frames(point["frames"], value["value"], value["ci95"], value["n"])
-    return PlotPoint(point["at"], point["label"], value["value"], value["ci95"], value["n"])
+        return frames_mark(point["frames"], value["value"], value["ci95"], value["n"])
+    return Mark(point["at"], point["label"], value["value"], value["ci95"], value["n"])
 
 
 def _point_cell(line: MetricLine, wanted_point: Point) -> str:

@@ -52,14 +52,14 @@ class CostEstimate:
 
 
 @dataclass(slots=True)
-class _CachedReplies:
-    """The cached replies to some questions, and the calls that are left."""
+class _Replies:
+    """The kept replies to some questions, and the questions without one."""
 
-    replies: int = 0
-    pending: int = 0  # replies that a batch is to bring
-    counted: Tally = field(default_factory=Tally)  # the replies whose tokens are known
+    cached: int = 0
+    pending: int = 0
+    counted: Tally = field(default_factory=Tally)  # of kept replies whose tokens are known
     estimated_tokens: int = 0  # of the prompts of these
-    seconds: list[float] = field(default_factory=list[float])  # that replies took
+    seconds: list[float] = field(default_factory=list[float])  # of kept replies
     tokens_by_key: dict[bytes, int] = field(default_factory=dict[bytes, int])
     """Key of a call that is left -> estimated tokens of its prompt."""
 
@@ -70,21 +70,20 @@ def estimate_cost(
     """Return the cost of judging the answered items, judge by judge. Nothing is asked."""
     if spec.judge is None:
         return []
-    answered_items = [item for item in items if item.reason is None and is_judged(item)]
+    answered = [item for item in items if item.reason is None and is_judged(item)]
     with closing(Panel(spec.judge, load_prompts(spec, options.prompts), options)) as panel:
-        return [_estimate_member_cost(member, answered_items) for member in panel.members]
+        return [_estimate_member_cost(member, answered) for member in panel.members]
 
 
 def _estimate_member_cost(member: Member, items: Sequence[Item]) -> CostEstimate:
-    """Return the cost of judging items by one judge, by what its cached replies used."""
     options = member.options
-    cached = _cached_replies(member, items)
-    counted = cached.counted
-    calls = len(cached.tokens_by_key)
+    replies = _look_up(member, items)
+    counted = replies.counted
+    calls = len(replies.tokens_by_key)
     tokens_per_estimated = 1.0
-    if cached.estimated_tokens:
-        tokens_per_estimated = counted.prompt_tokens / cached.estimated_tokens
-    prompt_tokens = round(sum(cached.tokens_by_key.values()) * tokens_per_estimated)
+    if replies.estimated_tokens:
+        tokens_per_estimated = counted.prompt_tokens / replies.estimated_tokens
+    prompt_tokens = round(sum(replies.tokens_by_key.values()) * tokens_per_estimated)
     tokens_of_reply: float = _VERDICT
     if counted.replies:
         tokens_of_reply = counted.completion_tokens / counted.replies
@@ -97,15 +96,14 @@ def _estimate_member_cost(member: Member, items: Sequence[Item]) -> CostEstimate
         share = completion_tokens * counted.reasoning_tokens / counted.completion_tokens
         reasoning_tokens = round(share)
     seconds = None
-    if cached.seconds:
-        mean_seconds = sum(cached.seconds) / len(cached.seconds)
-        rounds_of_calls = math.ceil(calls / options.most_in_flight)
-        seconds = mean_seconds * rounds_of_calls
+    if replies.seconds:
+        mean_seconds = sum(replies.seconds) / len(replies.seconds)
+        seconds = mean_seconds * math.ceil(calls / options.most_in_flight)
     return CostEstimate(
         judge=options.model,
         items=len(items),
-        cached=cached.replies,
-        pending=cached.pending,
+        cached=replies.cached,
+        pending=replies.pending,
         calls=calls,
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
@@ -118,24 +116,24 @@ def _estimate_member_cost(member: Member, items: Sequence[Item]) -> CostEstimate
     )
 
 
-def _cached_replies(member: Member, items: Sequence[Item]) -> _CachedReplies:
+def _look_up(member: Member, items: Sequence[Item]) -> _Replies:
     """Look up the questions about items in the judge's cache."""
     options = member.options
     batched_keys = member.asker.cache.store.batched_keys(options.model, options.host)
-    cached = _CachedReplies()
+    replies = _Replies()
     for item in items:
-        for cursor in member.cursors_of(item).values():
-            estimate = estimated_tokens(cursor.request.messages)
-            cached.replies += len(cursor.replies)
-            for cached_reply in cursor.replies:
-                reply = cached_reply.reply
+        for cursor in member.places(item).values():
+            tokens = estimated_tokens(cursor.request.messages)
+            replies.cached += len(cursor.replies)
+            for cached in cursor.replies:
+                reply = cached.reply
                 if reply.seconds is not None:
-                    cached.seconds.append(reply.seconds)
+                    replies.seconds.append(reply.seconds)
                 if reply.prompt_tokens and reply.completion_tokens:
-                    cached.counted.add(reply)
-                    cached.estimated_tokens += estimate
+                    replies.counted.add(reply)
+                    replies.estimated_tokens += tokens
             if cursor.key in batched_keys:
-                cached.pending += 1
+                replies.pending += 1
             elif cursor.key is not None:
-                cached.tokens_by_key[cursor.key] = estimate
-    return cached
+                replies.tokens_by_key[cursor.key] = tokens
+    return replies

@@ -14,7 +14,7 @@ from reelbench.registry.records import JudgeRecord
 NOT_STATED = "as requested, not stated"
 """Words beside a judge's name where its server returned no id."""
 
-_JUDGE_SEPARATORS = (",", " + ", f"({NOT_STATED})")
+_JUDGE_MARKS = (",", " + ", f"({NOT_STATED})")
 """Signs that join judges' names in a table's heading."""
 
 
@@ -33,8 +33,8 @@ def returned_ids(record: JudgeRecord) -> list[str]:
     return answering_ids(record.requested, record.returned)
 
 
-def answering_judge_name(record: JudgeRecord) -> str:
-    """Return the name of the judge that answered, for groups and headings.
+def judge_as_answered(record: JudgeRecord) -> str:
+    """Return the judge's name as its replies have it, for groups and headings.
 
     Several ids are joined by ` + `, the judges of a panel, in the order of their names, by `, `.
     Where no id was returned it is the requested one and `NOT_STATED`.
@@ -47,22 +47,23 @@ def answering_judge_name(record: JudgeRecord) -> str:
 
 
 def other_than_requested(record: JudgeRecord) -> list[tuple[str, str]]:
-    """Return (requested, returned) for each id of a model other than the requested one."""
+    """Return (requested, returned) of each judge that answered as another model."""
     pairs: list[tuple[str, str]] = []
     for judge in single_judges(record):
-        for returned_id in other_ids(judge.requested, judge.returned):
-            pairs.append((judge.requested, returned_id))
+        for name in other_ids(judge.requested, judge.returned):
+            pairs.append((judge.requested, name))
     return pairs
 
 
 def judges_under_several_ids(record: JudgeRecord) -> list[str]:
-    """Return the names of the judges whose replies came under several model ids.
+    """Return the judges, as requested, that each answered under several ids.
 
     Their scores aren't one judge's.
     """
     names: list[str] = []
     for judge in single_judges(record):
-        if len(returned_ids(judge)) > 1:
+        ids = returned_ids(judge)
+        if len(ids) > 1:
             names.append(judge.requested)
     return names
 
@@ -81,14 +82,11 @@ def judges_by_schema(record: JudgeRecord) -> list[str]:
 
 
 def judge_name_faults(field: str, name: str) -> Iterator[str]:
-    """Yield the faults of a judge's name.
-
-    It may not have the separators by which a table's heading joins several judges' names.
-    """
+    """Yield the faults of a judge's name: a table's heading is made of several."""
     yield from id_faults(field, name)
-    separators = [separator for separator in _JUDGE_SEPARATORS if separator in name]
-    if separators:
+    marks = [mark for mark in _JUDGE_MARKS if mark in name]
+    if marks:
         yield (
-            f"{field} is {name[:LONGEST]!r}, and {separators[0]!r} in it would make it pass for "
+            f"{field} is {name[:LONGEST]!r}, and {marks[0]!r} in it would make it pass for "
             "other judges"
         )

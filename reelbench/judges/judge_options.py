@@ -1,7 +1,7 @@
 """The options of a judge, beside those of any language model."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -145,39 +145,37 @@ class JudgeOptions(AskOptions):
             **shared: Fields of every judge.
         """
         url = url or settings.first(settings.JUDGE_URL, settings.OPENAI_BASE_URL)
-        judge_texts = text.split(",")
-        for judge_text, next_text in pairwise(judge_texts):
-            # The comma may belong to the query of an address.
-            if "?" in judge_text and "@http" not in next_text:
+        parts = text.split(",")
+        for part, next_part in pairwise(parts):
+            if "?" in part and "@http" not in next_part:
                 raise InputError(
                     "--judge: behind an address with a query name the next judge as MODEL@URL; "
                     "a comma in a query is %2C"
                 )
-        names_in_results = cls._names_in_results(judge_texts, names)
+        filed_names = cls._names_of(parts, names)
         judges: list[JudgeOptions] = []
-        for judge_text, name_in_results in zip(judge_texts, names_in_results, strict=True):
+        for part, filed in zip(parts, filed_names, strict=True):
             fields = read_model_name(
-                "--judge", judge_text.strip(), url, settings.JUDGE_API_KEY, settings.OPENAI_API_KEY
+                "--judge", part.strip(), url, settings.JUDGE_API_KEY, settings.OPENAI_API_KEY
             )
-            fields |= shared
             model = fields["model"]
+            costs: dict[str, float] = {}
             if prices and model:
-                fields |= model_prices(prices, model, batch=shared.get("batch", False))
-            fields["file_as"] = name_in_results
-            judges.append(cls(**fields))
+                costs = model_prices(prices, model, batch=shared.get("batch", False))
+            judges.append(cls(**{**fields, **shared, **costs, "file_as": filed}))
         return replace(judges[0], others=tuple(judges[1:]))
 
     @staticmethod
-    def _names_in_results(judges: Sequence[str], names: str | None) -> Sequence[str | None]:
+    def _names_of(judges: Sequence[str], names: str | None) -> Sequence[str | None]:
         """Return the name that results have for each judge, None where none is given."""
         if names is None:
             return [None] * len(judges)
-        judge_names = [name.strip() for name in names.split(",")]
-        if len(judge_names) != len(judges):
+        filed_names = [name.strip() for name in names.split(",")]
+        if len(filed_names) != len(judges):
             raise InputError(
-                f"--judge-name: {len(judge_names)} for {len(judges)} of --judge; give one each"
+                f"--judge-name: {len(filed_names)} for {len(judges)} of --judge; give one each"
             )
-        return judge_names
+        return filed_names
 
     @classmethod
     def from_environment(cls) -> "JudgeOptions | None":
@@ -199,36 +197,31 @@ def model_prices(path: Path, model: str, *, batch: bool = False) -> dict[str, fl
     Raises:
         InputError: The file has none, or several.
     """
-    prices_by_model = read_json(path)
-    if not is_object(prices_by_model):
+    models = read_json(path)
+    if not is_object(models):
         raise InputError(f"{path}: not one JSON object, model -> prices")
-    name = _name_in_price_file(path, prices_by_model, model)
-    litellm_prices = prices_by_model[name]
+    names = [name for name in models if name.endswith(f"/{model}")]
+    if model in models:
+        names = [model]
+    if len(names) != 1:
+        reason = "has none"
+        if names:
+            reason = f"has several: {', '.join(sorted(names)[:4])}"
+        raise InputError(
+            f"{path}: no one price for {model!r} (it {reason}); add it, or give the price itself"
+        )
+    [name] = names
+    entry = models[name]
     prices: dict[str, float] = {}
     for litellm_name, our_name in _PRICES.items():
         price = None
-        if is_object(litellm_prices):
-            price = litellm_prices.get(litellm_name)
+        if is_object(entry):
+            price = entry.get(litellm_name)
             if batch:
-                price = litellm_prices.get(f"{litellm_name}_batches", price)
+                price = entry.get(f"{litellm_name}_batches", price)
         if price is None and litellm_name not in _NEEDED:
             continue
         if not is_number(price) or not 0 <= price < 1:
             raise InputError(f"{path}, {name}: {litellm_name} is {price!r}, not dollars per token")
         prices[our_name] = price * 1e6
     return prices
-
-
-def _name_in_price_file(path: Path, names: Iterable[str], model: str) -> str:
-    """Return the one name under which a price file has a model."""
-    if model in names:
-        return model
-    provider_names = [name for name in names if name.endswith(f"/{model}")]
-    if len(provider_names) == 1:
-        return provider_names[0]
-    reason = "has none"
-    if provider_names:
-        reason = f"has several: {', '.join(sorted(provider_names)[:4])}"
-    raise InputError(
-        f"{path}: no one price for {model!r} (it {reason}); add it, or give the price itself"
-    )

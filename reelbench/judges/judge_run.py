@@ -104,10 +104,10 @@ def judge_of(
     """
 
     def judge(spec: BenchmarkSpec, items: Iterable[Item]) -> Judged:
-        answered_items = [item for item in items if item.reason is None and is_judged(item)]
+        answered = [item for item in items if item.reason is None and is_judged(item)]
         title = f"judging {spec.id}"
-        with bar(title, len(answered_items)) as show:
-            run = judge_items(spec, answered_items, options, show=show, on_note=note, budget=budget)
+        with bar(title, len(answered)) as show:
+            run = judge_items(spec, answered, options, show=show, on_note=note, budget=budget)
         _note_causes(run, options, note)
         verdicts = {verdict.id: verdict for verdict in run}
         return verdicts, run.record
@@ -145,9 +145,9 @@ class LiveJudge:
     _loop_context: ExitStack = field(default_factory=ExitStack, init=False)
     _asker_contexts: AsyncExitStack = field(default_factory=AsyncExitStack, init=False)
     _loop: asyncio.AbstractEventLoop | None = field(default=None, init=False)
-    _is_closed: bool = field(default=False, init=False)
-    _is_set_up: bool = field(default=False, init=False)
-    _error_was_logged: bool = field(default=False, init=False)
+    _closed: bool = field(default=False, init=False)
+    _set_up: bool = field(default=False, init=False)
+    _logged: bool = field(default=False, init=False)
 
     def judge(self, item: Item) -> Verdict | None:
         """Return the verdict on an item. This blocks and never raises.
@@ -160,24 +160,24 @@ class LiveJudge:
             return None
         if self.options is None and not settings.JUDGE.get():
             return None
-        panel = self._panel_or_none()
+        panel = self._panel_once()
         if panel is None or self.options is None:
             return None
         try:
             running_loop = self._running_loop(panel)
             return asyncio.run_coroutine_threadsafe(panel.verdict(item), running_loop).result()
         except Exception as error:  # noqa: BLE001 - an error here would cost the host its whole run
-            if not self._error_was_logged:
-                self._error_was_logged = True
+            if not self._logged:
+                self._logged = True
                 line = " ".join(str(error).split()) or repr(error)
                 _log.error("%s", self.options.redact(line))
             return Verdict(item.id, {}, dict.fromkeys(scale.criteria, Reason.JUDGE_UNAVAILABLE))
 
-    def _panel_or_none(self) -> Panel | None:
+    def _panel_once(self) -> Panel | None:
         """Return the panel, set up on the first call. None where it can't be."""
         with self._lock:
-            if not self._is_set_up:
-                self._is_set_up = True
+            if not self._set_up:
+                self._set_up = True
                 try:
                     self._panel = self._new_panel()
                 except ReelbenchError as error:
@@ -192,31 +192,28 @@ class LiveJudge:
         return Panel(self.spec.judge, prompts, self.options)
 
     def _running_loop(self, panel: Panel) -> asyncio.AbstractEventLoop:
-        """Return the event loop in which a panel's askers are open.
+        """Return the loop in which a panel's askers are entered.
 
-        It is started on the first call.
-
-        If that fails, the panel is set up anew for the next item.
+        Where one can't be, the next item tries anew.
         """
         with self._lock:
-            if self._is_closed or panel is not self._panel:
+            if self._closed or panel is not self._panel:
                 raise ReelbenchError("the judge is closed")
-            if self._loop is not None:
-                return self._loop
-            new_loop = self._loop_context.enter_context(loop.asking())
-            try:
-                for asker in panel.askers:
-                    entering = self._asker_contexts.enter_async_context(asker)
-                    asyncio.run_coroutine_threadsafe(entering, new_loop).result()
-            except BaseException:
-                self._close_panel(new_loop, panel)
-                self._panel = None
-                self._is_set_up = False
-                raise
-            self._loop = new_loop
-            return new_loop
+            if self._loop is None:
+                running_loop = self._loop_context.enter_context(loop.asking())
+                try:
+                    for asker in panel.askers:
+                        entering = self._asker_contexts.enter_async_context(asker)
+                        asyncio.run_coroutine_threadsafe(entering, running_loop).result()
+                except BaseException:
+                    self._leave(running_loop, panel)
+                    self._panel = None
+                    self._set_up = False
+                    raise
+                self._loop = running_loop
+            return self._loop
 
-    def _close_panel(self, running_loop: asyncio.AbstractEventLoop, panel: Panel) -> None:
+    def _leave(self, running_loop: asyncio.AbstractEventLoop, panel: Panel) -> None:
         asyncio.run_coroutine_threadsafe(self._asker_contexts.aclose(), running_loop).result()
         self._loop_context.close()
         panel.close()
@@ -226,9 +223,9 @@ class LiveJudge:
         return self._panel.record if self._panel is not None else None
 
     def close(self) -> None:
-        """End judging. Replies that arrived are kept in the cache."""
+        """End judging. Replies that arrived are kept."""
         with self._lock:
-            self._is_closed = True
+            self._closed = True
             running_loop = self._loop
             self._loop = None
         if self._panel is None:
@@ -236,4 +233,4 @@ class LiveJudge:
         if running_loop is None:
             self._panel.close()
         else:
-            self._close_panel(running_loop, self._panel)
+            self._leave(running_loop, self._panel)

@@ -8,16 +8,16 @@ judges', and only where all of them gave one.
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from typing import Any, Literal
 
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.parsing import parse_score
 from reelbench.judges.prompting import PromptSet
-from reelbench.judges.reasks import retry_message_maker
+from reelbench.judges.reasks import score_again
 from reelbench.judges.turn_tokens import opens_a_turn
-from reelbench.judges.verdicts import Verdict, is_blank_answer, panel_scores, score_of_votes
+from reelbench.judges.verdicts import Verdict, needs_no_judge, panel_scores, score_of_votes
 from reelbench.llm.ask_result import UNPARSABLE, Again, AskResult
 from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.budget import Budget, add_known
@@ -28,11 +28,11 @@ from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord, JudgeReply
 from reelbench.registry.spec import JudgeSpec
 
-VoteKey = tuple[str, int]
-"""(criterion, number of the vote): each is a question of its own to a judge."""
+Place = tuple[str, int]
+"""(criterion, vote)"""
 
-Cursors = dict[VoteKey, RetryCursor[int]]
-"""How far each question about an item is: its attempts in the cache, and the next to make."""
+Cursors = dict[Place, RetryCursor[int]]
+"""The questions of one judge about an item."""
 
 
 class Panel:
@@ -86,47 +86,44 @@ class Panel:
             asker.close()
 
     async def verdict(self, item: Item) -> Verdict:
-        """Return the judges' verdict on an item, from the cache if it has all replies."""
+        """Return the judges' verdict on an item, from the cache where it has all."""
         cursors_by_member = [await member.look_up(item) for member in self.members]
-        if any(_needs_call(cursors) for cursors in cursors_by_member):
-            asking: list[Coroutine[Any, Any, Verdict]] = []
+        needs_call = any(_needs_call(cursors) for cursors in cursors_by_member)
+        finishing: list[Any] = []
+        verdicts: list[Verdict] = []
+        if needs_call:
             for member, cursors in zip(self.members, cursors_by_member, strict=True):
-                asking.append(member.finish(item, cursors))
-            verdicts = await asyncio.gather(*asking)
+                finishing.append(member.finish(item, cursors))
+            verdicts += await asyncio.gather(*finishing)
         else:
-            verdicts: list[Verdict] = []
             for member, cursors in zip(self.members, cursors_by_member, strict=True):
-                verdicts.append(member.verdict_from_cache(item, cursors))
+                verdicts.append(member.verdict_of_kept(item, cursors))
         if len(verdicts) == 1:
             return verdicts[0]
         return self._joint_verdict(item, verdicts)
 
     def _joint_verdict(self, item: Item, verdicts: Sequence[Verdict]) -> Verdict:
-        """Return the panel's verdict on an item from its judges' verdicts."""
-        scores_by_judge = [verdict.scores for verdict in verdicts]
-        scores = panel_scores(scores_by_judge, self._criteria, self._rule)
+        """Return the verdict that follows from the judges' own ones."""
+        scores = panel_scores([verdict.scores for verdict in verdicts], self._criteria, self._rule)
         reasons: dict[str, Reason] = {}
-        for verdict in reversed(verdicts):  # the first judge's reasons replace all others
-            reasons.update(verdict.reasons)
+        for verdict in reversed(verdicts):  # the first judge's reason stands
+            reasons |= verdict.reasons
         for criterion in scores:
             reasons.pop(criterion, None)
         replies: list[JudgeReply] = []
         for member, verdict in zip(self.members, verdicts, strict=True):
-            for reply in verdict.replies:
-                replies.append(reply.model_copy(update={"judge": member.options.filed_name}))
+            judge = {"judge": member.options.filed_name}
+            replies += [reply.model_copy(update=judge) for reply in verdict.replies]
         return Verdict(item.id, scores, reasons, replies, _first_cause(verdicts))
 
 
 def _first_cause(outcomes: Iterable[Verdict | AskResult[int]]) -> Cause | None:
-    """Return the first cause why a server gave no reply. None if all replied."""
-    for outcome in outcomes:
-        if outcome.cause is not None:
-            return outcome.cause
-    return None
+    """Return the first cause of a lack of replies. None where none is lacking."""
+    causes = [outcome.cause for outcome in outcomes if outcome.cause is not None]
+    return next(iter(causes), None)
 
 
 def _needs_call(cursors: Cursors) -> bool:
-    """Return True where a reply is not in the cache yet."""
     return any(cursor.key is not None for cursor in cursors.values())
 
 
@@ -151,44 +148,40 @@ class Member:
             sampling["temperature"] = self._temperature
         self._structured: Structured = options.structured or prompts.structured
         self._schema = score_schema(scale.low, scale.high)
-        self._retry_messages = self._retry_message_maker()
+        self._again = self._maker_of_reasks()
         if self._structured == "always" and FIELD not in options.extra:
             sampling = with_schema(sampling, self._schema)
         self.asker = Asker(options, sampling, on_note=on_note, budget=budget, notes_shutdown=True)
 
-    def cursors_of(self, item: Item) -> Cursors:
-        """Return a cursor for each question about an item, behind its cached replies."""
-        read_score = self._prompts.read or partial(
+    def places(self, item: Item) -> Cursors:
+        """Return the questions about an item, each vote at its place among the kept replies."""
+        read = self._prompts.read or partial(
             parse_score,
             low=self._scale.low,
             high=self._scale.high,
             bare_integer=self._prompts.bare_integer,
             answer=item.text,
         )
-        retry_schema = None
+        schema = None
         if self._structured == "retry":
-            retry_schema = self._schema
+            schema = self._schema
         cursors: Cursors = {}
         for (criterion, vote), messages in self.messages(item):
-            cursors[criterion, vote] = RetryCursor(
-                self.asker,
-                messages,
-                read_score,
-                vote=vote,
-                again=self._retry_messages,
-                schema=retry_schema,
+            cursor = RetryCursor(
+                self.asker, messages, read, vote=vote, again=self._again, schema=schema
             )
+            cursors[criterion, vote] = cursor
         return cursors
 
-    def _retry_message_maker(self) -> Again | None:
-        """Return the function that makes a retry's messages. None if they are the first ones."""
+    def _maker_of_reasks(self) -> Again | None:
+        """Return the maker of a re-ask's messages. None where they are the same."""
         if self._structured == "never" and self._prompts.structured == "never":
             return None
-        return self._prompts.again or retry_message_maker(self._scale)
+        return self._prompts.again or score_again(self._scale)
 
-    def messages(self, item: Item) -> Iterator[tuple[VoteKey, Sequence[Message]]]:
+    def messages(self, item: Item) -> Iterator[tuple[Place, Sequence[Message]]]:
         """Yield the questions about an item."""
-        if is_blank_answer(item.text):
+        if needs_no_judge(item.text):
             return
         for criterion in self._scale.criteria:
             messages = self._prompts.messages(criterion, item)
@@ -196,31 +189,28 @@ class Member:
                 yield (criterion, vote), messages
 
     async def look_up(self, item: Item) -> Cursors:
-        """Return the cursors of an item.
-
-        A shared cache is asked for all replies at once.
-        """
+        """Return `places`, from a shared cache in one request."""
         cache = self.asker.cache
         if cache.is_shared:
-            first_keys: list[bytes] = []
+            keys: list[bytes] = []
             for (_, vote), messages in self.messages(item):
-                first_keys.append(reply_key(self.asker.shape(messages), vote, 0))
-            await cache.read_ahead(*first_keys)
-        return await cache.run_off_loop(self.cursors_of, item)
+                keys.append(reply_key(self.asker.shape(messages), vote, 0))
+            await cache.read_ahead(*keys)
+        return await cache.run_off_loop(self.places, item)
 
     async def finish(self, item: Item, cursors: Cursors) -> Verdict:
-        """Ask for the replies that are not in the cache, and return the verdict."""
+        """Ask what is not kept, and return the verdict."""
         results = await asyncio.gather(*map(self.asker.finish, cursors.values()))
         return self.verdict(item, dict(zip(cursors, results, strict=True)))
 
-    def verdict_from_cache(self, item: Item, cursors: Cursors) -> Verdict:
-        """Return the verdict of replies that are all in the cache."""
+    def verdict_of_kept(self, item: Item, cursors: Cursors) -> Verdict:
+        """Return the verdict of replies that are all kept."""
         results = map(self.asker.count_result, cursors.values())
         return self.verdict(item, dict(zip(cursors, results, strict=True)))
 
-    def verdict(self, item: Item, votes: Mapping[VoteKey, AskResult[int]]) -> Verdict:
-        """Return the verdict that follows from the votes on an item."""
-        if is_blank_answer(item.text):
+    def verdict(self, item: Item, votes: Mapping[Place, AskResult[int]]) -> Verdict:
+        """Return the verdict that follows from the answers to an item's questions."""
+        if needs_no_judge(item.text):
             lowest_scores: dict[str, float] = dict.fromkeys(self._scale.criteria, self._scale.low)
             return Verdict(item.id, lowest_scores, {})
         replies: list[JudgeReply] = []
@@ -260,34 +250,34 @@ class Member:
         return replies
 
     def _score_of(self, results: Sequence[AskResult[int]]) -> float | Reason:
-        """Return the score of a criterion's votes, or the reason why there is none.
-
-        A reply that can't be read is one vote less. A reply that is not available leaves the
-        criterion unscored.
-        """
-        for result in reversed(results):
-            if result.reason not in {None, UNPARSABLE}:
-                return Reason(f"judge_{result.reason}")
+        """Return the score of a criterion's votes, or the reason why there is none."""
+        # A reply that can't be read is a vote less; one that is not available leaves the criterion
+        # open.
+        reasons = [result.reason for result in results]
+        unavailable = [reason for reason in reasons if reason not in {None, UNPARSABLE}]
+        if unavailable:
+            return Reason(f"judge_{unavailable[-1]}")
         votes = [result.value for result in results if result.value is not None]
         score = score_of_votes(votes, self.options.votes, self.options.vote_rule)
-        if score is not None:
-            return score
-        if any(result.is_cut_off for result in results):
-            return Reason.JUDGE_CUT_OFF
-        return Reason.JUDGE_UNPARSABLE
+        if score is None:
+            if any(result.is_cut_off for result in results):
+                return Reason.JUDGE_CUT_OFF
+            return Reason.JUDGE_UNPARSABLE
+        return score
 
     def record(self) -> JudgeRecord:
         """Return the judge's record, over all verdicts so far."""
         options = self.options
+        tally = self.asker.tally
         is_renamed = options.filed_name != options.model
+        vote_rule = "single" if options.votes == 1 else options.vote_rule
         temperature = self._temperature
         if "temperature" not in self.asker.sent_sampling:
-            temperature = None  # the server refused it
-        vote_rule = "single" if options.votes == 1 else options.vote_rule
-        structured: Literal["always"] | None = None
-        if self._structured == "always":
-            structured = "always"
+            temperature = None
         with self.asker.lock:
+            structured: Literal["always"] | None = None
+            if self._structured == "always":
+                structured = "always"
             return JudgeRecord(
                 requested=options.filed_name,
                 renamed=is_renamed or None,
@@ -300,7 +290,7 @@ class Member:
                 votes=options.votes,
                 vote_rule=vote_rule,
                 cost_usd=self.asker.cost_usd,
-                **self.asker.tally.record_fields(),
+                **tally.record_fields(),
             )
 
 

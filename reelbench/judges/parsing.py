@@ -77,14 +77,13 @@ def parse_score(
     """
     if reply is None or len(reply) > MAX_REPLY:
         return None
-    score = _score_of_entire_text(reply, bare_integer=bare_integer)
+    score = _score_of_whole(reply, bare_integer=bare_integer)
     if score is None:
         verdict = _without_reasoning(reply)
-        if verdict is None:
-            return None
-        score = _score_of_entire_text(verdict, bare_integer=bare_integer)
-        if score is None:
-            score = _score_within_text(verdict, answer)
+        if verdict is not None:
+            score = _score_of_whole(verdict, bare_integer=bare_integer)
+            if score is None:
+                score = _score_among_words(verdict, answer)
     if score is not None and low <= score <= high:
         return score
     return None
@@ -100,8 +99,8 @@ def _without_reasoning(reply: str) -> str | None:
     return verdict if len(verdict) <= MAX_CHARACTERS else None
 
 
-def _score_of_entire_text(text: str, *, bare_integer: bool) -> int | None:
-    """Return the score of a text that is one object or integer and nothing else."""
+def _score_of_whole(text: str, *, bare_integer: bool) -> int | None:
+    """Return the score of a text that is one object or integer alone."""
     if len(text) > MAX_CHARACTERS:
         return None
     text = _END_OF_TURN.sub("", text).strip().removeprefix("\ufeff").strip()
@@ -113,93 +112,89 @@ def _score_of_entire_text(text: str, *, bare_integer: bool) -> int | None:
     value = dictionary(text)
     if value is None:
         return None
-    return _single_score(list(_score_values(value)))
+    return _agreed_score(list(_scores_in(value)))
 
 
-def _score_within_text(text: str, answer: str) -> int | None:
-    """Return the score of the objects in a text that aren't quoted."""
-    score_values: list[Any] = []
-    quotations = _OpenQuotations()
+def _score_among_words(text: str, answer: str) -> int | None:
+    """Return the score of the objects in a text that are no quotations."""
+    scores: list[Any] = []
+    quotations = _Quotations()
     text = "\n" + text  # its first line begins like any other
-    end_of_last = 0
-    for span in objects_in(text):
-        if span.end is None:
-            return None  # the object was cut short
-        quotations.update(text[end_of_last : span.start])
-        end_of_last = span.end
-        with_neighbours = text[max(0, span.start - 1) : span.end + 1]
-        is_in_quotes = _SHORTLY_QUOTED.fullmatch(with_neighbours) is not None
-        if quotations.is_open or is_in_quotes:
+    end = 0
+    for place in objects_in(text):
+        if place.end is None:
+            return None  # it was cut short
+        quotations.read_on(text[end : place.start])
+        is_marked = _SHORTLY_QUOTED.fullmatch(text[max(0, place.start - 1) : place.end + 1])
+        end = place.end
+        if quotations.is_open or is_marked:
             continue
-        if span.value is not None:
-            score_values.extend(_score_values(span.value))
-        elif _KEY_WORD.search(text, span.start, span.end):
+        if place.value is not None:
+            scores.extend(_scores_in(place.value))
+        elif _KEY_WORD.search(text, place.start, place.end):
             return None  # a score that can't be read
-    score = _single_score(score_values)
+    score = _agreed_score(scores)
     if score is not None and _answer_states_score(answer, score):
         return None
     return score
 
 
-def _score_values(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any literal
+def _scores_in(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any literal
     """Yield all values under the key `score`, those of inner objects too."""
     if is_object(value):
         for key, inner in value.items():
             if isinstance(key, str) and key.lower() == _KEY:
                 yield inner
             else:
-                yield from _score_values(inner)
+                yield from _scores_in(inner)
     elif is_array(value):
         for inner in value:
-            yield from _score_values(inner)
+            yield from _scores_in(inner)
 
 
-def _single_score(values: list[Any]) -> int | None:
-    """Return the integer that all values equal. None where they differ, or there is none."""
-    numbers = {_as_integer(value) for value in values}
-    if len(numbers) != 1:
+def _agreed_score(scores: list[Any]) -> int | None:
+    """Return the whole number that all scores are. None where there is none."""
+    numbers = [_whole_number(score) for score in scores]
+    if len(set(numbers)) != 1:
         return None
-    return numbers.pop()
+    return numbers[0]
 
 
-def _as_integer(value: Any) -> int | None:  # noqa: ANN401 - any literal
+def _whole_number(value: Any) -> int | None:  # noqa: ANN401 - any literal
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if type(value) is int:  # not a boolean
-        return value
-    return None
+    return value if type(value) is int else None
 
 
-class _OpenQuotations:
-    """The open quotations of a judge's text, which is read piece by piece.
+class _Quotations:
+    """The quotations that are open in a judge's text, read piece by piece.
 
-    Quotations are opened by quotation marks, by a quoted line (`>`), or by a tag of the prompt.
+    They are opened by quotation marks, by a quoted line (`>`), or by a tag of the prompt.
     """
 
     def __init__(self) -> None:
-        self._straight_quotes = 0
-        self._curly_quote_is_open = False
+        self._straight_marks = 0
+        self._mark_is_open = False
         self._line_is_quoted = False
         self._tag_is_open = False
 
-    def update(self, text: str) -> None:
-        """Read the next piece of the text."""
-        self._straight_quotes += text.count('"')
-        for quote in _QUOTATION_MARK.finditer(text):
-            self._curly_quote_is_open = quote[0] in _OPENING_QUOTES
-        for tag in _TAG_OF_PROMPT.finditer(text):
+    def read_on(self, words: str) -> None:
+        """Read the words between two objects."""
+        self._straight_marks += words.count('"')
+        for mark in _QUOTATION_MARK.finditer(words):
+            self._mark_is_open = mark[0] in _OPENING_QUOTES
+        for tag in _TAG_OF_PROMPT.finditer(words):
             self._tag_is_open = not tag["closes"]
-        if "\n" in text:
-            last_line = text.rpartition("\n")[2]
-            self._line_is_quoted = _QUOTED_LINE.match(last_line) is not None
+        line = words.rpartition("\n")[2]
+        if line != words:
+            self._line_is_quoted = _QUOTED_LINE.match(line) is not None
 
     @property
     def is_open(self) -> bool:
-        """True where the text after the last piece is quoted."""
-        straight_quote_is_open = self._straight_quotes % 2 == 1
+        """True where what stands here is quoted."""
         return (
-            straight_quote_is_open
-            or self._curly_quote_is_open
+            self._straight_marks % 2 == 1
+            or self._mark_is_open
             or self._line_is_quoted
             or self._tag_is_open
         )
@@ -219,11 +214,8 @@ def after_reasoning(reply: str) -> str | None:
     closing = _CLOSING.search(reply)
     if closing is None:
         return None
-    reasoning = reply[: closing.start()].lstrip()
-    opening = _OPENING.search(reasoning)
-    if opening is not None:
-        begins_reply = opening.start() == 0
-        is_of_same_kind = opening.lastgroup == closing.lastgroup
-        if not begins_reply or not is_of_same_kind:
-            return None
+    before = reply[: closing.start()].lstrip()
+    opening = _OPENING.search(before)
+    if opening is not None and (opening.start() > 0 or opening.lastgroup != closing.lastgroup):
+        return None
     return _END_OF_TURN.sub("", reply[closing.end() :])

@@ -44,10 +44,10 @@ from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 GITHUB_RAW = settings.GITHUB_RAW.default
 """The host of owners' prompts. `REELBENCH_GITHUB_RAW` names a mirror, checked by the sha256."""
 
-_SHORT_MARK, _LONG_MARK = 8, 32  # hexadecimal digits
-_PLACEHOLDER = re.compile(r"\{(question|reference|answer|criterion|mark|also|rubric)\}")
+_SHORT, _MARK = 8, 32  # hexadecimal digits
+_PLACE = re.compile(r"\{(question|reference|answer|criterion|mark|also|rubric)\}")
 _FURTHER = ("also", "rubric")
-"""Placeholders that a row may fill: further right answers, what to look for in this answer."""
+"""Places that a row may fill: further right answers, and what to look for in this answer."""
 _ANCHOR = re.compile(r"^(\d+) [-–] (\S.*)$", re.MULTILINE)
 
 
@@ -88,26 +88,23 @@ class PromptSet:
     def messages(self, criterion: str, item: Item) -> list[Message]:
         """Return the chat messages that ask for `criterion` of `item`."""
         template = self.user[criterion]
-        question = item.question
-        reference = item.target["text"]
-        answer = turn_tokens.with_broken_tokens(item.text)
+        texts = (item.question, item.target["text"], turn_tokens.with_broken_tokens(item.text))
         if self.style == "positional":
-            text = template.format(question, reference, answer)
+            text = template.format(*texts)
         else:
             values = {
-                "question": question,
-                "reference": reference,
-                "answer": answer,
+                "question": texts[0],
+                "reference": texts[1],
+                "answer": texts[2],
                 "criterion": criterion,
                 "also": "\n".join(item.target.get("also", ())),
                 "rubric": item.target.get("rubric", ""),
             }
             if "{mark}" in template:
-                texts = [question, reference, answer]
-                texts += [values[name] for name in _FURTHER if f"{{{name}}}" in template]
-                values["mark"] = _unique_mark(texts)
-            # One pass over the template: placeholders in a text that was put in aren't filled.
-            text = _PLACEHOLDER.sub(lambda match: values[match[1]], template)
+                named_texts = [values[name] for name in _FURTHER if f"{{{name}}}" in template]
+                values["mark"] = _mark_in_no_text([*texts, *named_texts])
+            # One pass over the template alone, so that text put in is never read for places.
+            text = _PLACE.sub(lambda place: values[place[1]], template)
         user_message: Message = {"role": "user", "content": valid_text(text)}
         system = self.system[criterion]
         if system is None:
@@ -120,14 +117,14 @@ class PromptSet:
         return {int(score): meaning for score, meaning in lines}
 
 
-def _unique_mark(texts: Sequence[str]) -> str:
-    """Return a mark made of the texts' hash, which none of them contains."""
+def _mark_in_no_text(texts: Sequence[str]) -> str:
+    """Return a mark made of texts, which none of them holds."""
     digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
-    # A text can be made that contains its own first eight digits, so such texts get a longer mark.
-    # All others keep the short one, on which the keys of their cached replies depend.
-    short_mark = digest[:_SHORT_MARK]
+    # Eight digits can be had by trying, so a text that holds them gets more; the others keep their
+    # replies' keys.
+    short_mark = digest[:_SHORT]
     if any(short_mark in text for text in texts):
-        return digest[:_LONG_MARK]
+        return digest[:_MARK]
     return short_mark
 
 
@@ -149,7 +146,7 @@ def load_scale_prompts(
     our_folder: Traversable,
     prompts: str,
     *,
-    placeholders: Sequence[str] = ("question", "reference", "answer"),
+    places: Sequence[str] = ("question", "reference", "answer"),
 ) -> PromptSet:
     """Return a prompt set as `load_prompts`, for any scale.
 
@@ -158,41 +155,39 @@ def load_scale_prompts(
         judge: The scale.
         our_folder: The folder of our prompts.
         prompts: `reelbench`, `official`, or a path.
-        placeholders: Placeholders that a file of the user's must have.
+        places: Places that a file of the user's must have.
     """
     if prompts == "reelbench":
         return _our_prompts(name, judge, our_folder)
     if prompts == "official":
         return _official_prompts(name, judge)
-    return _prompts_of_file(settings.with_home_expanded(prompts), judge, placeholders)
+    return _prompts_of_file(settings.with_home_expanded(prompts), judge, places)
 
 
 def _our_prompts(name: str, judge: JudgeSpec, folder: Traversable) -> PromptSet:
-    """Return the prompts in a folder: a system message per criterion, and one user template."""
-    system_files = [folder / f"{criterion}.txt" for criterion in judge.criteria]
+    files = [folder / f"{criterion}.txt" for criterion in judge.criteria]
     user_file = folder / "user.txt"
-    if not all(file.is_file() for file in (*system_files, user_file)):
+    if not all(file.is_file() for file in (*files, user_file)):
         raise InputError(f"--judge-prompts reelbench: there is none for {name}; give a file's path")
-    system_contents = [file.read_bytes() for file in system_files]
-    user_content = user_file.read_bytes()
+    system_prompts = [file.read_bytes() for file in files]
+    user_prompt = user_file.read_bytes()
     system: dict[str, str | None] = {}
-    for criterion, content in zip(judge.criteria, system_contents, strict=True):
+    for criterion, content in zip(judge.criteria, system_prompts, strict=True):
         system[criterion] = content.decode().strip()
-    all_bytes = b"\0".join([*system_contents, user_content])
     return PromptSet(
         name="reelbench",
-        sha256=hashlib.sha256(all_bytes).hexdigest(),
+        sha256=hashlib.sha256(b"\0".join([*system_prompts, user_prompt])).hexdigest(),
         temperature=0.0,
         bare_integer=len(judge.criteria) == 1,
         system=system,
-        user=dict.fromkeys(judge.criteria, user_content.decode().strip()),
+        user=dict.fromkeys(judge.criteria, user_prompt.decode().strip()),
     )
 
 
 # --- a file that the user gives
 
 
-_PAPER_PLACEHOLDERS = {
+_PAPER_PLACES = {
     "question": re.compile(
         r"^([ \t]*question:[ \t]*)question[ \t]*$", re.MULTILINE | re.IGNORECASE
     ),
@@ -205,24 +200,30 @@ _PAPER_PLACEHOLDERS = {
 }
 
 
-def _prompts_of_file(path: Path, judge: JudgeSpec, placeholders: Sequence[str]) -> PromptSet:
-    """Return the prompts of a text file: one user message for every criterion."""
-    content = _read_prompt_file(path)
+def _prompts_of_file(path: Path, judge: JudgeSpec, places: Sequence[str]) -> PromptSet:
     try:
+        content = path.read_bytes()
         template = content.decode("utf-8-sig").replace("\r\n", "\n")
+    except FileNotFoundError:
+        raise InputError(
+            f"--judge-prompts: {path} is neither reelbench, official nor a file; `reelbench` are "
+            "this benchmark's own in our words, `official` its authors'"
+        ) from None
+    except IsADirectoryError:
+        raise InputError(f"--judge-prompts: {path} is a folder; give one text file") from None
     except UnicodeDecodeError as error:
         raise InputError(
             f"--judge-prompts: {path} is not UTF-8 text (byte {error.start})"
         ) from None
-    template = _with_standard_placeholders(template)
-    needed_names = list(placeholders)
+    template = _with_places_of_paper(template)
+    needed_places = list(places)
     if len(judge.criteria) > 1:
-        needed_names.append("criterion")
-    needed = [f"{{{name}}}" for name in needed_names]
-    missing = [placeholder for placeholder in needed if placeholder not in template]
-    if missing:
+        needed_places.append("criterion")
+    marks = [f"{{{place}}}" for place in needed_places]
+    missing_marks = [mark for mark in marks if mark not in template]
+    if missing_marks:
         raise InputError(
-            f"--judge-prompts: {path} does not say where {', '.join(missing)} go; "
+            f"--judge-prompts: {path} does not say where {', '.join(missing_marks)} go; "
             "write these marks into it"
         )
     return PromptSet(
@@ -235,24 +236,12 @@ def _prompts_of_file(path: Path, judge: JudgeSpec, placeholders: Sequence[str]) 
     )
 
 
-def _read_prompt_file(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(
-            f"--judge-prompts: {path} is neither reelbench, official nor a file; `reelbench` are "
-            "this benchmark's own in our words, `official` its authors'"
-        ) from None
-    except IsADirectoryError:
-        raise InputError(f"--judge-prompts: {path} is a folder; give one text file") from None
-
-
-def _with_standard_placeholders(template: str) -> str:
-    """Return a template with `{question}` and the like in place of the paper's placeholders."""
-    for name, paper_line in _PAPER_PLACEHOLDERS.items():
-        placeholder = f"{{{name}}}"
-        if placeholder not in template:
-            template = paper_line.sub(rf"\g<1>{placeholder}", template)
+def _with_places_of_paper(template: str) -> str:
+    """Return a template with our marks for the places as the paper prints them."""
+    for place, line in _PAPER_PLACES.items():
+        mark = f"{{{place}}}"
+        if mark not in template:
+            template = line.sub(rf"\g<1>{mark}", template)
     return template
 
 
@@ -268,7 +257,7 @@ def _official_prompts(name: str, judge: JudgeSpec) -> PromptSet:
         )
     if source.sha256 is None:
         raise InputError(f"{source.url}: the spec pins no sha256 for these prompts")
-    content = _official_file(source.url, source.sha256)
+    content = _content_of(source.url, source.sha256)
     prompts = _prompts_of_module(content, judge.criteria, source.url)
     return PromptSet(
         name="official",
@@ -281,8 +270,8 @@ def _official_prompts(name: str, judge: JudgeSpec) -> PromptSet:
     )
 
 
-def _official_file(url: str, sha256: str) -> bytes:
-    """Return the owners' file, from the home folder if it is there unchanged."""
+def _content_of(url: str, sha256: str) -> bytes:
+    """Return the owners' file, from our folder where it is whole there."""
     file = home() / "prompts" / f"{sha256[:16]}-{url.rsplit('/', 1)[-1]}"
     if file.is_file():
         content = file.read_bytes()
@@ -308,29 +297,29 @@ class _OwnersPrompt(NamedTuple):
 
 
 def _prompts_of_module(
-    module: bytes, criteria: Sequence[str], url: str
+    module: bytes, criteria: Sequence[str], where: str
 ) -> dict[str, _OwnersPrompt]:
     """Return each criterion's prompt from a Python module, without running it.
 
     The module has a function `<criterion>_prompt` per criterion, which binds two names to string
     constants and returns them as a pair.
     """
-    prompts_by_function: dict[str, _OwnersPrompt] = {}
+    prompts: dict[str, _OwnersPrompt] = {}
     for node in ast.parse(module).body:
-        if isinstance(node, ast.FunctionDef) and node.name not in prompts_by_function:
+        if isinstance(node, ast.FunctionDef) and node.name not in prompts:
             prompt = _prompt_that_function_returns(node)
             if prompt is not None:
-                prompts_by_function[node.name] = prompt
-    prompts: dict[str, _OwnersPrompt] = {}
+                prompts[node.name] = prompt
+    prompt_by_criterion: dict[str, _OwnersPrompt] = {}
     for criterion in criteria:
-        function_name = f"{criterion}_prompt"
-        if function_name not in prompts_by_function:
+        name = f"{criterion}_prompt"
+        if name not in prompts:
             raise ReelbenchError(
-                f"--judge-prompts official: {url}: no function {function_name} returns two "
-                "constant strings"
+                f"--judge-prompts official: {where}: no function {name} returns two constant "
+                "strings"
             )
-        prompts[criterion] = prompts_by_function[function_name]
-    return prompts
+        prompt_by_criterion[criterion] = prompts[name]
+    return prompt_by_criterion
 
 
 def _prompt_that_function_returns(function: ast.FunctionDef) -> _OwnersPrompt | None:

@@ -1,4 +1,4 @@
-"""Retries: asking a judge once more, after a reply that has no score."""
+"""Asking a judge once more, after a reply that has no score."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ from reelbench.registry.records import JudgeReply
 from reelbench.registry.spec import JudgeSpec
 
 _LONGEST_REPLY = 1000
-"""Characters of a reply that a retry repeats: one that was cut off may fill the context."""
+"""Characters of a reply that the judge sees again: one that was cut off may fill its context."""
 
 
-def retry_message_maker(scale: JudgeSpec) -> Again:
-    """Return a function that makes the messages of a retry, for scores on a scale."""
-    expected_format = (
+def score_again(scale: JudgeSpec) -> Again:
+    """Return the maker of a re-ask's messages on a scale."""
+    form = (
         f'what counts is one JSON object, {{"score": n}}, n a whole number from {scale.low} to '
         f"{scale.high}, and nothing else"
     )
 
-    def retry_messages(messages: Sequence[Message], reply: str | None, error: str) -> list[Message]:
+    def again(messages: Sequence[Message], reply: str | None, error: str) -> list[Message]:
         if reply is not None and len(reply) > _LONGEST_REPLY:
             reply = f"{reply[:_LONGEST_REPLY]} …"
-        return _reask_prompts().retry(messages, reply, f"{error}; {expected_format}")
+        return _reask_prompts().retry(messages, reply, f"{error}; {form}")
 
-    return retry_messages
+    return again
 
 
 @cache
@@ -72,7 +72,7 @@ class PossibleRequests:
             sampling: The settings of each call.
             structured: True where the first call has the schema.
         """
-        self._make_retry_messages = retry_message_maker(scale)
+        self._make_retry_messages = score_again(scale)
         self._model = model
         self._sampling = sampling
         self._sampling_with_schema = with_schema(sampling, score_schema(scale.low, scale.high))
@@ -82,32 +82,25 @@ class PossibleRequests:
         self._possible_requests = [self._first_request]
 
     def advance(self, reply: JudgeReply) -> bool:
-        """Go on to the next attempt.
-
-        Returns False where no request can have made this reply.
-        """
-        requests_of_reply: list[PossibleRequest] = []
+        """Go on to the next attempt. Return False where no request made this reply."""
+        makers: list[PossibleRequest] = []
         for request in self._possible_requests:
             key = reply_key(request.shape, reply.vote, reply.attempt)
             if key.hex() == reply.key:
-                requests_of_reply.append(request)
-        # The next attempt repeats the first request, or adds the reply and what was wrong with it.
+                makers.append(request)
         self._possible_requests = [self._first_request]
-        for request in requests_of_reply:
-            self._possible_requests += self._possible_retries(request.messages, reply.raw)
-        return bool(requests_of_reply)
+        for request in makers:
+            self._possible_requests += self._possible_reasks(request.messages, reply.raw)
+        return bool(makers)
 
-    def _possible_retries(
-        self, messages: Sequence[Message], raw_reply: str | None
+    def _possible_reasks(
+        self, messages: Sequence[Message], raw: str | None
     ) -> Iterator[PossibleRequest]:
-        """Yield the retries that may follow a reply.
-
-        There is one for each error, with and without a schema.
-        """
+        """Yield the re-asks that may follow a reply."""
         for error in (NOT_READ, EMPTY_OR_CUT):
-            retry_messages = self._make_retry_messages(messages, raw_reply, error)
-            yield self._request_of(retry_messages, self._sampling)
-            yield self._request_of(retry_messages, self._sampling_with_schema)
+            longer = self._make_retry_messages(messages, raw, error)
+            yield self._request_of(longer, self._sampling)
+            yield self._request_of(longer, self._sampling_with_schema)
 
     def _request_of(
         self, messages: Sequence[Message], sampling: Mapping[str, Any]

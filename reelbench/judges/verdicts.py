@@ -54,16 +54,14 @@ class Verdict:
 
 
 def is_judged(item: Item | Sample) -> bool:
-    """Return True where the benchmark's judge scores an answer.
+    """Return True where the benchmark's judge marks an answer.
 
-    It scores none to a question with options that stands beside open ones.
+    It marks none to a question with options that stands beside open ones.
     """
-    is_open_question = "text" in item.target
-    has_right_option = "answer" in item.target
-    return is_open_question or not has_right_option
+    return "text" in item.target or "answer" not in item.target
 
 
-def is_blank_answer(answer: str) -> bool:
+def needs_no_judge(answer: str) -> bool:
     """Return True for an answer that is only white space.
 
     It gets the scale's minimum, and nobody is asked.
@@ -83,11 +81,11 @@ def takes_bare_integer(prompts: str, judge: JudgeSpec) -> bool:
     return True
 
 
-def score_of_votes(scores: Sequence[int], votes: int, rule: VoteRule | str) -> float | None:
+def score_of_votes(cast: Sequence[int], votes: int, rule: VoteRule | str) -> float | None:
     """Return the score of several votes.
 
     Args:
-        scores: The scores that could be read.
+        cast: The scores that could be read.
         votes: The number of votes asked for.
         rule: `mean`, `median`, or else the most frequent one; of several equally frequent the lower
             median of all.
@@ -95,32 +93,33 @@ def score_of_votes(scores: Sequence[int], votes: int, rule: VoteRule | str) -> f
     Returns:
         The score. None where no more than half of the votes could be read.
     """
-    if 2 * len(scores) <= votes:
+    if 2 * len(cast) <= votes:
         return None
     if votes == 1:
-        return scores[0]
+        return cast[0]
     if rule in _RULES:
-        return _RULES[rule](scores)
-    most_frequent = statistics.multimode(scores)
+        return _RULES[rule](cast)
+    most_frequent = statistics.multimode(cast)
     if len(most_frequent) == 1:
         return most_frequent[0]
-    return statistics.median_low(scores)
+    return statistics.median_low(cast)
 
 
 def panel_scores(
-    scores_by_judge: Sequence[Mapping[str, float]], criteria: Sequence[str], rule: str
+    scores: Sequence[Mapping[str, float]], criteria: Sequence[str], rule: str
 ) -> dict[str, float]:
     """Return a panel's scores: of each criterion the mean or median of its judges'.
 
-    A criterion that a judge did not score has none: else items would be compared that different
-    judges scored.
+    Only where all of them gave one: a mean over those who answered would compare items that
+    different judges scored.
     """
     mean_or_median = _RULES[rule]
     scores_of_panel: dict[str, float] = {}
     for criterion in criteria:
-        scores = [judge[criterion] for judge in scores_by_judge if criterion in judge]
-        if len(scores) == len(scores_by_judge):
-            scores_of_panel[criterion] = float(mean_or_median(scores))
+        judges_scores = [judge[criterion] for judge in scores if criterion in judge]
+        if len(judges_scores) == len(scores):
+            score = mean_or_median(judges_scores)
+            scores_of_panel[criterion] = float(score)
     return scores_of_panel
 
 
@@ -138,22 +137,22 @@ def scores_of(
     if record.panel:
         scores = [scores_of(judge, member, sample, of_panel=True) for member in record.panel]
         return panel_scores(scores, judge.criteria, record.panel_rule or "mean")
-    if is_blank_answer(sample.text):
+    if needs_no_judge(sample.text):
         return dict.fromkeys(judge.criteria, float(judge.low))
     replies = sample.judge_replies
     if of_panel:
         replies = [reply for reply in replies if reply.judge == record.requested]
-    votes_by_criterion: dict[str, list[int]] = {criterion: [] for criterion in judge.criteria}
+    votes: dict[str, list[int]] = {name: [] for name in judge.criteria}
     for reply in replies:
-        if reply.score is not None and reply.criterion in votes_by_criterion:
-            votes_by_criterion[reply.criterion].append(reply.score)
+        if reply.score is not None and reply.criterion in votes:
+            votes[reply.criterion].append(reply.score)
     scores_by_criterion: dict[str, float] = {}
-    for criterion, votes in votes_by_criterion.items():
-        # If a vote was not available at all, its criterion has no score, whatever the others say.
-        lacks_votes = sample.state == "unscored" and len(votes) < record.votes
+    for criterion, cast in votes.items():
+        # Where a vote could not be had at all, its criterion stays open whatever the others say.
+        lacks_votes = sample.state == "unscored" and len(cast) < record.votes
         if lacks_votes and criterion not in sample.scores:
             continue
-        score = score_of_votes(votes, record.votes, record.vote_rule)
+        score = score_of_votes(cast, record.votes, record.vote_rule)
         if score is not None:
             scores_by_criterion[criterion] = float(score)
     return scores_by_criterion

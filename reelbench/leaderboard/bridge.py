@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from reelbench.base.errors import InputError
-from reelbench.judges.identity import answering_judge_name
+from reelbench.judges.identity import judge_as_answered
 from reelbench.leaderboard.entries import RankingGroup, prompts_in_words, run_entry
 from reelbench.leaderboard.identity import answers_key
 from reelbench.leaderboard.standing import ranked_samples
@@ -394,7 +394,7 @@ def _score_by_judge(stored: StoredResult, value: float, shift: Difference, *, si
 
 def _judge_name(stored: StoredResult) -> str:
     judge = stored.result.judge
-    return "" if judge is None else answering_judge_name(judge)
+    return "" if judge is None else judge_as_answered(judge)
 
 
 def as_json(bridges_of_benchmark: Sequence[Bridge]) -> dict[str, object]:

@@ -28,10 +28,10 @@ from reelbench.leaderboard import (
 from reelbench.leaderboard.board_state import BoardState
 from reelbench.leaderboard.submission import Report
 
-CHECK_BOUNDS = Bounds(seconds=300)
+BOUNDS = Bounds(seconds=300)
 """Time and memory of a check, where nobody says other ones."""
-MAX_BYTES = bounds.SUBMITTED_BYTES
-"""Bytes of all files of a change. A larger one is left to the maintainers."""
+LARGEST = bounds.SUBMITTED_BYTES
+"""Bytes of all files of a change. More is left to the maintainers."""
 _UNTRACKED = {".git", ".cache", ".base"}
 """Folders of a checkout that are no part of what it has."""
 
@@ -62,13 +62,12 @@ class ChangedFiles:
         return list(keys)
 
     def problems(self) -> Iterator[str]:
-        """Yield the reasons to refuse the change that its paths alone give, a line each."""
+        """Yield why it can't be taken whatever its results hold, a line each."""
         for path in sorted(self.removed):
             yield f"{path}: removed, but a submission may remove nothing"
         for path in sorted(self.touched):
-            is_of_result = results_dataset.key_of_path(path) is not None
-            is_of_submission = results_dataset.key_of_submission(path) is not None
-            if not is_of_result and not is_of_submission:
+            is_submitted = results_dataset.key_of_submission(path) is not None
+            if results_dataset.key_of_path(path) is None and not is_submitted:
                 yield f"{path}: not a file of a result, and a submission may change nothing else"
 
 
@@ -85,26 +84,25 @@ def between(base: Path, folder: Path) -> ChangedFiles:
     return ChangedFiles(tuple(sorted(touched)), tuple(sorted(removed)))
 
 
-def _files(checkout: Path) -> dict[str, Path]:
-    """Return the files, links and submodules of a checkout by their paths."""
-    if not checkout.is_dir():
-        raise InputError(f"{checkout}: no such folder")
+def _files(folder: Path) -> dict[str, Path]:
+    """Return the files of a copy, its links, and its submodules, by their paths."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder")
     files: dict[str, Path] = {}
-    is_git_checkout = (checkout / ".git").exists()
-    for file in checkout.rglob("*"):
-        path = file.relative_to(checkout)
+    # Git has no empty folders: one in its checkout is another repository's place, a submodule.
+    is_checkout = (folder / ".git").exists()
+    for file in folder.rglob("*"):
+        path = file.relative_to(folder)
         if path.parts[0] in _UNTRACKED:
             continue
         is_folder = file.is_dir() and not file.is_symlink()
-        # Git has no empty folders: one in its checkout is a submodule that was not checked out.
-        is_submodule = is_git_checkout and is_folder and not any(file.iterdir())
+        is_submodule = is_folder and is_checkout and not any(file.iterdir())
         if not is_folder or is_submodule:
             files[path.as_posix()] = file
     return files
 
 
 def _is_same(file: Path, base_file: Path) -> bool:
-    """Return True for equal files, and for two folders. A link is never the same."""
     if file.is_symlink() or base_file.is_symlink():
         return False
     if file.is_dir() or base_file.is_dir():
@@ -123,17 +121,17 @@ class Outcome:
         refusals: Why it is refused, a line each.
         markdown: The report for people.
         document: The report for scripts.
-        interrupted: Why the check was ended before it was done.
+        ended: Why the check was ended before it was done.
     """
 
     number: int = 0
     refusals: tuple[str, ...] = ()
     markdown: str = ""
     document: dict[str, Any] = field(default_factory=dict[str, Any])
-    interrupted: str | None = None
+    ended: str | None = None
 
 
-def check_within_bounds(folder: Path, base: Path, account: str | None) -> Outcome:
+def checked(folder: Path, base: Path, account: str | None) -> Outcome:
     """Check what a copy of a results dataset changes of another, within bounds.
 
     Args:
@@ -142,26 +140,23 @@ def check_within_bounds(folder: Path, base: Path, account: str | None) -> Outcom
         account: Who hands the change in. None where nobody knows.
     """
     try:
-        return run_bounded(_check_in_process, folder, base, account, bounds=CHECK_BOUNDS)
+        return run_bounded(_checked, folder, base, account, bounds=BOUNDS)
     except EndedError as error:
-        return Outcome(interrupted=str(error))
+        return Outcome(ended=str(error))
 
 
-def _check_in_process(
-    _: Callable[[object], None], folder: Path, base: Path, account: str | None
-) -> Outcome:
+def _checked(_: Callable[[object], None], folder: Path, base: Path, account: str | None) -> Outcome:
     changes = between(base, folder)
     base_store = base / results_dataset.RESULTS
-    change_report = report(changes, folder, base_store, account=account)
-    refusals = list(change_report.problems)
-    for submitted in change_report.submissions:
-        if submitted.verdict == "refused":
-            refusals.append(f"{submitted.folder}: {submitted.why}")
+    whole_report = report(changes, folder, base_store, account=account)
+    refusals = list(whole_report.problems)
+    refused = [each for each in whole_report.submissions if each.verdict == "refused"]
+    refusals += [f"{submitted.folder}: {submitted.why}" for submitted in refused]
     return Outcome(
-        number=len(change_report.submissions),
+        number=len(whole_report.submissions),
         refusals=tuple(refusals),
-        markdown=submission_page.markdown(change_report),
-        document=change_report.as_json(),
+        markdown=submission_page.markdown(whole_report),
+        document=whole_report.as_json(),
     )
 
 
@@ -171,7 +166,7 @@ def report(
     base_store: Path,
     *,
     account: str | None,
-    may_submit_for: Callable[[str], bool] | None = None,
+    is_of: Callable[[str], bool] | None = None,
 ) -> Report:
     """Return the report on a change, and where its results would stand.
 
@@ -180,20 +175,21 @@ def report(
         folder: What it offers; of it the touched results are read, and nothing else.
         base_store: The store that it is a change of (`results`).
         account: Who hands it in. None where nobody knows.
-        may_submit_for: Returns True for an organisation whose results the account may hand in.
-            None where nobody knows who hands the change in.
+        is_of: Returns True where whoever hands it in is of an organisation. None where nobody
+            knows who that is.
     """
-    results_folder = folder / results_dataset.RESULTS
     problems = list(changes.problems())
     notes: list[str] = []
     keys = changes.keys
-    if _size_of_results(changes, folder) > MAX_BYTES:
-        problems.append(size_problem())
+    result_paths = [path for path in changes.touched if results_dataset.is_part_of_board(path)]
+    size = sum(_size(folder / path) for path in result_paths)
+    if size > LARGEST:
+        problems.append(f"more than {LARGEST // 1_000_000} MB: too much to be checked here")
         keys = []
     else:
         for key in changes.submissions:
             try:
-                hidden_key.read_submission(results_folder, key)
+                hidden_key.read_submission(folder / results_dataset.RESULTS, key)
                 notes.append(f"{key}: its form is valid; the owner of the answers scores it")
             except InputError as error:
                 problems.append(f"{key}: {error}")
@@ -201,37 +197,17 @@ def report(
     def note_left_out(key: str, why: str) -> None:
         notes.append(f"not compared with {key}, which can't be read: {why}")
 
-    folders = [results_folder / key for key in keys]
-    # In this process alone: it has bounds, and worker processes could outlive it.
+    folders = [folder / results_dataset.RESULTS / key for key in keys]
+    # In this process alone, which has bounds, and with which all that it began ends.
     checked = store.check(*folders, workers=ALONE)
-    read = partial(
-        submission.read,
-        checked,
-        names_below=folder,
-        may_submit_for=may_submit_for,
-        account=account,
-    )
+    read = partial(submission.read, checked, below=folder, is_of=is_of, account=account)
     try:
-        problems += _rows_of_others(keys, base_store, account)
-        results = read(base_store, on_left_out=note_left_out)
+        problems += _changed_rows(keys, base_store, account)
+        results = read(base_store, left_out=note_left_out)
     except InputError as error:  # the base itself: no fault of the submission's
         notes.append(f"not compared with the table, which can't be read: {error}")
         results = read()
     return Report(results, tuple(problems), tuple(notes))
-
-
-def size_problem() -> str:
-    """Return the line on a change that exceeds `MAX_BYTES`."""
-    return f"more than {MAX_BYTES // 1_000_000} MB: too much to be checked here"
-
-
-def _size_of_results(changes: ChangedFiles, folder: Path) -> int:
-    """Return the bytes of the touched files that belong to the board."""
-    size = 0
-    for path in changes.touched:
-        if results_dataset.is_part_of_board(path):
-            size += _size(folder / path)
-    return size
 
 
 def _size(file: Path) -> int:
@@ -240,8 +216,8 @@ def _size(file: Path) -> int:
     return file.stat().st_size
 
 
-def _rows_of_others(keys: Iterable[str], base_store: Path, account: str | None) -> Iterator[str]:
-    """Yield a line on each filed row that isn't known to be the submitter's own."""
+def _changed_rows(keys: Iterable[str], base_store: Path, account: str | None) -> Iterator[str]:
+    """Yield the rows that are filed, and that nobody knows to be the submitter's own."""
     state = BoardState()
     names = aliases.NO_ALIASES
     if base_store.is_dir():
@@ -259,5 +235,5 @@ def _rows_of_others(keys: Iterable[str], base_store: Path, account: str | None) 
             continue
         owner = state.owner_of(row, names)
         if not board_state.same_account(owner, account):
-            owner_name = owner or "the maintainers of this board"
-            yield f"results/{key}: belongs to {owner_name}, and only they change it"
+            name = owner or "the maintainers of this board"
+            yield f"results/{key}: belongs to {name}, and only they change it"

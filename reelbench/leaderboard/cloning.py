@@ -81,9 +81,7 @@ def _clone_folder(folder: Path, place: Path, note: Callable[[str], None]) -> int
             target = aside / path.removeprefix(f"{RESULTS}/")
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(folder / path, target)
-        maintainers_files.record_published(
-            [aside / name for name in maintainers_files.FILES], aside
-        )
+        maintainers_files.remember([aside / name for name in maintainers_files.FILES], aside)
         changed: dict[str, str] = {}
         store.read(aside, left_out=changed.__setitem__)
     names = aliases.read(place)

@@ -22,7 +22,7 @@ from reelbench.leaderboard.entries import BoardEntry
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring.comparison import AtBothEnds
 from reelbench.stats.all_pairs import CommonItems, PairedTests, Scores, all_tests
-from reelbench.stats.intervals import Indices
+from reelbench.stats.intervals import Places
 from reelbench.stats.ratios import Resampled
 
 
@@ -59,14 +59,14 @@ class Stack:
     highest: Scores
     tests: PairedTests
 
-    def at(self, places: Indices) -> "Stack":
+    def at(self, places: Places) -> "Stack":
         """Return some of the runs."""
-        lowest = self.lowest.of_runs(places)
+        lowest = self.lowest.at(places)
         highest = lowest
         if self.highest is not self.lowest:
-            highest = self.highest.of_runs(places)
+            highest = self.highest.at(places)
         contents = tuple(self.contents[place] for place in places.tolist())
-        return Stack(contents, self.shape, lowest, highest, self.tests.of_runs(places))
+        return Stack(contents, self.shape, lowest, highest, self.tests.at(places))
 
 
 @dataclass(frozen=True, slots=True)

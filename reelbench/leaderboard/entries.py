@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from reelbench.judges.identity import answering_judge_name, other_than_requested
+from reelbench.judges.identity import judge_as_answered, other_than_requested
 from reelbench.leaderboard.community import Community
 from reelbench.leaderboard.identity import models_other_than_asked
 from reelbench.leaderboard.standing import (
@@ -399,7 +399,7 @@ def _group(stored: StoredResult, values: Standing, setting: str) -> RankingGroup
     judge_name: str | None = None
     prompts: str | None = None
     if judge is not None:
-        judge_name = answering_judge_name(judge)
+        judge_name = judge_as_answered(judge)
         prompts = _prompts_text(judge)
     return RankingGroup(
         benchmark=benchmark.id,

@@ -13,61 +13,56 @@ from reelbench.leaderboard.board_state import BoardState
 from reelbench.leaderboard.results_dataset import RESULTS
 from reelbench.tasks import hidden_submission
 
-PublishOutcome = Literal["unchanged", "would change", "committed", "pull request"]
+Publishing = Literal["unchanged", "would change", "committed", "pull request"]
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
     """The outcome for one repository, and where it can be seen."""
 
-    done: PublishOutcome
+    done: Publishing
     url: str
 
 
-def submit_all(store_path: Path, repository: Repository, *, dry_run: bool) -> list[Published]:
-    """Open a pull request for each submission of a store that has none yet."""
+def offer_all(place: Path, repository: Repository, *, dry_run: bool) -> list[Published]:
+    """Offer each submission of a store that isn't offered yet."""
     outcomes: list[Published] = []
     with repository.errors_in_one_line():
         head = repository.head()
-        requests = _requests_by_title(repository)
-        for key in _submission_keys(store_path):
-            if _is_published(key, head):
+        requests = _own_requests(repository)
+        for key in _keys(place):
+            if _is_there(key, head):
                 continue
-            request_number = requests.get(_title(key))
-            if request_number is None:
-                outcome = _open_pull_request(store_path, key, repository, head, dry_run=dry_run)
-            else:
-                page = f"{repository.page}/discussions/{request_number}"
-                outcome = Published("unchanged", page)
-            outcomes.append(outcome)
+            request = requests.get(_title(key))
+            if request is not None:
+                page = f"{repository.page}/discussions/{request}"
+                outcomes.append(Published("unchanged", page))
+                continue
+            outcomes.append(_offer(place, key, repository, head, dry_run=dry_run))
     return outcomes
 
 
-def unsubmitted_keys(store_path: Path, state: BoardState, repository: Repository) -> list[str]:
+def not_offered(place: Path, state: BoardState, repository: Repository) -> list[str]:
     """Return the keys of a participant's submissions that nobody else has yet.
 
     What an owner received lies in his store, too, and is in its ledger.
     """
-    received_keys = {file.received.key for file in state.hidden.values()}
-    own_keys = [key for key in _submission_keys(store_path) if key not in received_keys]
+    received = {file.received.key for file in state.hidden.values()}
+    own_keys = [key for key in _keys(place) if key not in received]
     if not own_keys:
         return []
     with repository.errors_in_one_line():
         head = repository.head()
-        requests = _requests_by_title(repository)
-    waiting_keys: list[str] = []
-    for key in own_keys:
-        if not _is_published(key, head) and _title(key) not in requests:
-            waiting_keys.append(key)
-    return waiting_keys
+        requests = _own_requests(repository)
+    return [key for key in own_keys if not _is_there(key, head) and _title(key) not in requests]
 
 
-def _is_published(key: str, head: Head) -> bool:
+def _is_there(key: str, head: Head) -> bool:
     return f"{RESULTS}/{key}/{hidden_submission.FILE}" in head.files
 
 
-def _requests_by_title(repository: Repository) -> dict[str, int]:
-    """Return the number of the user's newest pull request under each title, closed ones too.
+def _own_requests(repository: Repository) -> dict[str, int]:
+    """Return the newest pull request of each title of the user's, closed ones too.
 
     A closed one may be scored already or refused: its submitter opens it again where he wants to.
     """
@@ -75,9 +70,9 @@ def _requests_by_title(repository: Repository) -> dict[str, int]:
     discussions = repository.api.get_repo_discussions(
         repository.id, repo_type=repository.kind, author=account, discussion_type="pull_request"
     )
-    requests = [request for request in discussions if request.author == account]
-    requests.sort(key=lambda request: request.num)
-    return {request.title: request.num for request in requests}
+    own_requests = [request for request in discussions if request.author == account]
+    own_requests.sort(key=lambda request: request.num)
+    return {request.title: request.num for request in own_requests}
 
 
 def _title(key: str) -> str:
@@ -85,21 +80,21 @@ def _title(key: str) -> str:
     return f"Reelbench submission {key.rpartition('/')[2]}"
 
 
-def _submission_keys(store_path: Path) -> Iterator[str]:
-    for file in sorted((store_path / hidden_key.FOLDER).glob(f"*/*/*/{hidden_submission.FILE}")):
-        yield file.parent.relative_to(store_path).as_posix()
+def _keys(place: Path) -> Iterator[str]:
+    for file in sorted((place / hidden_key.FOLDER).glob(f"*/*/*/{hidden_submission.FILE}")):
+        yield file.parent.relative_to(place).as_posix()
 
 
-def _open_pull_request(
-    store_path: Path, key: str, repository: Repository, head: Head, *, dry_run: bool
+def _offer(
+    place: Path, key: str, repository: Repository, head: Head, *, dry_run: bool
 ) -> Published:
     if dry_run:
         return Published("would change", repository.page)
     with TemporaryDirectory(prefix="reelbench-publish-") as name:
         folder = Path(name)
-        shutil.copytree(store_path / key, folder / RESULTS / key)
-        paths = [f"{RESULTS}/{key}/{file}" for file in hidden_submission.FILES]
-        changes = FileChanges(folder, paths)
+        shutil.copytree(place / key, folder / RESULTS / key)
+        written = [f"{RESULTS}/{key}/{file}" for file in hidden_submission.FILES]
+        changes = FileChanges(folder, written)
         url = repository.commit(
             head, changes, title=_title(key), description="", create={}, create_pr=True
         )

@@ -8,7 +8,7 @@ from reelbench.base import bounds
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import hidden_key, results_dataset
 from reelbench.leaderboard.board_state import HiddenFile, same_account
-from reelbench.leaderboard.pull_request import OfferedCommit, PullRequestChanges, PullRequests
+from reelbench.leaderboard.pull_request import Changes, Offer, PullRequests
 from reelbench.tasks.hidden_submission import HandedIn
 
 _LARGEST = bounds.PREDICTIONS_BYTES + bounds.BESIDE_BYTES
@@ -43,20 +43,20 @@ class OfferedSubmission:
 
 
 def read_offer(
-    on_offer: Callable[[OfferedCommit], None],
+    tell: Callable[[Offer], None],
     dataset_and_account: tuple[str, str],
     number: int,
     folder: Path,
 ) -> OfferedSubmission | None:
     """Bring a pull request's submission to a folder, and read it."""
-    return _Reader(*dataset_and_account).offered(number, folder, on_offer)
+    return _Reader(*dataset_and_account).offered(number, folder, tell)
 
 
 class _Reader(PullRequests):
     """Reads a submission, in a process that has no answers."""
 
     def offered(
-        self, number: int, folder: Path, on_offer: Callable[[OfferedCommit], None]
+        self, number: int, folder: Path, tell: Callable[[Offer], None]
     ) -> OfferedSubmission | None:
         """Return the submission of an open pull request, refused or not."""
         details = self._details(number)
@@ -65,7 +65,7 @@ class _Reader(PullRequests):
         changes = self._changes(number)
         if not changes.paths.submissions:
             return None
-        comment = self._previous_comment(details)
+        comment = self._own_comment(details)
         offered = OfferedSubmission(
             number=number,
             author=details.author,
@@ -75,16 +75,16 @@ class _Reader(PullRequests):
             handed_in=None,
         )
         if comment is None:
-            on_offer(OfferedCommit(changes.commit, None))
+            tell(Offer(changes.commit, None))
         else:
-            on_offer(OfferedCommit(changes.commit, comment.id))
+            tell(Offer(changes.commit, comment.id))
             offered = replace(offered, comment=comment.content)
         try:
             return replace(offered, handed_in=self._one_submission(changes, folder))
         except InputError as error:
             return replace(offered, refusal=str(error))
 
-    def _one_submission(self, changes: PullRequestChanges, folder: Path) -> HandedIn:
+    def _one_submission(self, changes: Changes, folder: Path) -> HandedIn:
         """Return the one submission of a change. InputError where it is none, or more."""
         paths = changes.paths
         for problem in paths.problems():

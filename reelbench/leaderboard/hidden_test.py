@@ -32,7 +32,7 @@ from reelbench.leaderboard.hidden_board import HiddenBoard, Quotas
 from reelbench.leaderboard.hidden_offer import OfferedSubmission, read_offer
 from reelbench.leaderboard.hidden_queue import Queue
 from reelbench.leaderboard.hidden_rules import Phase
-from reelbench.leaderboard.pull_request import CheckOutcome, OfferedCommit, PullRequests
+from reelbench.leaderboard.pull_request import Commenting, Offer, PullRequests
 from reelbench.registry.records import Metrics
 from reelbench.tasks import hidden_submission
 from reelbench.tasks.hidden_answers import HiddenAnswers
@@ -43,13 +43,13 @@ log = logging.getLogger("reelbench")
 _NOT_SCORED = "could not be scored here; the next look tries again"
 
 
-class CheckedRequest(NamedTuple):
+class Look(NamedTuple):
     """A look's outcome, with the comment on a submission.
 
     The comment may stand there already.
     """
 
-    outcome: CheckOutcome
+    done: Commenting
     comment: str = ""
 
 
@@ -77,48 +77,39 @@ class HiddenTest(PullRequests):
         self._queue.drop_others(authors)
         return authors
 
-    def check(self, number: int, bounds: Bounds, is_last_try: bool) -> CheckOutcome:
+    def check(self, number: int, bounds: Bounds, last: bool) -> Commenting:
         """Check a pull request; where it is a submission to this test, score it."""
-        return self.check_and_comment(number, bounds, is_last_try=is_last_try).outcome
+        return self.look_at(number, bounds, last=last).done
 
-    def check_and_comment(
-        self, number: int, bounds: Bounds, *, is_last_try: bool
-    ) -> CheckedRequest:
+    def look_at(self, number: int, bounds: Bounds, *, last: bool) -> Look:
         """Check a pull request as `check` does, and return the comment on a submission, too."""
-        # The submission is read in another process, which sends the commit as soon as it knows it.
-        offered_commits: list[OfferedCommit] = []
+        offers: list[Offer] = []
         with TemporaryDirectory(prefix="reelbench-submission-") as folder:
-            arguments = ((self.dataset, self._account), number, Path(folder))
+            account = (self.dataset, self._me)
+            arguments = (account, number, Path(folder))
             try:
-                offered = run_bounded(
-                    read_offer, *arguments, bounds=bounds, hear=offered_commits.append
-                )
+                offered = run_bounded(read_offer, *arguments, bounds=bounds, hear=offers.append)
             except EndedError as error:
-                if isinstance(error, OverrunError) and not is_last_try:
-                    return CheckedRequest("not in time")
-                if not offered_commits:
+                if isinstance(error, OverrunError) and not last:
+                    return Look("not in time")
+                if not offers:
                     raise
-                offered_commit = offered_commits[-1]
-                comment = submission_page.markdown_unchecked(offered_commit.commit, str(error))
-                outcome = self._write_comment(number, offered_commit.comment_id, comment)
-                return CheckedRequest(outcome, comment)
+                comment = submission_page.markdown_unchecked(offers[-1].commit, str(error))
+                return Look(self._comment(number, offers[-1].comment, comment), comment)
             if offered is not None:
                 results = Path(folder) / results_dataset.RESULTS
-                return self._check_offered(offered, offered_commits[-1], results)
-        return CheckedRequest(super().check(number, bounds, is_last_try))
+                return self._check_offered(offered, offers[-1], results)
+        return Look(super().check(number, bounds, last))
 
-    def _check_offered(
-        self, offered: OfferedSubmission, offered_commit: OfferedCommit, results: Path
-    ) -> CheckedRequest:
+    def _check_offered(self, offered: OfferedSubmission, offer: Offer, results: Path) -> Look:
         if self._is_of_another_test(offered):
-            return CheckedRequest("skipped")
+            return Look("skipped")
         if hidden_page.says_scored(offered.comment, offered.commit):
-            return CheckedRequest("unchanged")
+            return Look("unchanged")
         comment = self._settle(offered, results)
         if comment == offered.comment:
-            return CheckedRequest("unchanged", comment)
-        outcome = self._write_comment(offered.number, offered_commit.comment_id, comment)
-        return CheckedRequest(outcome, comment)
+            return Look("unchanged", comment)
+        return Look(self._comment(offered.number, offer.comment, comment), comment)
 
     def _is_of_another_test(self, offered: OfferedSubmission) -> bool:
         if offered.handed_in is None:
@@ -155,7 +146,7 @@ class HiddenTest(PullRequests):
         except InputError as error:
             return str(error)
         owner = identity.reserved_name(self._answers.spec, handed_in.record.model)
-        if owner is None or self._may_submit_for(offered.author, owner):
+        if owner is None or self._is_of(offered.author, owner):
             return ""
         return f"its name is {owner}'s, and only {owner}'s own people submit under it"
 

@@ -16,7 +16,7 @@ from reelbench.pages.canvases import to_image
 from reelbench.pages.chart import Axis, Chart, Mark, Panel, Texts
 from reelbench.pages.drawing import draw
 from reelbench.pages.letters import Letters
-from reelbench.pages.plots import labelled_ticks, ticks
+from reelbench.pages.plots import labelled, ticks
 from reelbench.registry.metrics import UNITS
 from reelbench.registry.spec import Metric
 
@@ -125,7 +125,7 @@ def _lane(board: Board, group: RankingGroup, models: Sequence[Overall]) -> list[
         ends += [score.value, *(interval or ())]
     unit = metric.in_unit
     steps = ticks(min(ends, default=unit.low), max(ends, default=unit.high), 0, unit.high)
-    axis = Axis(ticks=labelled_ticks(steps), least=_LANE_WIDTH)
+    axis = Axis(ticks=labelled(steps), least=_LANE_WIDTH)
     return [
         Texts(texts=tuple(values), align="end", strong=True, of=True),
         Panel(

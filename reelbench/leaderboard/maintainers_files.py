@@ -19,47 +19,47 @@ _SEEN = ".published.json"
 """In a store: file -> sha256 of the version that was published when it was last looked at."""
 
 
-def record_published(files: Iterable[Path], store_path: Path) -> None:
-    """Record in a store that the given files are published as they are here."""
-    seen_digests = dict(read_record(store_path / _SEEN) or {})
+def remember(files: Iterable[Path], place: Path) -> None:
+    """Note in a store that some files are published as they are here."""
+    seen = dict(read_record(place / _SEEN) or {})
     digests = {file.name: sha256_of(file) for file in files if file.is_file()}
-    if not digests.items() <= seen_digests.items():
-        write_json(store_path / _SEEN, {**seen_digests, **digests})
+    if not digests.items() <= seen.items():
+        write_json(place / _SEEN, {**seen, **digests})
 
 
-def bring_in(name: str, published: bytes, store_path: Path, note: Callable[[str], None]) -> None:
+def take(name: str, published: bytes, place: Path, note: Callable[[str], None]) -> None:
     """Bring a published file into a store, unless the store's own is to be published.
 
     Raises:
         InputError: It was changed here and by another maintainer, and this is the first time that
             the store meets that version.
     """
-    file = store_path / name
-    seen_digests = dict(read_record(store_path / _SEEN) or {})
+    file = place / name
+    seen = dict(read_record(place / _SEEN) or {})
     published_digest = hashlib.sha256(published).hexdigest()
-    is_new_version = seen_digests.get(name) != published_digest
-    own_digest = sha256_of(file) if file.is_file() else None
-    changed_here = own_digest is not None and own_digest != seen_digests.get(name)
-    seen_digests[name] = published_digest
-    if own_digest != published_digest:
-        if not changed_here:
-            _write(file, published)
-            note(f"{file}: brought in as another maintainer published it")
-        elif is_new_version:
-            published_copy = store_path / f"published_{name}"
+    last_seen = seen.get(name)
+    seen[name] = published_digest
+    own_digest = None
+    if file.is_file():
+        own_digest = sha256_of(file)
+    if own_digest in (None, last_seen) and own_digest != published_digest:
+        _write(file, published)
+        note(f"{file}: brought in as another maintainer published it")
+    elif own_digest != published_digest:
+        if last_seen != published_digest:
+            published_copy = place / f"published_{name}"
             _write(published_copy, published)
-            write_json(store_path / _SEEN, seen_digests)
+            write_json(place / _SEEN, seen)
             raise InputError(
                 f"{file}: was changed here, and by another maintainer, whose file is now "
                 f"{published_copy}; put into yours what you want of it, and publish again"
             )
-        else:
-            note(f"{file}: yours takes the place of the published one")
-    if is_new_version:
-        write_json(store_path / _SEEN, seen_digests)
+        note(f"{file}: yours takes the place of the published one")
+    if last_seen != published_digest:
+        write_json(place / _SEEN, seen)
 
 
 def _write(file: Path, content: bytes) -> None:
-    """Write a file at once: a temporary file is renamed to it."""
-    with written_aside(file) as temporary_file:
-        temporary_file.write_bytes(content)
+    """Write a file aside and rename it."""
+    with written_aside(file) as aside:
+        aside.write_bytes(content)

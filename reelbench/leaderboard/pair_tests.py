@@ -13,7 +13,7 @@ import numpy as np
 from reelbench.leaderboard.compared_runs import ComparedRuns, Stack
 from reelbench.scoring import comparison
 from reelbench.stats import paired
-from reelbench.stats.intervals import Array, Indices
+from reelbench.stats.intervals import Array, Places
 
 Tests = list[paired.PairedTest]
 TestPair = Callable[[str, str], Tests]
@@ -35,10 +35,10 @@ class StackedPairs(NamedTuple):
         second: That of its second run (pairs).
     """
 
-    first: Indices
-    second: Indices
+    first: Places
+    second: Places
 
-    def at(self, places: Indices) -> "StackedPairs":
+    def at(self, places: Places) -> "StackedPairs":
         """Return some of the pairs."""
         return StackedPairs(self.first[places], self.second[places])
 
@@ -46,7 +46,7 @@ class StackedPairs(NamedTuple):
 class PairTests:
     """The tests of all pairs of a table's runs."""
 
-    def __init__(self, runs: ComparedRuns, first: Indices, second: Indices, test: TestPair) -> None:
+    def __init__(self, runs: ComparedRuns, first: Places, second: Places, test: TestPair) -> None:
         """Test the pairs that are not in the stack.
 
         Args:

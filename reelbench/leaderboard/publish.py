@@ -43,7 +43,7 @@ from reelbench.leaderboard import board as boards
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.board_state import BoardState
 from reelbench.leaderboard.entries import HUB_ID, BoardEntry, RankingGroup
-from reelbench.leaderboard.hand_in import Published, PublishOutcome
+from reelbench.leaderboard.hand_in import Published, Publishing
 from reelbench.leaderboard.site_files import SiteFiles
 from reelbench.leaderboard.store import StoredResult
 from reelbench.pages.shell_page import page_asset
@@ -54,28 +54,28 @@ Note = Callable[[str], None]
 
 _RESULTS = results_dataset.RESULTS
 _PARQUET = "data/results.parquet"
-_GENERATED_FOLDERS: dict[RepoType, tuple[str, ...]] = {
+_OWN_FOLDERS: dict[RepoType, tuple[str, ...]] = {
     "space": ("data/", "downloads/"),
     "dataset": (f"{_RESULTS}/{store.ROWS_FOLDER}/",),
 }
-"""Folders that Reelbench alone writes: files in them that are no longer made are deleted.
+"""Folders that are ours alone: what is in them and no longer made is deleted.
 
 Of results those are deleted that the ledger withdraws.
 """
-_Content = Literal["results", "site", "webhook"]
-_SDK: dict[_Content, str] = {"site": "static", "webhook": "docker"}
-_MAX_NOTED_FILES = 10
+_What = Literal["results", "site", "webhook"]
+_SDK: dict[_What, str] = {"site": "static", "webhook": "docker"}
+_MOST_NOTED = 10
 _TITLE = "Reelbench: "
 _ASSETS = "leaderboard.assets"
-_NEXT_STEP = (
+_NEXT = (
     "next: `hf spaces secrets add {space} -s HF_TOKEN -s WEBHOOK_SECRET` (from your environment), "
     "then the webhook, as its README says"
 )
-_FORM_CHECKED_ONLY = (
+_FORM_ALONE = (
     "answers are never uploaded: of submissions to a hidden test the Space checks the form alone; "
     "`reelbench leaderboard check --answers FILE` scores them on your machine"
 )
-_SYNC_ADVICE = "publish with --dataset {dataset} too, which brings it into the store"
+_BRING = "publish with --dataset {dataset} too, which brings it into the store"
 _SQUASHED = "Squash the history, in which withdrawn results were"
 _PINNED_WHEEL = re.compile(r"https://[a-zA-Z0-9._~:/%+-]+\.whl#sha256=[0-9a-f]{64}")
 
@@ -133,7 +133,7 @@ def publish(
             whole.
     """
     options = options or PublishOptions()
-    _check_call(dataset, webhook, options)
+    _refuse_wrong_call(dataset, webhook, options)
     repositories = _repositories(space, dataset, webhook)
     if not repositories:
         raise InputError(
@@ -143,26 +143,25 @@ def publish(
     if hub.offline():
         raise ReelbenchError("not published, because HF_HUB_OFFLINE is set; unset it")
     store.refuse_no_store(path)
-    with TemporaryDirectory(prefix="reelbench-publish-") as name:
-        folder = Path(name)
-        synced_head: Head | None = None
+    with TemporaryDirectory(prefix="reelbench-publish-") as folder:
+        read_head: Head | None = None
         if dataset and not options.create_pr and not options.dry_run:
-            synced_head = _sync_store(path, repositories["results"], folder / "brought", note)
+            read_head = _synced(path, repositories["results"], Path(folder) / "brought", note)
         board = boards.make(path, workers=workers)
         for key, why in board.left_out.items():
             note(f"left out: {key}: {why}")
         state = board_state.read(path)
         new_entries: list[ledger.Published] = []
         if not options.create_pr:
-            new_entries = _new_ledger_entries(board, state)
+            new_entries = _entries_on_tables(board, state)
             state.apply(new_entries)
             board = boards.with_history(board, state)
         uploads: list[_Upload] = []
-        for content, repository in repositories.items():
+        for what, repository in repositories.items():
             upload = _Upload(
                 repository=repository,
-                folder=folder / content / "new",
-                content=content,
+                folder=Path(folder) / what / "new",
+                what=what,
                 store=path,
                 board=board,
                 space=space,
@@ -173,23 +172,23 @@ def publish(
                 new_entries=new_entries,
                 workers=workers,
             )
-            if content == "results":
-                upload.synced_head = synced_head
+            if what == "results":
+                upload.read_head = read_head
             uploads.append(upload)
-        # All of them are prepared and checked before anything is sent.
-        heads = [upload.stage() for upload in uploads]
-        outcomes = _send_uploads(uploads, heads, webhook, note)
+        # All of them are looked at before anything is sent.
+        heads = [upload.look() for upload in uploads]
+        outcomes = _send_all(uploads, heads, webhook, note)
     if dataset and options.create_pr:
-        outcomes += hand_in.submit_all(path, repositories["results"], dry_run=options.dry_run)
+        outcomes += hand_in.offer_all(path, repositories["results"], dry_run=options.dry_run)
     elif dataset:
-        outcomes = _note_unsubmitted(outcomes, path, repositories["results"], note)
+        outcomes = _with_note_on_hand_in(outcomes, path, repositories["results"], note)
     return outcomes
 
 
 def _repositories(
     space: str | None, dataset: str | None, webhook: str | None
-) -> dict[_Content, Repository]:
-    repositories: dict[_Content, Repository] = {}
+) -> dict[_What, Repository]:
+    repositories: dict[_What, Repository] = {}
     if dataset:
         repositories["results"] = Repository(dataset, "dataset")
     if space:
@@ -199,93 +198,82 @@ def _repositories(
     return repositories
 
 
-def _append_to_ledger(entries: Sequence[ledger.Entry], store_path: Path) -> None:
-    """Append the entries that were published to the store's own ledger.
+def _append(entries: Sequence[ledger.Entry], place: Path) -> None:
+    """Append the entries on tables that were sent to a store's ledger.
 
-    If the command is ended between the two, the next one brings them from the dataset; without a
-    dataset it dates them anew.
+    A command may be ended between the two. Then the next one brings them from the dataset, and
+    without a dataset it dates them anew.
     """
     if entries:
-        board_ledger = board_state.BoardLedger(store_path)
+        board_ledger = board_state.BoardLedger(place)
         with board_ledger.locked():
             board_ledger.append(*entries)
 
 
-def _new_ledger_entries(board: Board, state: BoardState) -> list[ledger.Published]:
-    """Return the ledger entries on the main tables that changed since they were published."""
-    values_by_table: dict[str, dict[str, float]] = {}
+def _entries_on_tables(board: Board, state: BoardState) -> list[ledger.Published]:
+    """Return the ledger's entries on the main tables that changed since they were published."""
+    values: dict[str, dict[str, float]] = {}
     for group, table in board.history.items():
-        values_by_table[group.id] = table.values
-    return history.new_entries(values_by_table, state, ledger.now())
+        values[group.id] = table.values
+    return history.new_entries(values, state, ledger.now())
 
 
-def _note_unsubmitted(
-    outcomes: list[Published], store_path: Path, repository: Repository, note: Note
+def _with_note_on_hand_in(
+    outcomes: list[Published], place: Path, repository: Repository, note: Note
 ) -> list[Published]:
-    """Note how many submissions to hidden tests were not submitted, and return the outcomes.
-
-    "unchanged" would mislead beside such a note, so these outcomes are left out then.
-    """
-    waiting = hand_in.unsubmitted_keys(store_path, board_state.read(store_path), repository)
+    """Say which submissions stay in the store. Nothing is "unchanged" beside them."""
+    waiting = hand_in.not_offered(place, board_state.read(place), repository)
     if not waiting:
         return outcomes
-    verb = "is" if len(waiting) == 1 else "are"
-    note(f"{number_of(len(waiting), 'submission')} {verb} not submitted: add --create-pr")
+    are = "is" if len(waiting) == 1 else "are"
+    note(f"{number_of(len(waiting), 'submission')} {are} not submitted: add --create-pr")
     return [outcome for outcome in outcomes if outcome.done != "unchanged"]
 
 
-def _sync_store(store_path: Path, repository: Repository, folder: Path, note: Note) -> Head:
+def _synced(place: Path, repository: Repository, folder: Path, note: Note) -> Head:
     """Bring the store up to the dataset, and return the commit that was read."""
     with repository.errors_in_one_line():
         head = repository.head()
-        publish_sync.sync(store_path, repository, head, folder, note)
+        publish_sync.sync(place, repository, head, folder, note)
     return head
 
 
-def _check_call(dataset: str | None, webhook: str | None, options: PublishOptions) -> None:
-    """Raise InputError where options contradict or lack each other."""
+def _refuse_wrong_call(dataset: str | None, webhook: str | None, options: PublishOptions) -> None:
     if webhook and not dataset:
         raise InputError(
             "--webhook needs --dataset ORG/NAME, the results whose pull requests it checks"
         )
-    expected_address = "a wheel's address with its hash (https://….whl#sha256=…)"
+    wheel = "a wheel's address with its hash (https://….whl#sha256=…)"
     if options.install is not None and not _PINNED_WHEEL.fullmatch(options.install):
         raise InputError(
-            f"--install {options.install[:200]!r}: expected {expected_address}; Reelbench is not "
-            "on a package registry, and whoever took the name there could run code next to the "
-            "checker's tokens"
+            f"--install {options.install[:200]!r}: expected {wheel}; Reelbench is not on a package "
+            "registry, and whoever took the name there could run code next to the checker's tokens"
         )
     if webhook and options.install is None:
-        raise InputError(
-            f"--webhook needs --install: {expected_address}, which its machine installs"
-        )
+        raise InputError(f"--webhook needs --install: {wheel}, which its machine installs")
 
 
-def _send_uploads(
+def _send_all(
     uploads: "list[_Upload]", heads: list[Head], webhook: str | None, note: Note
 ) -> list[Published]:
-    """Send all uploads in order.
-
-    If one fails, the outcomes of those before it are noted.
-    """
     outcomes: list[Published] = []
-    for index, upload in enumerate(uploads):
+    for upload, head in zip(uploads, heads, strict=True):
         try:
-            outcome = upload.send(heads[index])
+            outcome = upload.send(head)
         except ReelbenchError:
-            for earlier in outcomes:
-                note(f"{earlier.done}: {earlier.url}; the same command goes on from here")
+            for outcome in outcomes:
+                note(f"{outcome.done}: {outcome.url}; the same command goes on from here")
             raise
         outcomes.append(outcome)
-        if index == 0 and not upload.options.dry_run:
-            _append_to_ledger(upload.new_entries, upload.store)
-        if upload.synced_head is not None:
+        if upload is uploads[0] and not upload.options.dry_run:
+            _append(upload.new_entries, upload.store)
+        if upload.read_head is not None:
             published = [upload.folder / _RESULTS / name for name in maintainers_files.FILES]
-            maintainers_files.record_published(published, upload.store)
-        if upload.content == "webhook" and outcome.done == "committed":
-            note(_NEXT_STEP.format(space=webhook))
-        if upload.content == "webhook" and _has_hidden_test(upload.board):
-            note(_FORM_CHECKED_ONLY)
+            maintainers_files.remember(published, upload.store)
+        if upload.what == "webhook" and outcome.done == "committed":
+            note(_NEXT.format(space=webhook))
+        if upload.what == "webhook" and _has_hidden_test(upload.board):
+            note(_FORM_ALONE)
     return outcomes
 
 
@@ -298,21 +286,21 @@ def _has_hidden_test(board: Board) -> bool:
 
 
 def write_parquet(board: Board, path: Path) -> None:
-    """Write the results as Parquet: one row per result and metric."""
+    """Write one row per result and metric."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    names_by_type: dict[columns.Type, list[str]] = {
+    names: dict[columns.Type, list[str]] = {
         "text": ["key"],
         "integer": [],
         "number": [],
         "boolean": [],
     }
     for column in columns.COLUMNS:
-        names_by_type[column.type].append(column.id)
-    names_by_type["text"] += ["metric", "unit"]
-    names_by_type["integer"] += ["n"]
-    names_by_type["number"] += ["value", "low", "high"]
+        names[column.type].append(column.id)
+    names["text"] += ["metric", "unit"]
+    names["integer"] += ["n"]
+    names["number"] += ["value", "low", "high"]
     arrow_types: dict[columns.Type, Any] = {
         "text": pa.string(),
         "integer": pa.int64(),
@@ -320,48 +308,45 @@ def write_parquet(board: Board, path: Path) -> None:
         "boolean": pa.bool_(),
     }
     schema_fields: list[tuple[str, Any]] = []
-    for column_type, arrow_type in arrow_types.items():
-        for name in names_by_type[column_type]:
-            schema_fields.append((name, arrow_type))
+    for kind, arrow_type in arrow_types.items():
+        schema_fields += [(name, arrow_type) for name in names[kind]]
+    path.parent.mkdir(parents=True, exist_ok=True)
     records = list(columns.metric_records(board))
     arrow_table = pa.Table.from_pylist(records, schema=pa.schema(schema_fields))
-    path.parent.mkdir(parents=True, exist_ok=True)
     parquet.write_table(arrow_table, path)
 
 
 # --- rows without samples -------------------------------------------------------------------------
 
 
-def _rows_only_files(board: Board, *, private: bool) -> Iterator[rows_only.RowsOnly]:
-    """Yield each benchmark's file of rows whose samples may not be passed on."""
+def _withheld_files(board: Board, *, private: bool) -> Iterator[rows_only.RowsOnly]:
+    """Yield the file of each benchmark with samples that may not be passed on."""
     for benchmark, groups in board.groups.items():
         tables: list[rows_only.Table] = []
         for group in groups:
-            reason = why_withheld(board.specs[benchmark], group.split, private=private)
-            if not reason and group in board.withheld:
-                reason = board.withheld[group].why
-            if not reason:
-                continue
-            table = _withheld_table(board, group, reason)
-            if table.rows:
-                tables.append(table)
+            why = why_withheld(board.specs[benchmark], group.split, private=private)
+            if not why and group in board.withheld:
+                why = board.withheld[group].why
+            if why:
+                table = _withheld_table(board, group, why)
+                if table.rows:
+                    tables.append(table)
         if tables:
             yield rows_only.RowsOnly(
                 benchmark=benchmark, tables=tables, bridges=board.bridge_documents(benchmark)
             )
 
 
-def _withheld_table(board: Board, group: RankingGroup, reason: str) -> rows_only.Table:
+def _withheld_table(board: Board, group: RankingGroup, why: str) -> rows_only.Table:
     noise = board.noise[group]
-    runs = [entry for entry in board.rows[group] if entry.stored is not None]
-    pairs = [(first, second, test) for (first, second), test in noise.pairs.items()]
+    entries = [entry for entry in board.rows[group] if entry.stored is not None]
     return rows_only.Table(
         group=group,
-        why=reason,
-        rows=[_withheld_row(board, run) for run in runs],
+        why=why,
+        rows=[_withheld_row(board, entry) for entry in entries],
         ranges=dict(noise.ranges),
         smallest=noise.smallest,
-        pairs=pairs,
+        pairs=[(first, second, pair) for (first, second), pair in noise.pairs.items()],
         videos=noise.videos,
         shares=board.shares(group),
         relations=board.relations(group),
@@ -395,12 +380,11 @@ def models_on_the_hub(board: Board) -> list[str]:
     return sorted(names)
 
 
-def _front_matter_list(name: str, values: Sequence[str]) -> str:
-    """Return a list of a card's front matter as YAML. It is empty without values."""
+def _as_list(name: str, values: Sequence[str]) -> str:
+    """Return a list of a card's front matter. It is empty without values."""
     if not values:
         return ""
-    lines = [f"{name}:\n", *(f"- {value}\n" for value in values)]
-    return "".join(lines)
+    return f"{name}:\n" + "".join(f"- {value}\n" for value in values)
 
 
 # --- a repository ---------------------------------------------------------------------------------
@@ -426,7 +410,7 @@ class _Upload:
 
     repository: Repository
     folder: Path
-    content: _Content
+    what: _What
     store: Path
     board: Board
     space: str | None
@@ -436,80 +420,80 @@ class _Upload:
     state: BoardState
     new_entries: Sequence[ledger.Entry]
     workers: Workers
-    synced_head: Head | None = None
+    read_head: Head | None = None
 
-    def stage(self) -> Head:
-        """Write what the repository should hold to the folder, and return its present commit.
+    def look(self) -> Head:
+        """Write what the repository should hold, and return what it is now.
 
         Raises:
-            InputError: If the repository can't be brought to that.
+            InputError: If it can't be brought to that.
         """
         self.folder.mkdir(parents=True)
-        if self.content == "results":
-            self._write_results()
-        elif self.content == "site":
-            self._write_site()
+        if self.what == "results":
+            self._stage_results()
+        elif self.what == "site":
+            self._stage_site()
         else:
-            self._write_webhook()
+            self._stage_webhook()
         head = self._head()
         create_pr = self.options.create_pr
         with self.repository.errors_in_one_line():
             if "README.md" in head.files:
-                self._check_readme(head)
-            if self.content == "site" and not create_pr:
-                self._check_nothing_vanishes(head)
-            if self.content == "results" and create_pr:
-                self._leave_out_published(head)
-            elif self.content == "results":
-                self._check_head_is_unchanged(head)
-                self._check_rows_without_samples()
-                self._note_unfiled_results(head)
+                self._refuse_a_readme_that_breaks_it(head)
+            if self.what == "site" and not create_pr:
+                self._refuse_to_forget(head)
+            if self.what == "results" and create_pr:
+                self._leave_out_known(head)
+            elif self.what == "results":
+                self._refuse_other_head(head)
+                self._refuse_rows_without_samples()
+                self._note_unfiled(head)
         return head
 
-    def _check_head_is_unchanged(self, head: Head) -> None:
+    def _refuse_other_head(self, head: Head) -> None:
         """Refuse a commit that is not the one whose ledger came into the store."""
-        if self.synced_head is None:
-            self._note_unread_entries(head)
-        elif self.synced_head.commit != head.commit:
+        if self.read_head is not None and self.read_head.commit != head.commit:
             raise ReelbenchError(
                 f"{self.repository.page}: somebody committed while this ran; nothing was "
                 "committed, run it again"
             )
+        if self.read_head is None:
+            self._note_unread(head)
 
-    def _note_unread_entries(self, head: Head) -> None:
-        """Note in a dry run that publishing would first bring others' entries into the store."""
-        published_lines = publish_sync.published_lines(self.repository, head)
-        stored_lines = ledger.Ledger(self.store).lines
-        if ledger_merge.merge(stored_lines, published_lines) != stored_lines:
+    def _note_unread(self, head: Head) -> None:
+        """Say in a dry run what publishing would bring into the store first."""
+        lines = publish_sync.published_lines(self.repository, head)
+        own_lines = ledger.Ledger(self.store).lines
+        with_published = ledger_merge.merge(own_lines, lines)
+        if with_published != own_lines:
             self.note(
                 f"{self.repository.page}: other maintainers published since; publishing brings "
                 "that into the store first"
             )
 
-    def _check_rows_without_samples(self) -> None:
+    def _refuse_rows_without_samples(self) -> None:
         """Refuse to leave out rows whose samples only another maintainer has."""
-        missing_keys = sorted(self.board.left_out.keys() & store.rows_only_keys(self.store))
-        if missing_keys:
-            first = missing_keys[0]
-            rows = number_of(len(missing_keys), "row")
+        lacking = sorted(self.board.left_out.keys() & store.rows_only_keys(self.store))
+        if lacking:
+            first = lacking[0]
             raise InputError(
-                f"{self.repository.page} has {rows} without samples, the "
+                f"{self.repository.page} has {number_of(len(lacking), 'row')} without samples, the "
                 f"first {first}: {self.board.left_out[first]}; publish from the store that has "
                 "them, or take your own out with `reelbench leaderboard remove KEY --store STORE`"
             )
 
-    def _note_unfiled_results(self, head: Head) -> None:
-        """Note which results were merged into the dataset and are in no ledger yet."""
-        unfiled_keys: set[str] = set()
+    def _note_unfiled(self, head: Head) -> None:
+        """Say which results were merged there and are in no ledger yet."""
+        keys: set[str] = set()
         for path in head.files:
             key = results_dataset.key_of_path(path)
             if key is not None and key not in self.state.rows and not self._is_withdrawn(key):
-                unfiled_keys.add(key)
-        if unfiled_keys:
+                keys.add(key)
+        if keys:
             self.note(
-                f"{self.repository.page}: {number_of(len(unfiled_keys), 'result')} there that "
-                f"nobody filed, the first {min(unfiled_keys)}; they stay, and show on no page "
-                "until `reelbench leaderboard add` files them"
+                f"{self.repository.page}: {number_of(len(keys), 'result')} there that nobody filed,"
+                f" the first {min(keys)}; they stay, and show on no page until "
+                "`reelbench leaderboard add` files them"
             )
 
     def _is_withdrawn(self, key: str) -> bool:
@@ -533,50 +517,51 @@ class _Upload:
         return head
 
     def send(self, head: Head) -> Published:
-        """Commit what differs from what is there, or offer it by a pull request."""
+        """Commit what differs from what is there, or offer it."""
         repository = self.repository
         options = self.options
-        base = head
-        url = repository.page
+        request: int | None = None
+        compared = head
         revision: str | None = None
-        if options.create_pr and not options.dry_run:
-            # An open pull request is updated: a second one would only stand beside it.
-            with repository.errors_in_one_line():
+        url = repository.page
+        with repository.errors_in_one_line():
+            # A second request would only stand beside the first one.
+            if options.create_pr and not options.dry_run:
                 request = repository.open_request(_TITLE)
-                if request is not None:
-                    revision = f"refs/pr/{request}"
-                    url = f"{repository.page}/discussions/{request}"
-                    base = repository.head(revision)
-        changes = self._changes(base)
+            if request is not None:
+                revision = f"refs/pr/{request}"
+                url = f"{repository.page}/discussions/{request}"
+                compared = repository.head(revision)
+        changes = self._changes(compared)
         if revision is not None:
             # What others had merged since is no part of one's own request.
-            changes = changes._replace(changed=self._differing_paths(changes.changed, head))
+            changes = changes._replace(changed=self._differing(changes.changed, head))
         if not changes.changed and not changes.deleted:
-            if self._squashes_history:
-                self._squash_or_note(changes)
+            if self._squashes:
+                self._squash_or_say(changes)
             return Published("unchanged", url)
-        self._note_changes(changes, base)
+        self._note_changes(changes, compared)
         if options.dry_run:
             return Published("would change", url)
-        committed_url = self._commit(base, changes, revision)
-        if self.content == "results" and not options.create_pr:
-            self._squash_or_note(changes)
+        committed_url = self._commit(compared, changes, revision)
+        if self.what == "results" and not options.create_pr:
+            self._squash_or_say(changes)
         if revision is None:
             url = committed_url
-        outcome: PublishOutcome = "pull request" if options.create_pr else "committed"
-        return Published(outcome, url)
+        done: Publishing = "pull request" if options.create_pr else "committed"
+        return Published(done, url)
 
     @property
-    def _squashes_history(self) -> bool:
+    def _squashes(self) -> bool:
         """True where the dataset's history becomes one commit."""
         options = self.options
         is_offer = options.create_pr or options.dry_run
-        return options.squash_history and self.content == "results" and not is_offer
+        return options.squash_history and self.what == "results" and not is_offer
 
-    def _squash_or_note(self, changes: _Changes) -> None:
-        """Remove withdrawn results from the history, or note that they are in it."""
+    def _squash_or_say(self, changes: _Changes) -> None:
+        """Remove withdrawn results from the history as well, or say that they are in it."""
         repository = self.repository
-        if self._squashes_history:
+        if self._squashes:
             with repository.errors_in_one_line():
                 repository.api.super_squash_history(
                     repository.id, repo_type="dataset", commit_message=f"{_TITLE}{_SQUASHED}"
@@ -591,35 +576,32 @@ class _Upload:
             )
 
     def _changes(self, head: Head) -> _Changes:
-        """Return the differences of the staged files from a commit."""
+        """Return the differences from a commit."""
         files = [path for path in self.folder.rglob("*") if path.is_file()]
-        staged_paths = sorted(path.relative_to(self.folder).as_posix() for path in files)
-        changed = self._differing_paths(staged_paths, head)
+        paths = sorted(path.relative_to(self.folder).as_posix() for path in files)
+        changed = self._differing(paths, head)
         if "README.md" in head.files and "README.md" in changed:
             # People may write their own card; ours is only there so that there is one.
             changed.remove("README.md")
         deleted: list[str] = []
-        if not self.options.create_pr:
-            for path in head.files:
-                if path not in staged_paths and self._is_obsolete(path):
-                    deleted.append(path)
+        for path in head.files:
+            is_own = path.startswith(_OWN_FOLDERS[self.repository.kind])
+            if (is_own or self._is_gone(path)) and path not in paths:
+                deleted.append(path)
+        if self.options.create_pr:
+            deleted = []
         return _Changes(changed, deleted)
 
-    def _is_obsolete(self, path: str) -> bool:
-        """Return True for a published file that is deleted unless made again.
-
-        Such are files of generated folders, of withdrawn results, and an earlier version's checks.
-        """
-        if path.startswith(_GENERATED_FOLDERS[self.repository.kind]):
-            return True
-        if self.content != "results":
+    def _is_gone(self, path: str) -> bool:
+        """Return True of a file of a withdrawn result, and of an earlier version's checks."""
+        if self.what != "results":
             return False
         if path.startswith(f"{_RESULTS}/") and path.endswith("/check.json"):
             return True
         key = results_dataset.key_of_path(path) or results_dataset.key_of_earlier(path)
         return key is not None and self._is_withdrawn(key)
 
-    def _differing_paths(self, paths: list[str], head: Head) -> list[str]:
+    def _differing(self, paths: list[str], head: Head) -> list[str]:
         return [path for path in paths if differs(self.folder / path, head.files.get(path))]
 
     def _note_changes(self, changes: _Changes, head: Head) -> None:
@@ -628,21 +610,21 @@ class _Upload:
             f"{self.repository.page}: {number_of(len(changed), 'file')} to write, "
             f"{len(changes.deleted)} to delete"
         )
-        for path in changed[:_MAX_NOTED_FILES]:
+        for path in changed[:_MOST_NOTED]:
             verb = "change" if path in head.files else "add"
             self.note(f"  {verb} {path}")
-        if len(changed) > _MAX_NOTED_FILES:
-            self.note(f"  and {len(changed) - _MAX_NOTED_FILES} more")
+        if len(changed) > _MOST_NOTED:
+            self.note(f"  and {len(changed) - _MOST_NOTED} more")
 
     def _commit(self, head: Head, changes: _Changes, revision: str | None) -> str:
         """Commit the changes, and return where they can be seen."""
         keys = {results_dataset.key_of_path(path) for path in changes.changed} - {None}
         title = "leaderboard"
-        if self.content == "results" and keys:
+        if self.what == "results" and keys:
             title = number_of(len(keys), "result")
         create: dict[str, Any] = {}
-        if self.content in _SDK:
-            create["space_sdk"] = _SDK[self.content]
+        if self.what in _SDK:
+            create["space_sdk"] = _SDK[self.what]
         if self.options.private:
             create["private"] = True
         with self.repository.errors_in_one_line():
@@ -658,115 +640,106 @@ class _Upload:
 
     # --- what it should hold
 
-    def _write_asset(self, name: str, asset: str, replacements: Mapping[str, str]) -> None:
-        """Write a text file of the package, with its placeholders replaced."""
+    def _write_asset(self, name: str, asset: str, parts: Mapping[str, str]) -> None:
+        """Write a file of the package, with parts in place of its marks."""
         text = page_asset(asset, _ASSETS)
         text = text.replace("ORG/RESULTS", self.dataset or "ORG/RESULTS")
-        for placeholder, replacement in replacements.items():
-            text = text.replace(placeholder, replacement)
+        for mark, part in parts.items():
+            text = text.replace(mark, part)
         write_text(self.folder / name, text)
 
-    def _write_site(self) -> None:
+    def _stage_site(self) -> None:
+        files = SiteFiles(self.folder)
         picture = f"{self.repository.page}/resolve/main/{site.PICTURE}"
+        address = site.PageAddress(self.repository.page, picture)
         site.write(
             self.board,
-            SiteFiles(self.folder),
+            files,
             self.workers,
             private=self.options.private,
             dataset=self.dataset,
-            address=site.PageAddress(self.repository.page, picture),
+            address=address,
         )
         links = f"thumbnail: {picture}\n"
-        links += _front_matter_list("models", models_on_the_hub(self.board))
+        links += _as_list("models", models_on_the_hub(self.board))
         if self.dataset:
-            links += _front_matter_list("datasets", [self.dataset])
-        replacements = {"pinned: false\n": f"pinned: false\n{links}"}
-        self._write_asset("README.md", "space_readme.md", replacements)
+            links += _as_list("datasets", [self.dataset])
+        parts = {"pinned: false\n": f"pinned: false\n{links}"}
+        self._write_asset("README.md", "space_readme.md", parts)
 
-    def _write_webhook(self) -> None:
+    def _stage_webhook(self) -> None:
         self._write_asset("README.md", "webhook_readme.md", {})
         parts = {"REELBENCH=": f"REELBENCH={self.options.install}"}
         self._write_asset("Dockerfile", "webhook_dockerfile.txt", parts)
 
-    def _write_results(self) -> None:
+    def _stage_results(self) -> None:
         self._copy_results()
         if self.options.create_pr:
             return
         results_folder = self.folder / _RESULTS
-        for file in _rows_only_files(self.board, private=self.options.private):
+        for file in _withheld_files(self.board, private=self.options.private):
             path = results_folder / store.ROWS_FOLDER / f"{file.benchmark}.json"
             write_json(path, file.model_dump(mode="json"))
-        self._copy_settings(results_folder)
-        if (self.store / ledger.FILE).is_file():
+        own_files = sorted((self.store / community.FOLDER).glob("*.json"))
+        own_files += [self.store / name for name in (aliases.FILE, board_settings.FILE)]
+        for path in own_files:
+            if path.is_file():
+                write_text(results_folder / path.relative_to(self.store), read_text(path))
+        ledger_file = self.store / ledger.FILE
+        if ledger_file.is_file():
             lines = ledger.Ledger(self.store).with_entries(self.new_entries)
-            results_folder.mkdir(parents=True, exist_ok=True)
+            (results_folder / ledger.FILE).parent.mkdir(parents=True, exist_ok=True)
             (results_folder / ledger.FILE).write_bytes(ledger.as_bytes(lines))
-        link_to_space = f"\n{self._link_to_space}\n" if self.space else ""
+        link_to_space = ""
+        if self.space:
+            link_to_space = f"\n{self._link_to_space}\n"
         column_lines = [_column_line(column) for column in columns.COLUMNS]
-        replacements = {"<!--SHOWN-->\n": link_to_space, "<!--COLUMNS-->": "\n".join(column_lines)}
-        self._write_asset("README.md", "dataset_readme.md", replacements)
+        parts = {"<!--SHOWN-->\n": link_to_space, "<!--COLUMNS-->": "\n".join(column_lines)}
+        self._write_asset("README.md", "dataset_readme.md", parts)
         workflow = ".github/workflows/check.yaml"
         install = {"INSTALL": self.options.install or ""}
         self._write_asset(workflow, "check_submissions.yaml", install)
         write_parquet(self.board, self.folder / _PARQUET)
 
-    def _copy_settings(self, results_folder: Path) -> None:
-        """Copy the store's imported boards, names of models and settings."""
-        files = sorted((self.store / community.FOLDER).glob("*.json"))
-        files += [self.store / name for name in (aliases.FILE, board_settings.FILE)]
-        for path in files:
-            if path.is_file():
-                write_text(results_folder / path.relative_to(self.store), read_text(path))
-
     def _copy_results(self) -> None:
         """Copy the results whose samples may be passed on. Note how many may not."""
-        withheld: Counter[str] = Counter()
+        left_out: Counter[str] = Counter()
         for entry in self.board.entries:
             stored = entry.stored
             # A row on some of a run's videos is no result.
             if stored is None or stored.videos is not None:
                 continue
             spec = self.board.specs[entry.group.benchmark]
-            reason = why_withheld(spec, entry.group.split, private=self.options.private)
-            reason = reason or stored.withheld
-            if reason:
-                withheld[reason] += 1
+            why = why_withheld(spec, entry.group.split, private=self.options.private)
+            why = why or stored.withheld
+            if why:
+                left_out[why] += 1
                 continue
             for run in stored.each:
                 _copy_result(run.folder, self.folder / _RESULTS / run.key)
-                if not self.options.create_pr:
-                    self._copy_replaced_answers(run.key)
+                earlier_folder = self.store / store.REPLACED_FOLDER / run.key
+                if self.options.create_pr or not earlier_folder.is_dir():
+                    continue
+                for folder in sorted(earlier_folder.iterdir()):
+                    key = f"{store.REPLACED_FOLDER}/{run.key}/{folder.name}"
+                    _copy_result(folder, self.folder / _RESULTS / key)
         if not self.options.create_pr:
-            self._copy_shown_submissions()
-        fate = "left out" if self.options.create_pr else "published as a row alone"
-        for reason, number in withheld.items():
+            for received, _ in hidden_rows.shown_files(self.state):
+                folder = self.store / received.key
+                if hidden_key.is_whole(folder, received.files):
+                    shutil.copytree(folder, self.folder / _RESULTS / received.key)
+        rows = "left out" if self.options.create_pr else "published as a row alone"
+        for why, number in left_out.items():
             results = number_of(number, "result")
-            self.note(f"{fate}: {results} whose samples repeat the data: {reason}")
-
-    def _copy_replaced_answers(self, key: str) -> None:
-        """Copy the earlier answers of a result that were replaced."""
-        replaced_folder = self.store / store.REPLACED_FOLDER / key
-        if not replaced_folder.is_dir():
-            return
-        for folder in sorted(replaced_folder.iterdir()):
-            replaced_key = f"{store.REPLACED_FOLDER}/{key}/{folder.name}"
-            _copy_result(folder, self.folder / _RESULTS / replaced_key)
-
-    def _copy_shown_submissions(self) -> None:
-        """Copy the submissions to hidden tests that a table shows, if they are complete here."""
-        for received, _ in hidden_rows.shown_files(self.state):
-            folder = self.store / received.key
-            if hidden_key.is_whole(folder, received.files):
-                shutil.copytree(folder, self.folder / _RESULTS / received.key)
+            self.note(f"{rows}: {results} whose samples repeat the data: {why}")
 
     @property
     def _link_to_space(self) -> str:
         return f"They are shown at [{self.space}]({hub.endpoint()}/spaces/{self.space})."
 
-    def _leave_out_published(self, head: Head) -> None:
+    def _leave_out_known(self, head: Head) -> None:
         """Leave out of a pull request what is there, newer there, or withdrawn there."""
-        published_lines = publish_sync.published_lines(self.repository, head)
-        published_state = board_state.state_of(published_lines)
+        published = board_state.state_of(publish_sync.published_lines(self.repository, head))
         for entry in self.board.entries:
             stored = entry.stored
             if stored is None or stored.videos is not None:
@@ -775,44 +748,48 @@ class _Upload:
                 folder = self.folder / _RESULTS / run.key
                 if not folder.is_dir():
                     continue
-                if self._is_published(folder, head):
-                    shutil.rmtree(folder)
-                    continue
-                reason = self._why_left_out(run, head, published_state)
+                reason = self._why_known(run, folder, head, published)
                 if reason is not None:
                     shutil.rmtree(folder)
+                if reason:
                     self.note(f"left out: {run.key}: {reason}")
 
-    def _why_left_out(
-        self, run: StoredResult, head: Head, published_state: BoardState
+    def _why_known(
+        self, run: StoredResult, folder: Path, head: Head, published: BoardState
     ) -> str | None:
-        """Return why a result is left out of a pull request, or None."""
-        names = aliases.read(self.store) if published_state.withdrawn else aliases.NO_ALIASES
+        """Return why a result is no part of one's request. None where it is.
+
+        It is "" where the very result is there.
+        """
+        if self._is_there(folder, head):
+            return ""
+        names = aliases.read(self.store) if published.withdrawn else aliases.NO_ALIASES
         answers = run.filed_row.answers
-        removed = published_state.tombstone(run.key, run.result.model.id, answers, names)
+        removed = published.tombstone(run.key, run.result.model.id, answers, names)
         if removed is not None:
             return f"these answers were withdrawn there on {removed.at:%Y-%m-%d}: {removed.reason}"
         path = f"{_RESULTS}/{run.key}/{result_files.RESULT_FILE}"
         if path not in head.files:
             return None
-        published_file = self._fetch(self.repository.id, head, path)
-        published_result = result_files.read(published_file.parent)
-        if store.made_at(published_result) > store.made_at(run.result):
+        downloaded = self._fetch(self.repository.id, head, path)
+        date = store.made_at(result_files.read(downloaded.parent))
+        if date > store.made_at(run.result):
             return "a newer result is there"
         return None
 
-    def _is_published(self, folder: Path, head: Head) -> bool:
-        """Return True where a commit has exactly these files of a result."""
+    def _is_there(self, folder: Path, head: Head) -> bool:
+        """Return True where a commit has a result's files."""
         key = folder.relative_to(self.folder).as_posix()
         for name in store.FILES:
-            file = folder / name
-            if file.is_file() and differs(file, head.files.get(f"{key}/{name}")):
+            if not (folder / name).is_file():
+                continue
+            if differs(folder / name, head.files.get(f"{key}/{name}")):
                 return False
         return True
 
     # --- what is there
 
-    def _check_readme(self, head: Head) -> None:
+    def _refuse_a_readme_that_breaks_it(self, head: Head) -> None:
         """Refuse a README whose front matter keeps the page from working.
 
         A README that people wrote stays. The message says which line to change.
@@ -820,21 +797,21 @@ class _Upload:
         page = self.repository.page
         readme = self._readme(head)
         sdk = readme.front_matter.get("sdk")
-        needed_sdk = _SDK.get(self.content)
+        needed_sdk = _SDK.get(self.what)
         if needed_sdk is not None and sdk != needed_sdk:
             raise InputError(
                 f"{page}: its README.md says `sdk: {sdk}`, and this needs `sdk: {needed_sdk}`; "
                 "change that line, or delete the file, which is then written"
             )
-        if self.content == "results" and "configs" not in readme.front_matter:
+        if self.what == "results" and "configs" not in readme.front_matter:
             self.note(
                 f"{page}: its README.md names no `configs`, so `load_dataset` reads other files "
                 f"for the table; add `configs: [{{config_name: default, data_files: {_PARQUET}}}]` "
                 "to it"
             )
-        if self.content == "results":
+        if self.what == "results":
             self._note_missing_link(readme, self.space, self._link_to_space)
-        elif self.content == "site":
+        elif self.what == "site":
             self._note_missing_link(readme, self.dataset, f"datasets: [{self.dataset}]")
 
     def _note_missing_link(self, readme: _Readme, repository: str | None, line: str) -> None:
@@ -864,32 +841,28 @@ class _Upload:
             front_matter = {}
         return _Readme(text, front_matter)
 
-    def _check_nothing_vanishes(self, head: Head) -> None:
+    def _refuse_to_forget(self, head: Head) -> None:
         """Refuse a page that would no longer show what others published."""
-        shown_keys = self._shown_or_withdrawn_keys()
-        for name, dataset_head in self._linked_datasets(head).items():
+        own_keys = self._own_keys()
+        for name, dataset_head in self._datasets(head).items():
             lines = publish_sync.published_lines(Repository(name, "dataset"), dataset_head)
-            published_keys = board_state.state_of(lines).rows.keys()
-            missing_keys = sorted(published_keys - shown_keys)
-            if missing_keys:
+            lacking = sorted(board_state.state_of(lines).rows.keys() - own_keys)
+            if lacking:
                 raise InputError(
-                    f"{hub.page(name)} has {number_of(len(missing_keys), 'result')} that the store "
-                    f"lacks, the first {missing_keys[0]}; {_SYNC_ADVICE.format(dataset=name)}, "
-                    "or leave it out with --forget KEY"
+                    f"{hub.page(name)} has {number_of(len(lacking), 'result')} that the store "
+                    f"lacks, the first {lacking[0]}; {_BRING.format(dataset=name)}, or leave it "
+                    "out with --forget KEY"
                 )
-        missing_keys = sorted(self._keys_of_site(head) - shown_keys)
-        if missing_keys:
+        lacking = sorted(self._keys_of_site(head) - own_keys)
+        if lacking:
             raise InputError(
-                f"{self.repository.page} shows {number_of(len(missing_keys), 'result')} that the "
-                f"store lacks, the first {missing_keys[0]}; publish from the store that has it, "
-                "or leave it out with --forget KEY"
+                f"{self.repository.page} shows {number_of(len(lacking), 'result')} that the store "
+                f"lacks, the first {lacking[0]}; publish from the store that has it, or leave it "
+                "out with --forget KEY"
             )
 
-    def _linked_datasets(self, head: Head) -> dict[str, Head]:
-        """Return the datasets that the site's README names, whose results must not vanish.
-
-        There are none where a dataset is published too: its results came into the store first.
-        """
+    def _datasets(self, head: Head) -> dict[str, Head]:
+        """Return the results datasets whose results must not vanish from the page."""
         if self.dataset is not None or "README.md" not in head.files:
             return {}
         names = self._readme(head).front_matter.get("datasets")
@@ -901,8 +874,8 @@ class _Upload:
                 datasets[name] = Repository(name, "dataset").head()
         return datasets
 
-    def _shown_or_withdrawn_keys(self) -> set[str]:
-        """Return the keys that the board shows, those withdrawn and those to be forgotten."""
+    def _own_keys(self) -> set[str]:
+        """Return the keys that the board shows, those that are withdrawn or to be forgotten."""
         keys = set(self.options.forget)
         for entry in self.board.entries:
             if entry.stored is not None:
@@ -911,14 +884,15 @@ class _Upload:
         return keys
 
     def _keys_of_site(self, head: Head) -> set[str]:
-        """Return the keys of the runs that the published page would lose now."""
+        """Return the keys of the runs that the page shows."""
         keys: set[str] = set()
         for path in head.files:
-            if not path.startswith("data/runs/") or (self.folder / path).is_file():
-                continue
-            file = hub.download(self.repository.id, path, revision=str(head.commit), kind="space")
-            text = file.read_text(encoding="utf-8", errors="replace")
-            keys.update(re.findall(r'"key":"([^"#]+)"', text))
+            if path.startswith("data/runs/") and not (self.folder / path).is_file():
+                file = hub.download(
+                    self.repository.id, path, revision=str(head.commit), kind="space"
+                )
+                text = file.read_text(encoding="utf-8", errors="replace")
+                keys.update(re.findall(r'"key":"([^"#]+)"', text))
         return keys
 
     def _fetch(self, dataset: str, head: Head, path: str) -> Path:

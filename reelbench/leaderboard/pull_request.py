@@ -1,8 +1,8 @@
 """Check a pull request to a results dataset on the Hub, and say the outcome in one comment on it.
 
 Only results are read, each from the commit that was offered, by a process that is ended when it
-takes too much. Nothing of it is run. A comment names its commit, so a second check of the same
-commit writes nothing, and the comment on a new commit replaces the old one.
+takes too much. Nothing of it is run. A comment names its commit, so a second look at the same
+commit writes nothing, and a new commit's text takes the place of the old one.
 """
 
 import os
@@ -26,19 +26,19 @@ from reelbench.leaderboard.submission import Report
 if TYPE_CHECKING:
     from huggingface_hub import DiscussionComment, DiscussionWithDetails
 
-CheckOutcome = Literal["commented", "updated", "unchanged", "skipped", "not in time"]
+Commenting = Literal["commented", "updated", "unchanged", "skipped", "not in time"]
 
 _NOT_FOUND = 404
 
 
-class OfferedCommit(NamedTuple):
-    """The commit that a pull request offers, and our comment's id, if any."""
+class Offer(NamedTuple):
+    """The commit that a pull request offers, and our comment on it, if any."""
 
     commit: str
-    comment_id: str | None
+    comment: str | None
 
 
-class PullRequestChanges(NamedTuple):
+class Changes(NamedTuple):
     """The changes that a pull request makes.
 
     Attributes:
@@ -61,10 +61,10 @@ class PullRequests:
         ReelbenchError where the Hub refuses the token.
         """
         self._repository = Repository(dataset, "dataset")
-        self._download_lock = threading.Lock()
+        self._bringing = threading.Lock()
         self.dataset = dataset
         with self._repository.errors_in_one_line():
-            self._account = me or self._repository.account()["name"]
+            self._me = me or self._repository.account()["name"]
             if me is None and self._repository.head().commit is None:
                 raise InputError(
                     f"{self._repository.page}: not there, or private and not yours; "
@@ -93,257 +93,235 @@ class PullRequests:
                 self.dataset, number, repo_type="dataset"
             )
 
-    def check(self, number: int, bounds: Bounds, is_last_try: bool) -> CheckOutcome:
-        """Check the commit that a pull request offers now, and comment on it.
+    def check(self, number: int, bounds: Bounds, last: bool) -> Commenting:
+        """Check what a pull request offers now, and say so in one comment.
 
         Args:
-            number: Number of the pull request.
-            bounds: Time and memory of the check. One that exceeds them is `not in time`.
-            is_last_try: Comment on a check that exceeds its bounds, instead.
+            number: Of the pull request.
+            bounds: What a look may take. What takes longer is `not in time`.
+            last: The comment then says so, as of any look that was ended.
 
         Raises:
             ReelbenchError: If the Hub refused or broke off.
         """
-        store = self._download_main()
-        # The review runs in another process, and sends the commit as soon as it knows it.
-        offered_commits: list[OfferedCommit] = []
+        table = self._results_of_main()
+        offers: list[Offer] = []
         with TemporaryDirectory(prefix="reelbench-pull-request-") as folder:
-            arguments = ((self.dataset, self._account), number, store, Path(folder))
+            arguments = ((self.dataset, self._me), number, table, Path(folder))
             try:
-                text = run_bounded(
-                    _review_in_process, *arguments, bounds=bounds, hear=offered_commits.append
-                )
+                text = run_bounded(_look, *arguments, bounds=bounds, hear=offers.append)
             except EndedError as error:
-                if isinstance(error, OverrunError) and not is_last_try:
+                if isinstance(error, OverrunError) and not last:
                     return "not in time"
-                if not offered_commits:
+                if not offers:
                     raise
-                commit = offered_commits[-1].commit
-                text = submission_page.markdown_unchecked(commit, str(error))
-        if not offered_commits:
+                text = submission_page.markdown_unchecked(offers[-1].commit, str(error))
+        if not offers:
             return "skipped"
         if text is None:
             return "unchanged"
-        return self._write_comment(number, offered_commits[-1].comment_id, text)
+        return self._comment(number, offers[-1].comment, text)
 
-    def _write_comment(self, number: int, comment_id: str | None, text: str) -> CheckOutcome:
-        """Write a comment on a pull request, or replace the text of our earlier one."""
+    def _comment(self, number: int, comment: str | None, text: str) -> Commenting:
+        """Write the comment, in the place of our old one."""
         api = self._repository.api
         with self._repository.errors_in_one_line():
-            if comment_id is None:
+            if comment is None:
                 api.comment_discussion(self.dataset, number, text, repo_type="dataset")
                 return "commented"
-            api.edit_discussion_comment(self.dataset, number, comment_id, text, repo_type="dataset")
+            api.edit_discussion_comment(self.dataset, number, comment, text, repo_type="dataset")
             return "updated"
 
-    def review(
-        self, number: int, store: Path, folder: Path, on_offer: Callable[[OfferedCommit], None]
+    def look(
+        self, number: int, table: Path, folder: Path, tell: Callable[[Offer], None]
     ) -> str | None:
-        """Return the comment to write on a pull request. None where none is needed.
+        """Return the comment on a pull request, None where there is nothing to say.
 
         Args:
-            number: Number of the pull request.
-            store: The store with whose results its own are compared.
-            folder: Folder to which its results are downloaded.
-            on_offer: Called with the offered commit, before it is checked.
+            number: Of the pull request.
+            table: The store with which its results are compared.
+            folder: Where they are brought to.
+            tell: Called with the offer first, where there is one.
         """
         details = self._details(number)
         if not details.is_pull_request or details.status not in ("open", "draft", "merged"):
             return None
-        previous_comment = self._previous_comment(details)
+        old_comment = self._own_comment(details)
         if details.status == "merged":
-            return self._comment_on_unchecked_merge(number, previous_comment, on_offer)
+            return self._other_head(number, old_comment, tell)
         changes = self._changes(number)
         if not changes.paths.touched and not changes.paths.removed:
             return None
-        if previous_comment is None:
-            on_offer(OfferedCommit(changes.commit, None))
-        else:
-            on_offer(OfferedCommit(changes.commit, previous_comment.id))
-            if submission_page.commit_of(previous_comment.content) == changes.commit:
+        comment_id = old_comment.id if old_comment else None
+        tell(Offer(changes.commit, comment_id))
+        if old_comment is not None:
+            checked_commit = submission_page.COMMIT.match(old_comment.content)
+            if checked_commit and checked_commit[1] == changes.commit:
                 return None
-        report = self._report(changes, store, folder, details.author)
+        report = self._report(changes, table, folder, details.author)
         return submission_page.markdown(report, commit=changes.commit)
 
-    def _comment_on_unchecked_merge(
-        self,
-        number: int,
-        previous_comment: "DiscussionComment | None",
-        on_offer: Callable[[OfferedCommit], None],
+    def _other_head(
+        self, number: int, comment: "DiscussionComment | None", tell: Callable[[Offer], None]
     ) -> str | None:
-        """Return the comment on a merged commit that was not checked.
-
-        None where the merged commit is the checked one, or none was ever checked.
-        """
-        if previous_comment is None:
+        """Return the comment on a merge of another commit than the one that was checked."""
+        if comment is None:
             return None
-        checked_commit = submission_page.commit_of(previous_comment.content)
         with self._repository.errors_in_one_line():
-            merged_commit = str(self._repository.head(f"refs/pr/{number}").commit)
-        if checked_commit is None or checked_commit == merged_commit:
+            commit = str(self._repository.head(f"refs/pr/{number}").commit)
+        checked_commit = submission_page.COMMIT.match(comment.content)
+        if checked_commit is None or checked_commit[1] == commit:
             return None
-        on_offer(OfferedCommit(merged_commit, previous_comment.id))
-        reason = (
-            f"it was merged with this commit, and {checked_commit[:12]} was checked; "
+        tell(Offer(commit, comment.id))
+        why = (
+            f"it was merged with this commit, and {checked_commit[1][:12]} was checked; "
             "`reelbench leaderboard add` checks what it files"
         )
-        return submission_page.markdown_unchecked(merged_commit, reason)
+        return submission_page.markdown_unchecked(commit, why)
 
-    def _previous_comment(self, details: "DiscussionWithDetails") -> "DiscussionComment | None":
+    def _own_comment(self, details: "DiscussionWithDetails") -> "DiscussionComment | None":
         """Return our last comment on a pull request."""
         from huggingface_hub import DiscussionComment
 
-        previous_comment: DiscussionComment | None = None
+        own_comment: DiscussionComment | None = None
         for event in details.events:
             if not isinstance(event, DiscussionComment) or event.hidden:
                 continue
-            if event.author == self._account and event.content.startswith(submission_page.TITLE):
-                previous_comment = event
-        return previous_comment
+            if event.author == self._me and event.content.startswith(submission_page.TITLE):
+                own_comment = event
+        return own_comment
 
-    def _changes(self, number: int) -> PullRequestChanges:
+    def _changes(self, number: int) -> Changes:
         """Return the changes of a pull request since it left `main`."""
         revision = f"refs/pr/{number}"
         with self._repository.errors_in_one_line():
             head = self._repository.head(revision)
-            bases = [self._repository.head(commit) for commit in self._merge_bases(revision)]
+            bases = [self._repository.head(commit) for commit in self._bases_of(revision)]
         touched: set[str] = set()
         removed: set[str] = set()
         for base in bases:
-            for path, file in head.files.items():
-                if base.files.get(path) != file:
-                    touched.add(path)
+            touched.update(
+                path for path, file in head.files.items() if base.files.get(path) != file
+            )
             removed.update(base.files.keys() - head.files.keys())
         paths = ChangedFiles(tuple(sorted(touched)), tuple(sorted(removed)))
-        changed_keys = {*paths.keys, *paths.submissions}
+        keys = {*paths.keys, *paths.submissions}
         files: dict[str, RemoteFile] = {}
         for path, file in head.files.items():
             key = results_dataset.key_of_path(path) or results_dataset.key_of_submission(path)
-            if key in changed_keys:
+            if key in keys:
                 files[path] = file
-        return PullRequestChanges(str(head.commit), paths, files)
+        return Changes(str(head.commit), paths, files)
 
-    def _merge_bases(self, revision: str) -> list[str | None]:
-        """Return the commits at which a revision left `main`, as `git merge-base --all` does.
+    def _bases_of(self, revision: str) -> list[str | None]:
+        """Return the commits at which a revision left `main`.
 
-        They are common commits, none of which is in the history of another. The order of the Hub's
-        lists doesn't tell which those are: it goes by dates that authors write. [None], for the
-        head of `main`, where there is no common commit.
+        As `git merge-base --all` has them: commits of both, none of which is in another's history.
+        Lists alone don't tell which are: their order goes by dates that authors write. [None], for
+        the head of `main`, where there is none.
         """
-        commits_of_revision = set(self._history(revision))
-        common_commits = [
-            commit for commit in self._history("main") if commit in commits_of_revision
-        ]
-        candidates: list[str] = []
-        ancestors_of_candidates: set[str] = set()
-        for commit in common_commits:
-            if commit not in ancestors_of_candidates:
-                candidates.append(commit)
-                ancestors_of_candidates.update(self._history(commit)[1:])
+        own_commits = set(self._history(revision))
+        common = [commit for commit in self._history("main") if commit in own_commits]
         bases: list[str | None] = []
-        for commit in candidates:
-            if commit not in ancestors_of_candidates:
-                bases.append(commit)
-        return bases or [None]
+        earlier: set[str] = set()
+        for commit in common:
+            if commit in earlier:
+                continue
+            earlier.update(self._history(commit)[1:])
+            bases.append(commit)
+        return [commit for commit in bases if commit not in earlier] or [None]
 
     def _history(self, revision: str) -> list[str]:
-        """Return the ids of a revision's commits, the newest first."""
+        """Return the ids of a revision's commits, its own first."""
         commits = self._repository.api.list_repo_commits(
             self.dataset, repo_type="dataset", revision=revision
         )
         return [commit.commit_id for commit in commits]
 
-    def _report(
-        self, changes: PullRequestChanges, store: Path, folder: Path, author: str
-    ) -> Report:
-        """Download the changed results, and report on them."""
-        total_size = sum(file.size or 0 for file in changes.files.values())
-        if total_size > changed_files.MAX_BYTES:
-            problems = [*changes.paths.problems(), changed_files.size_problem()]
-            return Report((), tuple(problems))
-        results_dataset.download(self.dataset, changes.commit, changes.files, folder)
-        may_submit_for = partial(self._may_submit_for, author)
-        return changed_files.report(
-            changes.paths, folder, store, account=author, may_submit_for=may_submit_for
-        )
+    def _report(self, changes: Changes, table: Path, folder: Path, author: str) -> Report:
+        files = changes.files
+        if sum(file.size or 0 for file in files.values()) > changed_files.LARGEST:
+            megabytes = changed_files.LARGEST // 1_000_000
+            problem = f"more than {megabytes} MB: too much to be checked here"
+            return Report((), (*changes.paths.problems(), problem))
+        results_dataset.download(self.dataset, changes.commit, files, folder)
+        is_of = partial(self._is_of, author)
+        return changed_files.report(changes.paths, folder, table, account=author, is_of=is_of)
 
-    def _may_submit_for(self, author: str, organisation: str) -> bool:
-        """Return True for the organisation's own people and for the dataset's owners.
+    def _is_of(self, author: str, organisation: str) -> bool:
+        """Return True where an author is of an organisation, or of the dataset's owners.
 
-        Those are the account itself, and the public members of an organisation.
+        That is as the organisation itself, or as one of its public members.
         """
         owner = self.dataset.partition("/")[0]
         account = author.casefold()
-        return account in self._members_of(organisation) or account in self._members_of(owner)
+        return account in self._people_of(organisation) or account in self._people_of(owner)
 
-    def _members_of(self, organisation: str) -> set[str]:
-        """Return an organisation's own name and its public members, in lower case."""
+    def _people_of(self, organisation: str) -> set[str]:
         from huggingface_hub.errors import HfHubHTTPError
 
-        members = {organisation.casefold()}
+        people = {organisation.casefold()}
         with self._repository.errors_in_one_line():
             try:
-                for user in self._repository.api.list_organization_members(organisation):
-                    members.add(user.username.casefold())
+                members = self._repository.api.list_organization_members(organisation)
+                people.update(member.username.casefold() for member in members)
             except HfHubHTTPError as error:
                 # There is no such organisation, or it is a person.
                 if error.response.status_code != _NOT_FOUND:
                     raise
-        return members
+        return people
 
-    def _download_main(self) -> Path:
-        """Download the results of `main`, and return the folder of that store.
+    def _results_of_main(self) -> Path:
+        """Bring the results of `main` here, and return the store.
 
-        Each commit has a folder of its own, in which nothing changes. Checks against the commit
-        before may still be running, so its folder stays until a further commit is downloaded.
+        Each commit has a folder, in which nothing changes. Looks of the commit before may still be
+        going on: its folder stays until the one after it is here.
         """
-        with self._download_lock:
+        with self._bringing:
             with self._repository.errors_in_one_line():
                 main = self._repository.head()
             folder = home() / "submissions" / self.dataset.replace("/", "--")
             commit_folder = folder / str(main.commit)
             if not commit_folder.is_dir():
-                self._download_commit(main, folder)
+                self._bring(main, folder)
             return commit_folder / "results"
 
-    def _download_commit(self, commit: Head, folder: Path) -> None:
-        """Download a commit's results, and delete all folders but the last two."""
+    def _bring(self, main: Head, folder: Path) -> None:
+        """Bring a commit's results to its folder."""
         older_folders = sorted(folder.glob("[0-9a-f]*"), key=lambda path: path.stat().st_mtime)
-        partial_folder = folder / f".{commit.commit}"
-        (partial_folder / "results").mkdir(parents=True, exist_ok=True)
-        files = _files_of_board(commit)
+        aside = folder / f".{main.commit}"
+        (aside / "results").mkdir(parents=True, exist_ok=True)
+        files = _files_of_board(main)
         if older_folders:
-            _link_unchanged(files, older_folders[-1], partial_folder)
-        results_dataset.download(self.dataset, str(commit.commit), files, partial_folder)
-        partial_folder.rename(folder / str(commit.commit))
+            _link_unchanged(files, older_folders[-1], aside)
+        results_dataset.download(self.dataset, str(main.commit), files, aside)
+        aside.rename(folder / str(main.commit))
         for older_folder in older_folders[:-1]:
             shutil.rmtree(older_folder)
 
 
-def _review_in_process(
-    on_offer: Callable[[OfferedCommit], None],
+def _look(
+    tell: Callable[[Offer], None],
     dataset_and_account: tuple[str, str],
     number: int,
-    store: Path,
+    table: Path,
     folder: Path,
 ) -> str | None:
     pull_requests = PullRequests(*dataset_and_account)
-    return pull_requests.review(number, store, folder, on_offer)
+    return pull_requests.look(number, table, folder, tell)
 
 
 def _files_of_board(head: Head) -> dict[str, RemoteFile]:
-    files: dict[str, RemoteFile] = {}
-    for path, file in head.files.items():
-        if results_dataset.is_part_of_board(path):
-            files[path] = file
-    return files
+    return {
+        path: file for path, file in head.files.items() if results_dataset.is_part_of_board(path)
+    }
 
 
-def _link_unchanged(files: Mapping[str, RemoteFile], old_folder: Path, new_folder: Path) -> None:
-    """Hard-link the files that an older commit's folder already has."""
+def _link_unchanged(files: Mapping[str, RemoteFile], old: Path, new: Path) -> None:
+    """Link the files that an older commit has already."""
     for path, file in files.items():
-        old_file = old_folder / path
-        new_file = new_folder / path
+        old_file = old / path
+        new_file = new / path
         if not new_file.exists() and old_file.is_file() and not differs(old_file, file):
             new_file.parent.mkdir(parents=True, exist_ok=True)
             os.link(old_file, new_file)

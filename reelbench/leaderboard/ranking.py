@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reelbench.judges.identity import answering_judge_name
+from reelbench.judges.identity import judge_as_answered
 from reelbench.leaderboard.compared_runs import compared_runs
 from reelbench.leaderboard.entries import BoardEntry, metric_value
 from reelbench.leaderboard.pair_tests import TestPair, Tests
@@ -209,7 +209,7 @@ def over_judges(spec: BenchmarkSpec, entries: Sequence[BoardEntry]) -> dict[str,
         for member in _panel(entry):
             score = metric_value(member.metrics or {}, spec.primary.name)
             if score is not None:
-                judge = answering_judge_name(member)
+                judge = judge_as_answered(member)
                 scores_by_judge[judge][entry.key] = score
     ranks: dict[str, list[int]] = defaultdict(list)
     for scores in scores_by_judge.values():

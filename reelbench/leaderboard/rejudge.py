@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from reelbench.base.base_record import Record
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.judges.identity import single_judges
-from reelbench.judges.verdicts import is_blank_answer, is_judged
+from reelbench.judges.verdicts import is_judged, needs_no_judge
 from reelbench.leaderboard.against_data import KnownRows, as_asked
 from reelbench.registry import discovery
 from reelbench.registry.records import ErrataRecord, JudgeRecord, Result, Sample
@@ -163,7 +163,7 @@ class Rejudge:
         judged: list[Sample] = []
         for sample in samples:
             is_scored = sample.state == "scored" and is_judged(sample)
-            if is_scored and not is_blank_answer(sample.text):
+            if is_scored and not needs_no_judge(sample.text):
                 judged.append(sample)
         judged.sort(key=lambda sample: sample.id)
         seed = f"{self.seed}:{result.provenance.samples_sha256}"

@@ -18,7 +18,7 @@ from reelbench.scoring.item_columns import ItemColumns
 from reelbench.scoring.score_columns import ScoreColumns
 from reelbench.scoring.value_bounds import is_left_out
 from reelbench.scoring.videos import videos_asked, videos_had
-from reelbench.stats.intervals import Array, Clusters, Indices, Mask
+from reelbench.stats.intervals import Array, Clusters, Mask, Places
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -264,7 +264,7 @@ class _CodedColumns:
             facets=_coded(table, "facets"),
         )
 
-    def at(self, places: Indices) -> "_CodedColumns":
+    def at(self, places: Places) -> "_CodedColumns":
         """Return those of some items, in another order."""
         return _CodedColumns(
             videos=self.videos.at(places),
@@ -300,7 +300,7 @@ def _is_of_items(column: str) -> bool:
     return not is_usage
 
 
-def _places_on(videos: frozenset[str], all_videos: "_CodedTexts", ids: Sequence[str]) -> Indices:
+def _places_on(videos: frozenset[str], all_videos: "_CodedTexts", ids: Sequence[str]) -> Places:
     """Return the places of the items on some videos, in the order of their ids."""
     is_on_videos = all_videos.where(*videos)
     places: list[int] = np.flatnonzero(is_on_videos).tolist()
@@ -308,7 +308,7 @@ def _places_on(videos: frozenset[str], all_videos: "_CodedTexts", ids: Sequence[
     return np.array(places, dtype=np.intp)
 
 
-def _scores_at(places: Indices, table: "pa.Table") -> dict[str, Array]:
+def _scores_at(places: Places, table: "pa.Table") -> dict[str, Array]:
     """Return each column of scores by its name, of some items.
 
     As of samples, a score that no item has is none.
@@ -442,7 +442,7 @@ class _CodedTexts:
     """
 
     texts: Sequence[str]
-    places: Indices
+    places: Places
 
     def each(self) -> list[str]:
         """Return each item's text. All have one."""
@@ -455,7 +455,7 @@ class _CodedTexts:
         is_one = np.array([*(text in texts for text in self.texts), False], dtype=np.bool_)
         return is_one[self.places]
 
-    def at(self, places: Indices) -> "_CodedTexts":
+    def at(self, places: Places) -> "_CodedTexts":
         """Return the texts of some items, in another order."""
         chosen = self.places[places]
         used = self._in_order_of_use(chosen)
@@ -466,7 +466,7 @@ class _CodedTexts:
         texts = [self.texts[place] for place in used_places]
         return _CodedTexts(texts, new_places[chosen])
 
-    def _in_order_of_use(self, chosen: Indices) -> Indices:
+    def _in_order_of_use(self, chosen: Places) -> Places:
         """Return the texts that items have, by their places, the first item's first."""
         items = len(chosen)
         first_items = np.full(len(self.texts) + 1, items)

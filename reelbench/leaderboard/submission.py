@@ -24,7 +24,6 @@ from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.board_state import BoardState
 from reelbench.leaderboard.entries import BoardEntry, metric_value
 from reelbench.leaderboard.identity import key_of
-from reelbench.leaderboard.ledger import Verification
 from reelbench.leaderboard.marks import known_spec
 from reelbench.leaderboard.ranking import GroupRanking, Noise
 from reelbench.leaderboard.rereading import is_current
@@ -39,7 +38,7 @@ from reelbench.scoring.comparison import Difference, compare
 from reelbench.stats import intervals
 
 Verdict = Literal["holds", "partial", "refused"]
-Relation = Literal["replaced", "best", "above", "below"]
+Place = Literal["replaced", "best", "above", "below"]
 StatedAndRecomputed = dict[str, tuple[MetricValue | None, MetricValue | None]]
 """Name of a metric -> as the result states it, as its samples give it."""
 
@@ -63,32 +62,22 @@ _AS_STATED: dict[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedRow:
-    """A row of the same table with which the submission is compared.
+class Near:
+    """A row of the same table that is near the submission.
 
     Attributes:
-        relation: Why this row: replaced, the table's best, the next one above or below.
+        place: Why it is here: replaced, the table's best, the next one above or below.
         key: Its key.
         model: Its model.
         value: Its primary metric.
         paired: The submission minus it on the questions that both answered. None without any.
     """
 
-    relation: Relation
+    place: Place
     key: str
     model: str
     value: float
     paired: Difference | None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the row's document for scripts."""
-        return {
-            "place": self.relation,
-            "key": self.key,
-            "model": self.model,
-            "value": self.value,
-            "paired": None if self.paired is None else asdict(self.paired),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +94,9 @@ class SubmittedResult:
         spec: Its benchmark.
         entry: Its row. The row's group says among which it would stand.
         metrics: As stated and as its samples give them.
-        rank: Its rank, and among how many.
-        compared_rows: The rows of its table that it is compared with.
-        missing: The facts that a reader would miss, a line each.
+        rank: Its place, and of how many.
+        near: Rows of its table that have answers, too.
+        missing: What a reader would miss, a line each.
     """
 
     folder: Path
@@ -120,7 +109,7 @@ class SubmittedResult:
         default_factory=dict
     )
     rank: tuple[int, int] | None = None
-    compared_rows: tuple[ComparedRow, ...] = ()
+    near: tuple[Near, ...] = ()
     missing: tuple[str, ...] = ()
 
     @property
@@ -156,7 +145,7 @@ class SubmittedResult:
             "rank": rank,
             "ranked": ranked,
             "metrics": metrics,
-            "near": [row.as_json() for row in self.compared_rows],
+            "near": [asdict(row) for row in self.near],
             "missing": list(self.missing),
         }
 
@@ -195,44 +184,44 @@ class Report:
 
 def read(
     checked: Sequence[Added],
-    store_path: Path | None = None,
+    against: Path | None = None,
     *,
-    names_below: Path | None = None,
-    on_left_out: Callable[[str, str], None] = lambda *_: None,
-    may_submit_for: Callable[[str], bool] | None = None,
+    below: Path | None = None,
+    left_out: Callable[[str, str], None] = lambda *_: None,
+    is_of: Callable[[str], bool] | None = None,
     account: str | None = None,
 ) -> tuple[SubmittedResult, ...]:
     """Return the report on results that were checked. Refused ones first.
 
     Args:
         checked: The results.
-        store_path: A store with whose rows they are compared.
-        names_below: The folder to which their folders' names are relative.
-        on_left_out: Called with the key of each row that can't be read, and why.
-        may_submit_for: Returns True for an organisation whose results the account may hand in.
-            None where nobody knows who hands them in.
+        against: A store with whose rows they are compared.
+        below: The folder from which on their folders are named.
+        left_out: Called with the key of each row that can't be read, and why.
+        is_of: Returns True where whoever hands them in is of an organisation. None where nobody
+            knows who that is.
         account: Who hands them in.
 
     Raises:
         InputError: If the store can't be read.
     """
     results = [added.result for added in checked if added.result is not None]
-    tables = _Tables(store_path, results, on_left_out, account)
+    tables = _Tables(against, results, left_out, account)
     submissions: list[SubmittedResult] = []
     for added in checked:
-        submission = _review_or_refuse(added, tables, may_submit_for)
-        if names_below is not None:
-            submission = replace(submission, folder=submission.folder.relative_to(names_below))
+        submission = _submission_or_refused(added, tables, is_of)
+        if below is not None:
+            submission = replace(submission, folder=submission.folder.relative_to(below))
         submissions.append(submission)
     submissions.sort(key=lambda submission: submission.verdict != "refused")
     return tuple(submissions)
 
 
 class _Table(NamedTuple):
-    """The other rows of a submission's table, and the row that it replaces."""
+    """The rows that a new one would stand among, and the one that it replaces."""
 
-    other_rows: list[BoardEntry]
-    replaced_row: BoardEntry | None
+    rows: list[BoardEntry]
+    replaced: BoardEntry | None
 
 
 class _Tables:
@@ -245,11 +234,11 @@ class _Tables:
         self,
         path: Path | None,
         results: Sequence[Result],
-        on_left_out: Callable[[str, str], None],
+        left_out: Callable[[str, str], None],
         account: str | None,
     ) -> None:
         self._path = path
-        self._on_left_out = on_left_out
+        self._left_out = left_out
         self._rows: dict[str, list[BoardEntry]] = {}  # names that differ in case alone are one
         self._refusals: dict[str, str] = {}
         self.has_store = path is not None
@@ -262,7 +251,7 @@ class _Tables:
         if path is not None:
             models = {result.model.id for result in results}
             benchmarks = {result.benchmark.id for result in results}
-            stored = store.read(path, left_out=on_left_out, benchmarks=benchmarks)
+            stored = store.read(path, left_out=left_out, benchmarks=benchmarks)
             self.state = board_state.read(path)
             self._names = aliases.read(path)
             self._refusals = self.state.refusals(models, account, self._names)
@@ -271,7 +260,7 @@ class _Tables:
         self.first = FirstFiled((result.filed for result in stored), settings)
 
     def _add_rows(self, stored: Sequence[StoredResult], benchmarks: set[str]) -> None:
-        rows = list(entries.run_entries(stored, self._on_left_out))
+        rows = list(entries.run_entries(stored, self._left_out))
         for spec in discovery.specs().values():
             if spec.id in benchmarks:
                 rows.extend(entries.published_entries(spec))
@@ -279,7 +268,7 @@ class _Tables:
             group_rows = self._rows.setdefault(row.group.id.casefold(), [])
             group_rows.append(row)
 
-    def refusal_reason(self, added: Added, result: Result) -> str | None:
+    def refuses(self, added: Added, result: Result) -> str | None:
         """Return the reason why this submitter may not hand a result in. None without one."""
         if self._path is None:
             return None
@@ -292,107 +281,102 @@ class _Tables:
         return self._refusals.get(result.model.id)
 
     def leave_out_unreadable(self) -> bool:
-        """Leave out the rows whose samples can't be read. Return True if there are any."""
-        stored_results: list[StoredResult] = []
+        """Leave out the rows whose samples can't be read. Return True where there is one."""
+        stored: list[StoredResult] = []
         for rows in self._rows.values():
-            stored_results += [row.stored for row in rows if row.stored is not None]
-        reasons_by_key = store.unreadable(stored_results)
-        for key, reason in reasons_by_key.items():
-            self._on_left_out(key, reason)
-        for group, rows in self._rows.items():
-            self._rows[group] = [row for row in rows if row.key not in reasons_by_key]
-        return bool(reasons_by_key)
+            stored += [row.stored for row in rows if row.stored is not None]
+        faults = store.unreadable(stored)
+        for key, why in faults.items():
+            self._left_out(key, why)
+        for name, rows in self._rows.items():
+            self._rows[name] = [row for row in rows if row.key not in faults]
+        return bool(faults)
 
     def table_of(self, entry: BoardEntry) -> _Table:
         """Return the table that a new row would stand in."""
-        other_rows: list[BoardEntry] = []
-        replaced_row: BoardEntry | None = None
-        for row in self._rows.get(entry.group.id.casefold(), []):
+        rows = self._rows.get(entry.group.id.casefold(), [])
+        rest: list[BoardEntry] = []
+        replaced: BoardEntry | None = None
+        for row in rows:
             if row.key == entry.key:
-                replaced_row = row
+                replaced = row
             else:
-                other_rows.append(row)
-        return _Table(other_rows, replaced_row)
+                rest.append(row)
+        return _Table(rest, replaced)
 
 
-def _review_or_refuse(
-    added: Added, tables: _Tables, may_submit_for: Callable[[str], bool] | None
+def _submission_or_refused(
+    added: Added, tables: _Tables, is_of: Callable[[str], bool] | None
 ) -> SubmittedResult:
-    """Return the report on one result. An error refuses it."""
     try:
-        return _review(added, tables, may_submit_for)
+        return _submission(added, tables, is_of)
     except Exception as error:  # noqa: BLE001 - one bad result never stops the others
-        # An unreadable row of the store may be to blame: then try again without it.
         if tables.leave_out_unreadable():
-            return _review_or_refuse(added, tables, may_submit_for)
-        reason = store.refusal_of(added.source, error)
-        return SubmittedResult(added.source, "refused", reason, added.result)
+            return _submission_or_refused(added, tables, is_of)
+        why = store.refusal_of(added.source, error)
+        return SubmittedResult(added.source, "refused", why, added.result)
 
 
-def _review(
-    added: Added, tables: _Tables, may_submit_for: Callable[[str], bool] | None
+def _submission(
+    added: Added, tables: _Tables, is_of: Callable[[str], bool] | None
 ) -> SubmittedResult:
-    """Return the report on a result: refused, or compared with the rows of its table."""
     result = added.result
     spec = known_spec(result) if result else None
     if result is None or spec is None:
-        return SubmittedResult(added.source, "refused", _check_reason(added), result, spec)
+        return SubmittedResult(added.source, "refused", _reason(added), result, spec)
     metrics = _stated_and_recomputed(spec, result, added.metrics or {})
     owner = identity.reserved_name(spec, result.model)
-    reason = tables.refusal_reason(added, result) if added.check else _check_reason(added)
-    if owner is not None and may_submit_for is not None and not may_submit_for(owner):
-        reason = f"its name is {owner}'s, and only {owner}'s own people submit results under it"
-    if added.check is None or reason:
-        reason = reason or _check_reason(added)
-        return SubmittedResult(added.source, "refused", reason, result, spec, metrics=metrics)
-    entry = _entry_as_filed(added.source, result, added.check, tables)
+    why = tables.refuses(added, result) if added.check else None
+    if owner is not None and is_of is not None and not is_of(owner):
+        why = f"its name is {owner}'s, and only {owner}'s own people submit results under it"
+    if added.check is None or why:
+        why = why or _reason(added)
+        return SubmittedResult(added.source, "refused", why, result, spec, metrics=metrics)
+    row = store.checked_row(result, added.check, tables.account)
+    named_result = store.with_name(result, tables.state)
+    stored = store.as_stored(added.source, named_result, row, tables.known_rows)
+    entry = entries.run_entry(
+        replace(stored, differs=tables.first.difference_from_first(stored.filed))
+    )
     if not is_current(result):
         metrics = _stated_and_recomputed(spec, result, entry.metrics)
+    rows, replaced = tables.table_of(entry)
+    group_ranking = GroupRanking({}, Noise({}, None))
+    if tables.has_store:
+        group_ranking = ranking.rank_group(spec, [*rows, entry])
+    ranks, noise = group_ranking
     samples = list(result_files.read_samples(added.source))
     missing: list[str] = []
-    if owner and may_submit_for is None:
+    if owner and is_of is None:
         missing.append(f"its name is {owner}'s: take it from {owner}'s own people alone")
     withdrawn = tables.state.note_on_withdrawn(entry.key, result_files.answers_sha256(samples))
     if withdrawn:
         missing.append(withdrawn)
-    missing += _missing_facts(spec, entry, samples)
-    table = tables.table_of(entry)
-    ranking_with_entry = GroupRanking({}, Noise({}, None))
-    if tables.has_store:
-        ranking_with_entry = ranking.rank_group(spec, [*table.other_rows, entry])
-    ranks, noise = ranking_with_entry
+    missing += _facts_to_say(spec, entry, samples)
     rank: tuple[int, int] | None = None
     if entry.key in ranks:
         rank = (ranks[entry.key], len(ranks))
-        missing += _changed_pairs(spec, table, noise)
-    verdict: Verdict = "holds" if entry.why_unranked is None else "partial"
+        rows_before = rows if replaced is None else [*rows, replaced]
+        missing += _changed_places(spec, rows_before, noise)
+    near = _near(spec, entry, samples, rows, replaced=replaced, noise=noise)
+    why_unranked = entry.why_unranked
+    verdict: Verdict = "holds" if why_unranked is None else "partial"
     return SubmittedResult(
         folder=added.source,
         verdict=verdict,
-        why=entry.why_unranked or "",
+        why=why_unranked or "",
         result=result,
         spec=spec,
         entry=entry,
         metrics=metrics,
         rank=rank,
-        compared_rows=tuple(_compared_rows(spec, entry, samples, table, noise)),
+        near=tuple(near),
         missing=tuple(missing),
     )
 
 
-def _entry_as_filed(
-    folder: Path, result: Result, check: Verification, tables: _Tables
-) -> BoardEntry:
-    """Return the row that a result would have on the board, were it filed."""
-    filed_row = store.checked_row(result, check, tables.account)
-    named_result = store.with_name(result, tables.state)
-    stored = store.as_stored(folder, named_result, filed_row, tables.known_rows)
-    differences = tables.first.difference_from_first(stored.filed)
-    return entries.run_entry(replace(stored, differs=differences))
-
-
-def _check_reason(added: Added) -> str:
-    """Return the reason that a check gave, without the path of the checked folder."""
+def _reason(added: Added) -> str:
+    """Return the reason of a check without the folder's own path."""
     text = added.why.removeprefix(f"{added.source}: ")
     return text.replace(f"{added.source}/", "")
 
@@ -415,96 +399,90 @@ class _ScoredRow(NamedTuple):
     score: float
 
 
-def _compared_rows(
+def _near(
     spec: BenchmarkSpec,
     entry: BoardEntry,
     samples: Sequence[Sample],
-    table: _Table,
+    rows: Sequence[BoardEntry],
+    *,
+    replaced: BoardEntry | None,
     noise: Noise,
-) -> Iterator[ComparedRow]:
+) -> Iterator[Near]:
     """Yield the row that is replaced, the best, and the next above and below.
 
-    Only ranked rows that have samples count as the best, above or below.
+    Only rows that have samples are taken.
     """
     primary = spec.primary.name
-    entry_score = metric_value(entry.metrics, primary)
-    if entry_score is None:
+    own_score = metric_value(entry.metrics, primary)
+    if own_score is None:
         return
-    replaced = table.replaced_row
-    if replaced is not None:
-        replaced_score = metric_value(replaced.metrics, primary)
-        if replaced_score is not None:
-            paired = _paired_difference(spec, entry, samples, replaced, noise)
-            yield ComparedRow("replaced", replaced.key, replaced.model, replaced_score, paired)
-    scored_rows: list[_ScoredRow] = []
-    for row in table.other_rows:
+    runs: list[_ScoredRow] = []
+    for row in rows:
         score = metric_value(row.metrics, primary)
         if row.stored is not None and row.unranked is None and score is not None:
-            scored_rows.append(_ScoredRow(row, score))
-    scored_rows.sort(key=lambda scored: (-scored.score, scored.row.key))
-    rows_ahead = sum(scored.score >= entry_score for scored in scored_rows)
-    # One row may be two of these: "best" comes last, and so wins.
-    relations: dict[int, Relation] = {rows_ahead: "below", rows_ahead - 1: "above", 0: "best"}
-    for index, (row, score) in enumerate(scored_rows):
-        if index in relations:
-            paired = _paired_difference(spec, entry, samples, row, noise)
-            yield ComparedRow(relations[index], row.key, row.model, score, paired)
+            runs.append(_ScoredRow(row, score))
+    runs.sort(key=lambda run: (-run.score, run.row.key))
+    ahead = sum(run.score >= own_score for run in runs)
+    # A row in two of these places is the best.
+    places: dict[int, Place] = {ahead: "below", ahead - 1: "above", 0: "best"}
+    if replaced is not None:
+        score = metric_value(replaced.metrics, primary)
+        if score is not None:
+            paired = _paired(spec, entry, samples, replaced, noise)
+            yield Near("replaced", replaced.key, replaced.model, score, paired)
+    for number, run in enumerate(runs):
+        if number in places:
+            row = run.row
+            paired = _paired(spec, entry, samples, row, noise)
+            yield Near(places[number], row.key, row.model, run.score, paired)
 
 
-def _paired_difference(
+def _paired(
     spec: BenchmarkSpec,
     entry: BoardEntry,
     samples: Sequence[Sample],
     row: BoardEntry,
     noise: Noise,
 ) -> Difference | None:
-    """Return the entry minus a row on common questions. None where there are none."""
+    """Return the entry less a row. None where no question was answered by both."""
     if row.stored is None:
         return None
     try:
         comparison = compare(samples, ranked_samples(row.stored), spec)
     except InputError:
         return None
-    difference = comparison.metrics.get(spec.primary.name)
-    test_in_table = noise.pair(entry.key, row.key)
-    if difference is None or test_in_table is None:
-        return difference
-    # The table's own test is adjusted for all of its pairs.
-    return replace(
-        difference,
-        difference=test_in_table.difference,
-        ci95=test_in_table.ci95,
-        p=test_in_table.p,
-    )
+    paired = comparison.metrics.get(spec.primary.name)
+    pair = noise.pair(entry.key, row.key)
+    if paired is None or pair is None:
+        return paired
+    # As the table says it, among all of its pairs.
+    return replace(paired, difference=pair.difference, ci95=pair.ci95, p=pair.p)
 
 
-def _changed_pairs(spec: BenchmarkSpec, table: _Table, noise_after: Noise) -> Iterator[str]:
-    """Yield a line on each pair of other rows whose comparison the new row changes.
+def _changed_places(spec: BenchmarkSpec, rows: Sequence[BoardEntry], after: Noise) -> Iterator[str]:
+    """Yield the pairs of other rows that the table will tell apart otherwise than before.
 
-    A new model adds pairs, and the tests of all pairs are adjusted together.
+    Each new model adds pairs, for which all are adjusted.
     """
-    rows_before = list(table.other_rows)
-    if table.replaced_row is not None:
-        rows_before.append(table.replaced_row)
-    noise_before = ranking.rank_group(spec, rows_before).noise
-    models = {row.key: row.model for row in rows_before}
-    for (first, second), test_before in noise_before.pairs.items():
-        test_after = noise_after.pair(first, second)
-        if test_after is None or test_after.direction == test_before.direction:
+    before = ranking.rank_group(spec, rows).noise
+    names = {row.key: row.model for row in rows}
+    for (first, second), pair_before in before.pairs.items():
+        pair_after = after.pair(first, second)
+        if pair_after is None or pair_after.direction == pair_before.direction:
             continue
         change = "can no longer be told apart"
-        if test_after.direction:
+        if pair_after.direction:
             change = "are told apart"
-        yield f"{models[first]} and {models[second]} {change} once it is in the table"
+        yield f"{names[first]} and {names[second]} {change} once it is in the table"
 
 
-def _missing_facts(
+def _facts_to_say(
     spec: BenchmarkSpec, entry: BoardEntry, samples: Sequence[Sample]
 ) -> Iterator[str]:
-    """Yield the caveats on a valid result, and the facts that it doesn't state."""
+    """Yield the facts that a reader would miss in a result that holds."""
     assert entry.stored is not None  # noqa: S101 - a run
     result = entry.stored.result
-    yield from _caveats_on_scores(spec, entry, result)
+    yield from _facts_on_scores(spec, entry, result)
     for name in entry.stored.filed_row.stated:
         yield _AS_STATED[name]
     videos = len({sample.video for sample in samples if sample.state == "scored"})
@@ -529,7 +507,7 @@ def _missing_facts(
         yield "on mini data, which is for trying things out: never ranked overall"
 
 
-def _caveats_on_scores(spec: BenchmarkSpec, entry: BoardEntry, result: Result) -> Iterator[str]:
+def _facts_on_scores(spec: BenchmarkSpec, entry: BoardEntry, result: Result) -> Iterator[str]:
     primary = spec.primary
     if spec.judge is not None and result.judge is None and primary.judged:
         yield (
@@ -538,15 +516,15 @@ def _caveats_on_scores(spec: BenchmarkSpec, entry: BoardEntry, result: Result) -
     hidden = result.counts.unscored.get("answers_hidden")
     if hidden:
         yield f"{hidden} questions whose answers only the benchmark's owners have"
-    row_score = metric_value(entry.metrics, primary.name)
-    stated_score = entry.facts["stated_score"]
-    if row_score is not None and stated_score is not None:
-        reason = "today's rules read it"
+    score = metric_value(entry.metrics, primary.name)
+    result_score = entry.facts["stated_score"]
+    if score is not None and result_score is not None:
+        why = "today's rules read it"
         if entry.facts["unscored"]:
-            reason = f"{entry.facts['unscored']} unscored items count"
+            why = f"{entry.facts['unscored']} unscored items count"
         yield (
-            f"its row shows {primary.name} {row_score:.2f}, "
-            f"where the result states {stated_score:.2f}: {reason}"
+            f"its row shows {primary.name} {score:.2f}, "
+            f"where the result states {result_score:.2f}: {why}"
         )
     method = entry.facts["intervals"]
     if method:

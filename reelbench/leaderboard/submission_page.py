@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from reelbench.base.errors import cut_in_the_middle, number_of, printable
 from reelbench.base.text_tables import interval, number, p_value
-from reelbench.leaderboard.submission import ComparedRow, Report, SubmittedResult
+from reelbench.leaderboard.submission import Near, Report, SubmittedResult
 from reelbench.pages.markdown import table
 from reelbench.registry.records import MetricValue
 from reelbench.registry.spec import BenchmarkSpec
@@ -34,7 +34,7 @@ _PLAIN_WORDS = re.compile(r"[\w .,;:()'`%+-]+")
 """Text in which nothing links, loads, runs or calls a person."""
 
 _VERDICTS = {"holds": "valid", "partial": "valid, not ranked", "refused": "**refused**"}
-_RELATIONS = {
+_PLACES = {
     "replaced": "which it replaces",
     "best": "best of the table",
     "above": "next above",
@@ -50,27 +50,20 @@ def markdown(report: Report, *, commit: str | None = None) -> str:
     commit.
     """
     text = "\n\n".join(_head(report, commit))
-    for index, submission in enumerate(report.submissions):
+    for place, submission in enumerate(report.submissions):
         section = "\n\n".join(_section(submission))
-        remaining = len(report.submissions) - index
-        remainder_line = (
+        remaining = len(report.submissions) - place
+        more = (
             f"\n\n{remaining} more results: no room here; "
             "`reelbench leaderboard check` shows them.\n"
         )
-        if len(text) + len(section) + len(remainder_line) > LONGEST:
-            return text + remainder_line
+        if len(text) + len(section) + len(more) > LONGEST:
+            return text + more
         text += f"\n\n{section}"
     return text + "\n"
 
 
-def commit_of(text: str) -> str | None:
-    """Return the commit that a comment is about. None where it names none."""
-    match = COMMIT.match(text)
-    return None if match is None else match[1]
-
-
 def _head(report: Report, commit: str | None) -> Iterator[str]:
-    """Yield the paragraphs before the sections: the outcome, problems and notes."""
     results = len(report.submissions)
     accepted = results - report.refused
     verb = "is" if results == 1 else "are"
@@ -82,15 +75,14 @@ def _head(report: Report, commit: str | None) -> Iterator[str]:
         yield f"Commit: `{commit}`"
     program = f"Reelbench {version('reelbench')}"
     yield f"Every number was computed again from its samples, by {program}."
-    bullets: list[str] = []
-    for problem in report.problems[:_MOST_PROBLEMS]:
-        bullets.append(f"- **refused**: {verbatim(problem, _LONGEST_REASON)}")
+    problems = [verbatim(problem, _LONGEST_REASON) for problem in report.problems[:_MOST_PROBLEMS]]
+    notes = [verbatim(note, _LONGEST_REASON) for note in report.notes]
+    lines = [f"- **refused**: {problem}" for problem in problems]
     if len(report.problems) > _MOST_PROBLEMS:
-        bullets.append(f"- and {len(report.problems) - _MOST_PROBLEMS} more")
-    for note in report.notes:
-        bullets.append(f"- {verbatim(note, _LONGEST_REASON)}")
-    if bullets:
-        yield "\n".join(bullets)
+        lines.append(f"- and {len(report.problems) - _MOST_PROBLEMS} more")
+    lines += [f"- {note}" for note in notes]
+    if lines:
+        yield "\n".join(lines)
 
 
 def markdown_unchecked(commit: str, why: str) -> str:
@@ -100,22 +92,20 @@ def markdown_unchecked(commit: str, why: str) -> str:
 
 def verbatim(text: str, longest: int = _LONGEST_NAME) -> str:
     """Return a stranger's text as a code span of one line."""
-    # Of a very long text only both ends are looked at, from which the line is cut.
     start = text[: 4 * longest]
     end = text[4 * longest :][-longest:]
     line = " ".join(printable(start + end).split())
     line = cut_in_the_middle(line, longest)
     if "`" not in line:
         return f"`{line or ' '}`"
-    # A code span is closed by as many backticks as opened it, so it needs more than are inside.
+    # A code span ends at as many backticks as it began with.
     longest_run = max(len(run) for run in re.findall("`+", line))
     fence = "`" * (longest_run + 1)
     return f"{fence} {line} {fence}"
 
 
 def _section(submission: SubmittedResult) -> Iterator[str]:
-    """Yield the paragraphs on one result."""
-    yield f"#### {_heading(submission)}: {_VERDICTS[submission.verdict]}"
+    yield f"#### {_name(submission)}: {_VERDICTS[submission.verdict]}"
     if submission.why:
         yield verbatim(submission.why, _LONGEST_REASON)
     spec = submission.spec
@@ -123,34 +113,33 @@ def _section(submission: SubmittedResult) -> Iterator[str]:
         yield _metrics_table(submission, spec)
     if submission.rank is not None:
         rank, ranked = submission.rank
-        table_name = verbatim(submission.table or "", 2 * _LONGEST_NAME)
+        place = verbatim(submission.table or "", 2 * _LONGEST_NAME)
         yield (
-            f"It would be rank {rank} of {ranked} in {table_name}, "
+            f"It would be rank {rank} of {ranked} in {place}, "
             "in which all pairs of models are compared at once."
         )
-    if submission.compared_rows and spec is not None:
-        yield _comparison_table(submission, spec)
-    bullets: list[str] = []
-    for row in submission.compared_rows:
-        if row.relation == "replaced":
+    if submission.near and spec is not None:
+        yield _near_table(submission, spec)
+    lines: list[str] = []
+    for row in submission.near:
+        if row.place == "replaced":
             key = verbatim(row.key, 4 * _LONGEST_NAME)
-            bullets.append(
+            lines.append(
                 f"- it takes the place of {key}: the dataset's history tells whose that was"
             )
-    for text in submission.missing:
-        bullets.append(f"- {_harmless(text)}")
-    if bullets:
-        yield "\n".join(["To know:", "", *bullets])
+    lines += [f"- {_inert(text)}" for text in submission.missing]
+    if lines:
+        yield "\n".join(["To know:", "", *lines])
 
 
-def _harmless(text: str) -> str:
-    """Return a line as a code span, if it has any sign of Markdown."""
+def _inert(text: str) -> str:
+    """Return a line with others' words, in a code span where it has any mark."""
     if _PLAIN_WORDS.fullmatch(text) and "www." not in text.lower():
         return text
     return verbatim(text, _LONGEST_REASON)
 
 
-def _heading(submission: SubmittedResult) -> str:
+def _name(submission: SubmittedResult) -> str:
     result = submission.result
     if result is None:
         return verbatim(str(submission.folder))
@@ -159,20 +148,28 @@ def _heading(submission: SubmittedResult) -> str:
 
 
 def _metrics_table(submission: SubmittedResult, spec: BenchmarkSpec) -> str:
-    rows: list[tuple[str, ...]] = []
-    for name, (stated_value, recomputed) in submission.metrics.items():
+    lines: list[tuple[str, ...]] = []
+    for name, (stated_value, recomputed_value) in submission.metrics.items():
         metric = spec.metric(name)
         digits = metric.in_unit.long_digits
-        heading = f"**{name}**" if metric == spec.primary else name
-        ci95 = ""
-        n_items = ""
-        if recomputed is not None:
-            ci95 = interval(recomputed.ci95, digits)
-            n_items = str(recomputed.n)
-        stated_text = _number_text(stated_value, digits)
-        recomputed_text = _number_text(recomputed, digits)
-        rows.append((heading, metric.in_unit.label, stated_text, recomputed_text, ci95, n_items))
-    return table(_METRIC_HEADS, rows)
+        heading = name
+        if metric == spec.primary:
+            heading = f"**{name}**"
+        ends = ""
+        items = ""
+        if recomputed_value is not None:
+            ends = interval(recomputed_value.ci95, digits)
+            items = str(recomputed_value.n)
+        line = (
+            heading,
+            metric.in_unit.label,
+            _number_text(stated_value, digits),
+            _number_text(recomputed_value, digits),
+            ends,
+            items,
+        )
+        lines.append(line)
+    return table(_METRIC_HEADS, lines)
 
 
 def _number_text(metric: MetricValue | None, digits: int) -> str:
@@ -180,11 +177,10 @@ def _number_text(metric: MetricValue | None, digits: int) -> str:
     return number(value, digits)
 
 
-def _comparison_table(submission: SubmittedResult, spec: BenchmarkSpec) -> str:
-    """Return the table of the rows that a submission is compared with."""
+def _near_table(submission: SubmittedResult, spec: BenchmarkSpec) -> str:
     primary = spec.primary
     digits = primary.in_unit.long_digits
-    column_heads = (
+    heads = (
         "row",
         "",
         f"#{primary.name}",
@@ -194,15 +190,15 @@ def _comparison_table(submission: SubmittedResult, spec: BenchmarkSpec) -> str:
         "#questions",
         "#videos",
     )
-    rows: list[tuple[str, ...]] = []
-    for row in submission.compared_rows:
+    lines: list[tuple[str, ...]] = []
+    for row in submission.near:
         value = f"{row.value:.{digits}f}"
-        first_cells = (verbatim(row.model), _RELATIONS[row.relation], value)
-        rows.append(first_cells + _difference_cells(row, digits))
-    return table(column_heads, rows)
+        start = (verbatim(row.model), _PLACES[row.place], value)
+        lines.append(start + _difference_cells(row, digits))
+    return table(heads, lines)
 
 
-def _difference_cells(row: ComparedRow, digits: int) -> tuple[str, ...]:
+def _difference_cells(row: Near, digits: int) -> tuple[str, ...]:
     paired = row.paired
     if paired is None:
         return ("no question in common", "", "", "0", "0")

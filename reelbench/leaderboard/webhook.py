@@ -20,7 +20,7 @@ from pydantic import AliasPath, BaseModel, Field, ValidationError
 from reelbench.base import bounded
 from reelbench.base.bounded import Bounds
 from reelbench.base.errors import cut_in_the_middle, failure_in_a_line, first_line, printable
-from reelbench.leaderboard.pull_request import CheckOutcome, PullRequests
+from reelbench.leaderboard.pull_request import Commenting, PullRequests
 from reelbench.registry import discovery
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 PATH = "/webhooks/check"
-POLL_INTERVAL_S = 3600
-RETRY_DELAYS_S = (60, 300, 900)
-"""Seconds after which a check that the Hub broke off is tried again; then with all open ones."""
-MAX_WAITING = 10_000
+EVERY_S = 3600
+AGAIN_S = (60, 300, 900)
+"""Seconds after which a look that the Hub broke off is tried again; then with all open ones."""
+MOST = 10_000
 """Pull requests that wait, of all submitters together."""
 _LONGEST_LINE = 300  # characters
 _COMMENTS = "discussion.comment"
-_MODULES_OF_A_CHECK = (
+_USED_IN_A_LOOK = (
     "reelbench.leaderboard.pull_request",
     "reelbench.scoring.answers.scored",
     "reelbench.scoring.answers.compiled",
@@ -44,7 +44,7 @@ _MODULES_OF_A_CHECK = (
     "h11",
     "numpy.random",
 )
-"""Modules that are loaded once, before the processes that check are forked."""
+"""Modules that are loaded once, before the processes that look."""
 
 Note = Callable[[str], None]
 T = TypeVar("T")
@@ -81,109 +81,105 @@ class Payload(BaseModel):
         return numbers
 
 
-# --- the queue of pull requests -------------------------------------------------------------------
+# --- whose turn it is -----------------------------------------------------------------------------
 
 
-class _QueueKey(NamedTuple):
-    """The lane and the submitter whose queue a pull request waits in."""
+class _Place(NamedTuple):
+    """The lane and the submitter for whom a pull request waits."""
 
     lane: int
     submitter: str
 
 
-class CheckJob(NamedTuple):
-    """A pull request that is being checked."""
+class Turn(NamedTuple):
+    """A pull request that is looked at now."""
 
     number: int
     submitter: str
 
 
-class CheckQueue:
-    """Pull requests that wait for a check: a queue for each lane and submitter.
+class Turns:
+    """Pull requests that wait, by lane.
 
-    The submitters of a lane take turns, however many pull requests each of them has. A pull request
-    waits only once, and is never checked twice at a time. When `max_waiting` is exceeded, the
-    newest pull request of the longest queue is dropped.
+    In each lane submitters take turns, whatever number of theirs waits. What waits twice waits
+    once, and nothing is looked at twice at a time. Where `most` wait, whoever has the most of them
+    loses the newest.
     """
 
-    def __init__(self, max_waiting: int = MAX_WAITING) -> None:
-        self._waiting: dict[int, _QueueKey] = {}  # pull request -> its queue, in order of arrival
-        self._queue_order: dict[_QueueKey, None] = {}  # the queue whose turn is next comes first
-        self._in_progress: set[int] = set()
-        self._max_waiting = max_waiting
+    def __init__(self, most: int = MOST) -> None:
+        self._waiting: dict[int, _Place] = {}  # in the order of coming
+        self._line: dict[_Place, None] = {}  # whose turn it is, the next first
+        self._busy: set[int] = set()
+        self._most = most
 
     def add(self, number: int, submitter: str, lane: int = 0) -> int | None:
-        """Queue a pull request, in the earliest lane that it was ever added to.
+        """Let a pull request wait, in the earliest lane that it was added to.
 
         Returns:
-            The pull request that was dropped to make room, or None.
+            The pull request that loses its place by it, or None.
         """
-        previous_key = self._waiting.get(number)
-        if previous_key is None or lane < previous_key.lane:
+        old_place = self._waiting.get(number)
+        if old_place is None or lane < old_place.lane:
+            place = _Place(lane, submitter)
             self._waiting.pop(number, None)
-            queue_key = _QueueKey(lane, submitter)
-            self._waiting[number] = queue_key
-            self._queue_order.setdefault(queue_key)
-        if len(self._waiting) > self._max_waiting:
-            return self._drop_newest_of_longest_queue()
-        return None
-
-    def _drop_newest_of_longest_queue(self) -> int:
-        queue_lengths = Counter(self._waiting.values())
-        [(longest_queue, _)] = queue_lengths.most_common(1)
-        numbers = [number for number, key in self._waiting.items() if key == longest_queue]
+            self._waiting[number] = place
+            self._line.setdefault(place)
+        if len(self._waiting) <= self._most:
+            return None
+        [(fullest_place, _)] = Counter(self._waiting.values()).most_common(1)
+        numbers = [number for number, place in self._waiting.items() if place == fullest_place]
         newest = numbers[-1]
         del self._waiting[newest]
         return newest
 
-    def next_job(self, lane: int) -> CheckJob | None:
-        """Start the next pull request of a lane. None where there is none to check.
+    def take(self, lane: int) -> Turn | None:
+        """Return the next pull request of a lane. None where none can be looked at.
 
-        Its submitter then goes to the end of the lane.
+        Its submitter is then behind all others.
         """
-        first_in_queue: dict[_QueueKey, int] = {}
-        for number, queue_key in self._waiting.items():
-            if queue_key.lane == lane and number not in self._in_progress:
-                first_in_queue.setdefault(queue_key, number)
-        for queue_key in self._queue_order:
-            if queue_key in first_in_queue:
-                return self._start(first_in_queue[queue_key], queue_key)
+        first_numbers: dict[_Place, int] = {}
+        for number, place in self._waiting.items():
+            if place.lane == lane and number not in self._busy:
+                first_numbers.setdefault(place, number)
+        for place in self._line:
+            if place in first_numbers:
+                return self._begin(first_numbers[place], place)
         return None
 
-    def _start(self, number: int, queue_key: _QueueKey) -> CheckJob:
+    def _begin(self, number: int, place: _Place) -> Turn:
         del self._waiting[number]
-        del self._queue_order[queue_key]
-        if queue_key in self._waiting.values():
-            self._queue_order[queue_key] = None  # back in line, behind all others
-        self._in_progress.add(number)
-        return CheckJob(number, queue_key.submitter)
+        del self._line[place]
+        if place in self._waiting.values():
+            self._line[place] = None
+        self._busy.add(number)
+        return Turn(number, place.submitter)
 
-    def finish(self, number: int) -> None:
-        """Note that a pull request is no longer being checked."""
-        self._in_progress.discard(number)
+    def done(self, number: int) -> None:
+        """Say that a pull request that was taken is looked at no more."""
+        self._busy.discard(number)
 
 
 # --- the server -----------------------------------------------------------------------------------
 
 
 class Lane(NamedTuple):
-    """The bounds of one check, and the number of checks at once."""
+    """The bounds of a look, and the number of looks at once."""
 
     bounds: Bounds
     workers: int
 
 
 LANES = (Lane(Bounds(seconds=10), workers=2), Lane(Bounds(seconds=300, patient=True), workers=1))
-"""A check that takes longer than its lane allows is done again in the next, slower lane.
+"""A look that takes longer than a lane allows comes again in the next lane.
 
-One that takes longer than the last lane allows gets a comment that says so.
+What takes longer than the last one allows gets a comment that says so.
 """
 
 
 class Server:
-    """Receives the Hub's webhook calls, and checks pull requests.
+    """Takes the Hub's calls, and looks at pull requests.
 
-    Submitters take turns, and long checks keep nobody waiting.
+    Submitters take turns, and long looks keep nobody waiting.
     """
 
     def __init__(
@@ -193,23 +189,23 @@ class Server:
         self._secret = secret.encode()
         self._note = note
         self._lanes = lanes
-        self._queue = CheckQueue()
+        self._turns = Turns()
         self._authors: dict[int, str] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._failure_counts: dict[int, int] = {}
-        self._queue_changed = asyncio.Condition()
+        self._failures: dict[int, int] = {}
+        self._changed = asyncio.Condition()
 
     def application(self) -> "web.Application":
         """Return the aiohttp application: the webhook, and a page that says what this is."""
         from aiohttp import web
 
         app = web.Application()
-        app.router.add_post(PATH, self._receive_webhook)
-        app.router.add_get("/", self._about_page)
-        app.cleanup_ctx.append(self._run_workers)
+        app.router.add_post(PATH, self._take)
+        app.router.add_get("/", self._page)
+        app.cleanup_ctx.append(self._working)
         return app
 
-    async def _receive_webhook(self, request: "web.Request") -> "web.Response":
+    async def _take(self, request: "web.Request") -> "web.Response":
         from aiohttp import web
 
         secret = request.headers.get("X-Webhook-Secret")
@@ -224,112 +220,104 @@ class Server:
             return web.json_response({"error": text}, status=400)
         numbers = payload.pull_requests(self._pull_requests.dataset)
         for number in numbers:
-            self._start_task(self._enqueue_for_author(number))
+            self._begin(self._add_by_author(number))
         return web.json_response({"pull_requests": numbers}, status=202)
 
-    async def _about_page(self, _: "web.Request") -> "web.Response":
+    async def _page(self, _: "web.Request") -> "web.Response":
         from aiohttp import web
 
         dataset = self._pull_requests.dataset
         return web.Response(text=f"Checks results that are submitted to {dataset}.\n")
 
-    async def _enqueue_for_author(self, number: int) -> None:
-        """Queue a pull request under its author's name.
+    async def _add_by_author(self, number: int) -> None:
+        """Let a pull request wait among its author's.
 
-        A webhook call does not always name the author, so the Hub is asked.
+        A webhook does not always say who that is. The Hub does.
         """
         if number not in self._authors:
-            author = await self._ask_hub(self._pull_requests.author, number)
+            author = await self._tried(self._pull_requests.author, number)
             if author is not None:
                 self._authors[number] = author
-        await self._enqueue(number, self._authors.get(number, ""))
+        await self._add(number, self._authors.get(number, ""))
 
-    async def _enqueue(
-        self, number: int, author: str, lane: int = 0, *, delay_s: float = 0
-    ) -> None:
-        await asyncio.sleep(delay_s)
-        async with self._queue_changed:
-            dropped = self._queue.add(number, author, lane)
+    async def _add(self, number: int, author: str, lane: int = 0, *, after_s: float = 0) -> None:
+        await asyncio.sleep(after_s)
+        async with self._changed:
+            dropped = self._turns.add(number, author, lane)
             if dropped is not None:
                 self._note(
                     f"pull request {dropped}: too many wait; looked at when all open ones are"
                 )
-            self._queue_changed.notify_all()
+            self._changed.notify_all()
 
-    async def _run_workers(self, _: "web.Application") -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(self._poll_open_requests())]
-        for lane_number, lane in enumerate(self._lanes):
-            for _worker in range(lane.workers):
-                tasks.append(asyncio.create_task(self._check_jobs_of_lane(lane_number)))
-        yield  # aiohttp goes on here when the server stops
+    async def _working(self, _: "web.Application") -> AsyncIterator[None]:
+        tasks = [asyncio.create_task(self._find_open())]
+        for number, lane in enumerate(self._lanes):
+            works = [self._work(number) for _ in range(lane.workers)]
+            tasks += [asyncio.create_task(work) for work in works]
+        yield
         for task in tasks:
             task.cancel()
 
-    async def _poll_open_requests(self) -> None:
-        """Queue all open pull requests, at the start and once an hour.
-
-        This finds those whose webhook call was lost.
-        """
+    async def _find_open(self) -> None:
+        """Find open pull requests that nobody told of."""
         while True:
-            authors = await self._ask_hub(self._pull_requests.open)
+            authors = await self._tried(self._pull_requests.open)
             if authors is not None:
                 self._note(f"{len(authors)} open pull requests")
                 self._authors = dict(authors)
                 for number, author in authors.items():
-                    await self._enqueue(number, author)
-            await asyncio.sleep(POLL_INTERVAL_S)
+                    await self._add(number, author)
+            await asyncio.sleep(EVERY_S)
 
-    async def _check_jobs_of_lane(self, lane: int) -> None:
-        """Check the pull requests of a lane, one after the other."""
-        bounds = self._lanes[lane].bounds
-        is_last_lane = lane == len(self._lanes) - 1
-        check = self._pull_requests.check
+    async def _work(self, lane: int) -> None:
+        """Look at the pull requests of a lane, one after the other."""
         while True:
-            job = await self._next_job(lane)
+            turn = await self._next_turn(lane)
+            bounds = self._lanes[lane].bounds
+            is_last = lane == len(self._lanes) - 1
             try:
-                outcome = await self._ask_hub(check, job.number, bounds, is_last_lane)
+                outcome = await self._tried(self._pull_requests.check, turn.number, bounds, is_last)
             finally:
-                async with self._queue_changed:
-                    self._queue.finish(job.number)
-                    self._queue_changed.notify_all()
+                async with self._changed:
+                    self._turns.done(turn.number)
+                    self._changed.notify_all()
             if outcome == "not in time":
-                await self._enqueue(job.number, job.submitter, lane + 1)
-            self._report_outcome(job, outcome)
+                await self._add(turn.number, turn.submitter, lane + 1)
+            self._note_outcome(turn, outcome)
 
-    async def _next_job(self, lane: int) -> CheckJob:
-        async with self._queue_changed:
+    async def _next_turn(self, lane: int) -> Turn:
+        async with self._changed:
             while True:
-                job = self._queue.next_job(lane)
-                if job is not None:
-                    return job
-                await self._queue_changed.wait()
+                turn = self._turns.take(lane)
+                if turn is not None:
+                    return turn
+                await self._changed.wait()
 
-    def _report_outcome(self, job: CheckJob, outcome: CheckOutcome | None) -> None:
-        """Note the outcome of a check. A check that failed (None) is tried again later."""
-        number = job.number
+    def _note_outcome(self, turn: Turn, outcome: Commenting | None) -> None:
+        """Note what came of a look. One that failed is tried again later."""
+        number = turn.number
         if outcome is not None:
-            self._failure_counts.pop(number, None)
+            self._failures.pop(number, None)
             self._note(f"pull request {number}: {outcome}")
             return
-        failures = self._failure_counts.setdefault(number, 0)
-        if failures < len(RETRY_DELAYS_S):
-            self._failure_counts[number] += 1
-            delay_s = RETRY_DELAYS_S[failures]
-            self._start_task(self._enqueue(number, job.submitter, delay_s=delay_s))
+        failures = self._failures.setdefault(number, 0)
+        if failures < len(AGAIN_S):
+            self._failures[number] += 1
+            self._begin(self._add(number, turn.submitter, after_s=AGAIN_S[failures]))
 
-    def _start_task(self, coroutine: Coroutine[Any, Any, None]) -> None:
-        """Run a coroutine in the background."""
-        task = asyncio.create_task(coroutine)
-        self._tasks.add(task)  # else it could be collected before it is done
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _ask_hub(self, call: Callable[..., T], *arguments: Any) -> T | None:  # noqa: ANN401
-        """Return the result of a call to the Hub. None if it failed.
+    async def _tried(self, ask: Callable[..., T], *arguments: Any) -> T | None:  # noqa: ANN401
+        """Ask the Hub in a thread.
 
-        The call is made in a thread. A failure is noted, and never stops what comes after it.
+        A failure is noted, and never stops what comes after it.
         """
         try:
-            return await asyncio.to_thread(call, *arguments)
+            return await asyncio.to_thread(ask, *arguments)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next one may do
             why = failure_in_a_line(error)
             if arguments:
@@ -338,10 +326,10 @@ class Server:
             return None
 
 
-def _log_without_traceback(record: logging.LogRecord) -> bool:
-    """Cut a logged error down to one line without a traceback, and let it pass.
+def _in_one_line(record: logging.LogRecord) -> bool:
+    """Let a request that failed be a line without its traceback.
 
-    A logging filter. Requests that aren't valid HTTP would fill the log with tracebacks.
+    As one that isn't HTTP as aiohttp reads it.
     """
     if record.exc_info:
         text = printable(f"{record.getMessage()}: {record.exc_info[1]}")
@@ -352,20 +340,20 @@ def _log_without_traceback(record: logging.LogRecord) -> bool:
     return True
 
 
-def preload_modules() -> None:
-    """Import once the modules that each check of a pull request needs."""
-    bounded.prepare(*_MODULES_OF_A_CHECK, *discovery.registry().packages)
+def prepare_looks() -> None:
+    """Import once what each look at a pull request needs."""
+    bounded.prepare(*_USED_IN_A_LOOK, *discovery.registry().packages)
 
 
 def serve(pull_requests: PullRequests, secret: str, *, host: str, port: int, note: Note) -> None:
     """Serve until stopped. Port 0 takes a free one, which is noted."""
-    preload_modules()
+    prepare_looks()
     if not bounded.MEMORY_IS_BOUNDED:
         note(
             "a look at a pull request has a deadline, and no bound of memory on this system "
             f"({sys.platform})"
         )
-    logging.getLogger("aiohttp.server").addFilter(_log_without_traceback)
+    logging.getLogger("aiohttp.server").addFilter(_in_one_line)
     server = Server(pull_requests, secret, note)
     asyncio.run(_serve(server, host, port, note))
 
@@ -373,13 +361,13 @@ def serve(pull_requests: PullRequests, secret: str, *, host: str, port: int, not
 async def _serve(server: Server, host: str, port: int, note: Note) -> None:
     from aiohttp import web
 
-    with socket.create_server((host, port)) as listening_socket:
+    with socket.create_server((host, port)) as listening:
         runner = web.AppRunner(server.application())
         await runner.setup()
-        await web.SockSite(runner, listening_socket).start()
-        bound_port = listening_socket.getsockname()[1]
-        note(f"listening on http://{host}:{bound_port}{PATH}")
+        await web.SockSite(runner, listening).start()
+        used_port = listening.getsockname()[1]
+        note(f"listening on http://{host}:{used_port}{PATH}")
         try:
-            await asyncio.Event().wait()  # forever
+            await asyncio.Event().wait()
         finally:
             await runner.cleanup()

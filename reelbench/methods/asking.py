@@ -35,7 +35,7 @@ from reelbench.llm.parameters import without_removed
 from reelbench.llm.prompt_counts import PromptCounts
 from reelbench.llm.runner import Runner
 from reelbench.llm.store import StoredReply
-from reelbench.methods.cached_answers import CachedAnswers, CachePolicy
+from reelbench.methods.kept import Keeping, KeptAnswers
 from reelbench.methods.probe import PictureCheck
 from reelbench.methods.questions import QuestionSet, load_questions
 from reelbench.methods.scored_answers import MISSING, NOT_SHOWN, score_answers
@@ -93,13 +93,13 @@ def questions(
         raise InputError("--ids and --limit: give one of them")
     benchmark = find_split(name, split)[0]
     sampling = FrameSampling.parse(frames).with_times(benchmark.row_kind)
-    frames_in_result = str(sampling)
+    stated_frames = str(sampling)
     if sampling.decodes and sampling.form_given == "clip":
-        frames_in_result = sampling.spec(form=True)
+        stated_frames = sampling.spec(form=True)
     elif sampling.decodes:
         sampling = sampling.as_images()
     question_set = load_questions(
-        name, sampling, split=split, limit=limit, data=data, frames=frames_in_result
+        name, sampling, split=split, limit=limit, data=data, frames=stated_frames
     )
     if per is not None:
         drawn_rows = per.draw_rows(question_set.spec, question_set.rows)
@@ -114,7 +114,7 @@ def ask(
     *,
     candidates: Candidates | None = None,
     budget: Budget | None = None,
-    cache_policy: CachePolicy = CachePolicy(),  # noqa: B008 - it is frozen
+    keeping: Keeping = Keeping(),  # noqa: B008 - it is frozen
     run: int = 0,
 ) -> Evaluation:
     """Ask a model questions, and score its answers, in the data's order.
@@ -140,9 +140,9 @@ def ask(
         InputError: The candidates can't be had of the model, or the earlier result was asked
             otherwise.
     """
-    generation_settings = _generation_settings(question_set, model, candidates)
+    generation_settings = _generation_of(question_set, model, candidates)
     record = ModelRecord(id=model.filed_name, adapter=ADAPTER, args=dict(model.extra))
-    model = _with_candidates_temperature(candidates, model)
+    model = _at_temperature_of(candidates, model)
     settings = question_set.settings(candidates).model_copy(
         update={
             "generation": without_removed(model.sampling(generation_settings)),
@@ -150,121 +150,109 @@ def ask(
             "seed": model.extra.get("seed"),
         }
     )
-    to_ask = _rows_to_ask(question_set, record, settings, options)
-    _check_media_support(question_set, model, to_ask.rows, options)
+    part = _part_to_ask(question_set, record, settings, options)
+    _check_media(question_set, model, part.rows, options)
     asker = Asker(
         model, generation_settings, on_note=options.note, budget=budget, accepts_cut_off=True
     )
-    cached_answers = CachedAnswers(
-        asker, cache_policy, to_ask.model_revision, _task_name(question_set)
-    )
+    kept_answers = KeptAnswers(asker, keeping, part.revision, _name_of(question_set))
     sends_pictures = question_set.sampling.decodes and question_set.sampling.form == "images"
-    is_checked = cache_policy.probe and sends_pictures and not model.batch and not model.local
+    is_checked = keeping.probe and sends_pictures and not model.batch and not model.local
     picture_check = PictureCheck(asker, is_wanted=is_checked)
-    asking_run = _ask_rows(
-        question_set,
-        to_ask.rows,
-        options,
-        asker,
-        cached_answers,
-        picture_check=picture_check,
-        votes=_vote_numbers(run, candidates),
+    votes = _vote_numbers(run, candidates)
+    answers = _ask_rows(
+        question_set, part.rows, options, asker, kept_answers, check=picture_check, votes=votes
     )
     about = None
     if options.earlier is not None:
         about = options.earlier.result.model.about
     scored = score_answers(
         question_set,
-        asking_run.predictions,
-        asking_run.media,
+        answers.predictions,
+        answers.shown_media,
         options,
         model=record.model_copy(update={"about": about}),
         settings=settings,
-        sample_fields=asking_run.sample_fields,
+        sample_fields=answers.sample_fields,
     )
-    asked_record = cached_answers.record().model_copy(
-        update={"probed": picture_check.calls or None, "pictures": asking_run.picture_doubt()}
+    asked_record = kept_answers.record().model_copy(
+        update={"probed": picture_check.calls or None, "pictures": answers.doubt()}
     )
     _note_answering_models(record.id, asked_record, options)
     return replace(scored, come_by=asked_record)
 
 
 def _note_answering_models(model: str, record: AskedRecord, options: Options) -> None:
-    """Note that several models may have answered, where replies came under several ids."""
+    """Say where several models may have answered."""
     returned = record.returned or {}
-    ids = answering_ids(model, returned)
-    if len(ids) > 1:
-        replies = ", ".join(f"{returned[model_id]} by {model_id}" for model_id in ids)
+    names = answering_ids(model, returned)
+    if len(names) > 1:
+        replies = ", ".join(f"{returned[name]} by {name}" for name in names)
         options.note(
             f"{model}: answered under several ids ({replies}): these may be several models, so a "
             "board lists the result and doesn't rank it"
         )
 
 
-class _RowsToAsk(NamedTuple):
-    """The rows that are asked, and the model's revision as the user states it."""
+class _Part(NamedTuple):
+    """The rows that are asked, and the revision of the model that is stated."""
 
     rows: Sequence[Row]
-    model_revision: str | None
+    revision: str | None
 
 
-def _rows_to_ask(
+def _part_to_ask(
     question_set: QuestionSet, record: ModelRecord, settings: SettingsRecord, options: Options
-) -> _RowsToAsk:
+) -> _Part:
     """Return the rows to ask: all, or those of an earlier result.
 
     Raises:
-        InputError: The earlier result was asked otherwise, or the result's folder is another's.
+        InputError: The earlier result was asked otherwise, or the result's place is another's.
     """
-    errata = options.errata_of(question_set.questions)  # wrong ones are told before any call
-    labelled_settings = options.labelled(settings)
+    rows = question_set.rows
     earlier = options.earlier
+    errata = options.errata_of(question_set.questions)  # wrong ones are told before any call
     if earlier is not None:
         earlier.refuse_unlike(
             question_set.questions,
             record.id,
-            labelled_settings,
+            options.labelled(settings),
             judge=options.judge,
             question_ids=question_set.ids,
             errata=errata,
         )
-        rows = [row for row in question_set.rows if row["id"] in earlier.ids]
-        return _RowsToAsk(rows, earlier.result.model.revision)
+        rows = [row for row in rows if row["id"] in earlier.ids]
+        return _Part(rows, earlier.result.model.revision)
     spec = question_set.spec
-    rows = question_set.rows
-    stated_model, stated_settings = abouts.applied(
-        options.about, spec.id, record, labelled_settings
-    )
-    options.check_place(
-        spec, question_set.questions.split, stated_model, stated_settings, len(rows)
-    )
-    return _RowsToAsk(rows, stated_model.revision)
+    applied = abouts.applied(options.about, spec.id, record, options.labelled(settings))
+    options.check_place(spec, question_set.questions.split, *applied, len(rows))
+    stated_model = applied[0]
+    return _Part(rows, stated_model.revision)
 
 
-def _check_media_support(
+def _check_media(
     question_set: QuestionSet, model: AskOptions, rows: Sequence[Row], options: Options
 ) -> None:
     """Check that the model takes such media, and that videos are here."""
     name = question_set.spec.id
     sampling = question_set.sampling
-    media = question_set.media
     model.check_taken("whole videos", sampling.kind == "native")
     model.check_taken("video", sampling.decodes and sampling.form == "clip")
     if sampling.form == "images":
         model.check_taken("images", sampling.frames)
-    missing_line = media.missing_line()
-    if missing_line is not None and all(row["id"] in media.missing for row in rows):
+    missing_line = question_set.media.missing_line()
+    if missing_line is not None and all(row["id"] in question_set.media.missing for row in rows):
         raise DataUnavailableError(missing_line)
-    for line in media.notes():
-        options.note(line)
+    for media_note in question_set.media.notes():
+        options.note(media_note)
     if sampling.times == "text" and sampling.times_given is None:
         options.note(f"{name}: {_TIMED}")
-    subtitles_line = media.subtitles_line()
+    subtitles_line = question_set.media.subtitles_line()
     if subtitles_line is not None:
         options.note(f"{name}: {subtitles_line}")
 
 
-def _task_name(question_set: QuestionSet) -> str:
+def _name_of(question_set: QuestionSet) -> str:
     """Return the task's name, or the benchmark's with the split."""
     task = question_set.questions.task
     if task is not None:
@@ -285,45 +273,37 @@ def _ask_rows(
     rows: Sequence[Row],
     options: Options,
     asker: Asker,
-    cached_answers: CachedAnswers,
+    kept_answers: KeptAnswers,
     *,
-    picture_check: PictureCheck,
+    check: PictureCheck,
     votes: range,
-) -> "_AskingRun":
-    """Ask the questions of rows, while videos are decoded ahead."""
+) -> "_Run":
+    """Ask the questions of rows, videos decoded ahead, and return the run with its answers."""
     name = question_set.spec.id
-    shows_videos = question_set.sampling.kind != "none"
-    ordered_rows = [rows[index] for index in by_video(rows)]
+    ordered = [rows[place] for place in by_video(rows)]
     if asker.cache.is_shared:
-        # Machines that share a cache begin at different videos.
-        videos = [row["video"] for row in ordered_rows]
-        ordered_rows = [ordered_rows[index] for index in places_in_own_order(videos)]
+        videos = [row["video"] for row in ordered]
+        ordered = [ordered[place] for place in places_in_own_order(videos)]
     waits = Waits()
-    decoding = Ahead(question_set.media.decoders(ordered_rows))
+    decoding = Ahead(question_set.media.decoders(ordered))
     with options.bar(f"asking {name}", len(rows)) as show, decoding as ahead:
 
         def show_with_videos(done: float, line: str, **more: Any) -> None:  # noqa: ANN401
-            videos = number_of(len(run.videos), "video") if shows_videos else ""
+            videos = ""
+            if question_set.sampling.kind != "none":
+                videos = number_of(len(run.videos), "video")
             parts = [part for part in (line, videos, str(waits)) if part]
             show(done, ", ".join(parts), **more)
 
         runner = Runner([asker], show_with_videos)
-        run = _AskingRun(
-            question_set,
-            asker,
-            runner,
-            votes,
-            options,
-            cached_answers,
-            picture_check,
-            waits,
-            ahead,
-        )
-        loop.run(run.ask_all(ordered_rows))
+        run = _Run(question_set, asker, runner, votes, options, kept_answers, check, waits, ahead)
+        loop.run(run.ask_all(ordered))
         if waits.worth_saying():
-            videos = f"{number_of(len(run.videos), 'video')} shown, " if shows_videos else ""
+            videos = ""
+            if question_set.sampling.kind != "none":
+                videos = f"{number_of(len(run.videos), 'video')} shown, "
             options.note(f"{name}: {videos}{waits}")
-    run.report_unanswered(len(rows), options.note)
+    run.check(len(rows), options.note)
     return run
 
 
@@ -331,13 +311,11 @@ def sent_sampling(
     question_set: QuestionSet, model: AskOptions, candidates: Candidates | None = None
 ) -> dict[str, Any]:
     """Return the settings of generation that are sent with each question."""
-    generation_settings = _generation_settings(question_set, model, candidates)
-    return without_removed(
-        _with_candidates_temperature(candidates, model).sampling(generation_settings)
-    )
+    generation_settings = _generation_of(question_set, model, candidates)
+    return without_removed(_at_temperature_of(candidates, model).sampling(generation_settings))
 
 
-def _generation_settings(
+def _generation_of(
     question_set: QuestionSet, model: AskOptions, candidates: Candidates | None
 ) -> dict[str, Any]:
     max_new_tokens = MAX_NEW_TOKENS
@@ -346,11 +324,8 @@ def _generation_settings(
     return generation(model.model, max_new_tokens, question_set.sampling, candidates)
 
 
-def _with_candidates_temperature(candidates: Candidates | None, model: AskOptions) -> AskOptions:
-    """Return a thinking model's options with the temperature asked for by the candidates.
-
-    For other models it is among the settings of generation.
-    """
+def _at_temperature_of(candidates: Candidates | None, model: AskOptions) -> AskOptions:
+    """Return a model that thinks with the candidates' temperature, which was asked for."""
     if candidates is None or not model.thinking:
         return model
     return replace(model, extra={"temperature": candidates.temperature, **model.extra})
@@ -388,40 +363,38 @@ def generation(
 
 
 def messages(
-    prompt: str, media: Shown, language: str = "en", *, prompt_first: bool = False
+    prompt: str, shown_media: Shown, language: str = "en", *, first: bool = False
 ) -> list[Message]:
-    """Return the one message that asks a question.
+    """Return the one message that asks a question: the video's pieces, then the words.
 
-    It has the video's frames or clip, then the prompt. Times between the frames are in the
-    language. With `prompt_first` the prompt comes first.
+    Times are in the language. The words stand `first` where that is asked for.
     """
-    attachments = media.attachments(language)
-    if prompt_first:
-        return [{"role": "user", "content": [prompt, *attachments]}]
-    return [{"role": "user", "content": [*attachments, prompt]}]
+    pieces = shown_media.attachments(language)
+    if first:
+        return [{"role": "user", "content": [prompt, *pieces]}]
+    return [{"role": "user", "content": [*pieces, prompt]}]
 
 
 class _Outcome(NamedTuple):
     """The replies to a question, and the answer in them."""
 
-    question_id: str
+    name: str
     results: "Sequence[AskResult[str]]"
     prediction: Prediction
 
 
 @dataclass(slots=True)
-class _AskingRun:
+class _Run:
     """Questions of one split, asked many at once.
 
     Attributes:
         votes: The numbers of the answers wanted to each question.
-        videos: The videos that were shown.
+        videos: The videos that were shown_media.
         waiting_for_frames: Questions that wait for their frames.
         prompt_counts: The tokens that the server counts of prompts.
-        unreported_outcomes: Those that the asker isn't told of yet: token counts may refute them.
-        suspect_results: Results of cached replies with too few tokens for their pictures, by the
-            question's id.
-        asked_again: Questions whose cached replies did not see their pictures.
+        outcomes: Those that the asker isn't told of, as the counts don't tell of them yet.
+        kept_low: Kept replies that may not have seen their pictures, by the question's id.
+        asked_again: Questions whose kept replies did not.
         sample_fields: Further fields of each question's sample, by its id.
     """
 
@@ -430,7 +403,7 @@ class _AskingRun:
     runner: Runner
     votes: range
     options: Options
-    cached_answers: CachedAnswers
+    kept_answers: KeptAnswers
     picture_check: PictureCheck
     waits: Waits
     ahead: Ahead[str]
@@ -438,98 +411,98 @@ class _AskingRun:
     videos: set[str] = field(default_factory=set[str])
     waiting_for_frames: int = 0
     prompt_counts: PromptCounts = field(default_factory=PromptCounts)
-    unreported_outcomes: list[_Outcome] = field(default_factory=list[_Outcome])
-    suspect_results: "dict[str, Sequence[AskResult[str]]]" = field(
+    outcomes: list[_Outcome] = field(default_factory=list[_Outcome])
+    kept_low: "dict[str, Sequence[AskResult[str]]]" = field(
         default_factory=dict[str, "Sequence[AskResult[str]]"]
     )
     asked_again: set[str] = field(default_factory=set[str])
     predictions: dict[str, Prediction] = field(default_factory=dict[str, Prediction])
-    media: dict[str, Shown] = field(default_factory=dict[str, Shown])
+    shown_media: dict[str, Shown] = field(default_factory=dict[str, Shown])
     sample_fields: dict[str, Mapping[str, Any]] = field(
         default_factory=dict[str, Mapping[str, Any]]
     )
 
-    async def ask_all(self, ordered_rows: Sequence[Row]) -> None:
-        """Ask all questions, and check that cached answers are the model's own.
+    async def ask_all(self, ordered: Sequence[Row]) -> None:
+        """Ask all questions, and check that kept answers are the model's own.
 
         The rows are in the order of their videos.
 
         Raises:
-            ReelbenchError: Asking on was of no use, or cached answers are another model's.
+            ReelbenchError: Asking on was of no use, or kept answers are another model's.
         """
         async with self.asker:
-            await self.cached_answers.begin()
+            await self.kept_answers.begin()
             self._check_modalities()
             self.prompt_counts.context = self.asker.statement.context
-            counting_waits = asyncio.ensure_future(self._count_waits())
+            sampling_waits = asyncio.ensure_future(self._sample_waits())
             try:
-                predictions = await self.runner.results(ordered_rows, self._ask_row)
-                predictions = await self._ask_unseen_again(ordered_rows, predictions)
-                self._report_outcomes()
+                predictions = await self.runner.results(ordered, self._ask_row)
+                predictions = await self._with_unseen_asked_again(ordered, predictions)
+                self._note_outcomes()
             finally:
-                counting_waits.cancel()
+                sampling_waits.cancel()
             if self.asker.end_line is not None:
                 raise ReelbenchError(self.asker.end_line)
-            await self.cached_answers.check(self._comparable_reading, self._messages_of)
+            await self.kept_answers.check(self._reads_as, self._question_again)
             await self.picture_check.recall()
-        if self.picture_doubt() == "uncounted":
+        if self.doubt() == "uncounted":
             self.options.note(
                 f"{self.questions.spec.id}: not verified that the model saw its pictures: this "
                 "server reports no token counts"
             )
         faults = self.prompt_counts.faults()
-        for row, prediction in zip(ordered_rows, predictions, strict=True):
-            question_id = row["id"]
-            self.predictions[question_id] = prediction
-            fault = faults.get(question_id)
+        for row, prediction in zip(ordered, predictions, strict=True):
+            self.predictions[row["id"]] = prediction
+            fault = faults.get(row["id"])
             if fault is not None:
                 unscored = Prediction(prediction.prediction, reason=Reason(fault))
-                self.predictions[question_id] = unscored
+                self.predictions[row["id"]] = unscored
 
-    async def _ask_unseen_again(
-        self, ordered_rows: Sequence[Row], predictions: Sequence[Prediction]
+    async def _with_unseen_asked_again(
+        self, ordered: Sequence[Row], predictions: Sequence[Prediction]
     ) -> list[Prediction]:
-        """Ask again where a cached reply did not see its pictures, and return all predictions.
+        """Return the predictions, where kept replies saw no pictures with those of new ones.
 
-        All token counts are needed to know these, so they are asked when all others are done.
+        All counts are needed to know these, so they are asked again when all others are done.
         """
-        unseen_rows: list[Row] = []
-        for row in ordered_rows:
-            question_id = row["id"]
-            if question_id not in self.suspect_results:
+        rows: list[Row] = []
+        for row in ordered:
+            name = row["id"]
+            if name not in self.kept_low:
                 continue
-            if self.prompt_counts.fault_by_now(question_id) != Reason.MEDIA_NOT_SEEN:
+            if self.prompt_counts.fault_by_now(name) != Reason.MEDIA_NOT_SEEN:
                 continue
-            unseen_rows.append(row)
-            self.asked_again.add(question_id)
-            self.prompt_counts.forget(question_id)
-            for result in self.suspect_results[question_id]:
+            rows.append(row)
+            self.asked_again.add(name)
+            self.prompt_counts.forget(name)
+            for result in self.kept_low[name]:
                 self.asker.take_back(result)
-        if not unseen_rows:
+        if not rows:
             return list(predictions)
-        questions = number_of(len(unseen_rows), "question")
+        questions = number_of(len(rows), "question")
         self.options.note(
             f"{self.questions.spec.id}: kept replies to {questions} did not see their pictures; "
             "asked again"
         )
-        new_predictions = await self.runner.results(unseen_rows, self._ask_row)
-        new_by_id: dict[str, Prediction] = {}
-        for row, prediction in zip(unseen_rows, new_predictions, strict=True):
-            new_by_id[row["id"]] = prediction
-        all_predictions: list[Prediction] = []
-        for row, prediction in zip(ordered_rows, predictions, strict=True):
-            all_predictions.append(new_by_id.get(row["id"], prediction))
-        return all_predictions
+        new_predictions = await self.runner.results(rows, self._ask_row)
+        by_id = {row["id"]: new for row, new in zip(rows, new_predictions, strict=True)}
+        whole: list[Prediction] = []
+        for row, prediction in zip(ordered, predictions, strict=True):
+            whole.append(by_id.get(row["id"], prediction))
+        return whole
 
-    def picture_doubt(self) -> Doubt | None:
-        """Return the reason to doubt that the model saw its pictures rightly, if any."""
-        answers = self.picture_check.answers
-        if answers is not None and answers.are_right:
-            return None if answers.are_in_order else "reordered"
+    def doubt(self) -> Doubt | None:
+        """Return the doubt about what the model saw of its pictures, if any."""
+        sight = self.picture_check.sight
+        if sight is not None:
+            if sight.is_right and not sight.is_in_order:
+                return "reordered"
+            if sight.is_right:
+                return None
+            if not self.prompt_counts.are_unverifiable:
+                return "misnamed"
         if self.prompt_counts.are_unverifiable:
             return "uncounted"
-        if answers is not None:
-            return "misnamed"
         return None
 
     def _check_modalities(self) -> None:
@@ -546,11 +519,8 @@ class _AskingRun:
                 "(llama.cpp: --mmproj FILE)"
             )
 
-    async def _count_waits(self) -> None:
-        """Count, at short intervals, what the run is waiting for.
-
-        It waits for frames only while another call could be in flight.
-        """
+    async def _sample_waits(self) -> None:
+        """Count what is waited for: frames only where another call could be in flight."""
         while True:
             await asyncio.sleep(PAUSE_S)
             if self.waiting_for_frames and self.asker.has_room:
@@ -560,102 +530,99 @@ class _AskingRun:
             else:
                 self.waits[None] += 1
 
-    def report_unanswered(self, number_asked: int, note: Callable[[str], None]) -> None:
-        """Note how many of the asked questions the server gave no answer to.
+    def check(self, number: int, note: Callable[[str], None]) -> None:
+        """Say how many of the asked questions the server gave no answer to.
 
         Raises:
-            ReelbenchError: It answered none at all.
+            ReelbenchError: It gave none at all.
         """
-        unanswered = self.runner.lacking.total()
-        if not unanswered:
+        lacking = self.runner.lacking.total()
+        if not lacking:
             return
         reasons = self.runner.lacking_shown
-        has_unreadable_replies_only = self.runner.lacking.keys() == {UNPARSABLE}
-        if unanswered == number_asked:
-            reason = self.runner.why_lacking("the server gave no answer")
-            line = f"{reason}; no question of {self.questions.spec.id} is answered"
+        if lacking == number:
+            why = self.runner.why_lacking("the server gave no answer")
+            line = f"{why}; no question of {self.questions.spec.id} is answered"
             if len(self.runner.causes) > 1 or len(self.runner.lacking) > 1:
                 line += f" ({reasons})"
-            if has_unreadable_replies_only:
+            if self.runner.lacking.keys() == {UNPARSABLE}:
                 line += "; then --fresh asks all again"
             if self.runner.lacking.keys() == {UNAVAILABLE}:
                 line += "; `reelbench score NAME --template` makes a file of answers to fill in"
             raise ReelbenchError(line)
         advice = "rerun the command to continue"
-        if has_unreadable_replies_only:
+        if self.runner.lacking.keys() == {UNPARSABLE}:
             advice = (
                 "the replies have no text; ask once more with --only unscored --from RESULT "
                 "--output OTHER"
             )
         elif self.runner.has_timeouts:
             advice += f"; {self.asker.options.advice_on_timeouts}"
-        count = number_of(unanswered, "question is", "questions are")
+        count = number_of(lacking, "question is", "questions are")
         note(f"{count} not answered ({reasons}); {advice}")
 
     async def _ask_row(self, row: Row) -> Prediction:
         """Ask a question, and return its answer."""
-        question_id = row["id"]
-        if question_id in self.questions.media.missing:
+        if row["id"] in self.questions.media.missing:
             return MISSING
-        media = await self._load_media(row)
+        shown_media = await self._shown_media(row)
         self.videos.add(row["video"])
-        if media is None:
+        if shown_media is None:
             return NOT_SHOWN
-        self.media[question_id] = media
-        question = self._question_messages(row, media)
-        asking = [self._ask_for_answer(row, question, vote) for vote in self.votes]
-        if len(asking) == 1:
-            results = [await asking[0]]  # `gather` would make a task, which costs 40 µs
+        self.shown_media[row["id"]] = shown_media
+        question = self._question_messages(row, shown_media)
+        answers = [self._ask_for_answer(row, question, vote) for vote in self.votes]
+        if len(answers) == 1:
+            results = [await answers[0]]  # a task of its own costs 40 µs
         else:
-            results = await asyncio.gather(*asking)
+            results = await asyncio.gather(*answers)
         texts: list[str] = []
         for result in results:
             if result.value is None:
                 self.runner.note_lacking(result)
                 return Prediction(None, reason=Reason.MODEL_FAILED)
             texts.append(result.value)
-        self.sample_fields[question_id] = _sample_fields(results, texts)
-        self._note_token_counts(row, question, results)
-        self._note_suspect_results(row, question, results)
-        prediction = self._truncated_answer(row, results, texts)
+        self.sample_fields[row["id"]] = _sample_fields(results, texts)
+        self._note_counts(row, question, results)
+        self._note_kept_low(row, question, results)
+        prediction = self._cut_short(row, results, texts)
         if prediction is None:
-            prediction = self._prediction_of(row, texts[0])
-            has_fault = self.prompt_counts.fault_by_now(question_id) is not None
-            if not has_fault and not prediction.flags:
-                self._note_cached_answer(row, results[0])
-        self.unreported_outcomes.append(_Outcome(question_id, results, prediction))
+            prediction = self._read_prediction(row, texts[0])
+            if self.prompt_counts.fault_by_now(row["id"]) is None and not prediction.flags:
+                self._note_kept_answer(row, results[0])
+        self.outcomes.append(_Outcome(row["id"], results, prediction))
         if not self.prompt_counts.is_undecided:
-            self._report_outcomes()
+            self._note_outcomes()
         return prediction
 
-    def _note_token_counts(
+    def _note_counts(
         self, row: Row, question: Sequence[Message], results: "Sequence[AskResult[str]]"
     ) -> None:
-        """Note the tokens that the server counted in a question's prompt."""
-        media_key = None  # questions with the same one had the same media in their prompts
+        """Note the tokens that the server counted of a question's prompt."""
+        media = None
         if self.questions.sampling.kind != "none":
-            media = self.media[row["id"]]
-            media_key = f"{row['video']} {media.timestamps} {media.extra_pictures}"
+            shown_media = self.shown_media[row["id"]]
+            media = f"{row['video']} {shown_media.timestamps} {shown_media.extra_pictures}"
         for result in results:
             last = result.replies[-1]
-            self.prompt_counts.note(row["id"], question, last.reply, last.at, media_key)
+            self.prompt_counts.note(row["id"], question, last.reply, last.at, media)
 
-    def _note_suspect_results(
+    def _note_kept_low(
         self, row: Row, question: Sequence[Message], results: "Sequence[AskResult[str]]"
     ) -> None:
-        """Note cached replies that counted fewer tokens than pictures need."""
+        """Note kept replies with fewer tokens than pictures."""
         for result in results:
             last = result.replies[-1]
-            is_cached = last.at < self.asker.tally.since
-            if is_cached and not has_seen_pictures(last.reply, question):
-                self.suspect_results[row["id"]] = results
+            is_kept = last.at < self.asker.tally.since
+            if is_kept and not has_seen_pictures(last.reply, question):
+                self.kept_low[row["id"]] = results
 
-    def _report_outcomes(self) -> None:
-        """Tell the asker which of its new replies were answers, and which were failures."""
-        outcomes = self.unreported_outcomes
-        self.unreported_outcomes = []
+    def _note_outcomes(self) -> None:
+        """Tell the asker whether its new replies were answers."""
+        outcomes = self.outcomes
+        self.outcomes = []
         for outcome in outcomes:
-            failure: str | None = self.prompt_counts.fault_by_now(outcome.question_id)
+            failure: str | None = self.prompt_counts.fault_by_now(outcome.name)
             if failure is None and outcome.prediction.reason is not None:
                 failure = str(outcome.prediction.reason)
             finding = None
@@ -666,23 +633,23 @@ class _AskingRun:
                 if last.at >= self.asker.tally.since:
                     self.asker.note_outcome(failure, last.reply.raw, finding)
 
-    def _note_cached_answer(self, row: Row, result: AskResult[str]) -> None:
+    def _note_kept_answer(self, row: Row, result: AskResult[str]) -> None:
         """Note an answer that can be read, to be asked for once more."""
         last = result.replies[-1]
-        self.cached_answers.note_answer(row, str(result.value), last.at)
+        self.kept_answers.note_answer(row, str(result.value), last.at)
 
-    def _messages_of(self, row: Row) -> list[Message]:
+    def _question_again(self, row: Row) -> list[Message]:
         """Return the messages of a question that was asked before."""
-        return self._question_messages(row, self.media[row["id"]])
+        return self._question_messages(row, self.shown_media[row["id"]])
 
-    async def _load_media(self, row: Row) -> Shown | None:
-        """Return the frames or clip of a row's video, once they are decoded."""
+    async def _shown_media(self, row: Row) -> Shown | None:
+        """Return the row's video as it is shown, once its frames are there."""
         self.waiting_for_frames += 1
         try:
-            decoded = self.ahead.reached(row["video"])
-            if decoded is not None:
+            ready = self.ahead.reached(row["video"])
+            if ready is not None:
                 # All of a video's questions go on together.
-                await asyncio.shield(asyncio.wrap_future(decoded))
+                await asyncio.shield(asyncio.wrap_future(ready))
             sampling = self.questions.sampling
             if sampling.kind == "none" and sampling.subs != "file":
                 # Nothing is read: a thread would cost more than the question.
@@ -692,72 +659,72 @@ class _AskingRun:
         finally:
             self.waiting_for_frames -= 1
 
-    def _question_messages(self, row: Row, media: Shown) -> list[Message]:
+    def _question_messages(self, row: Row, shown_media: Shown) -> list[Message]:
         language = self.questions.translated(row)["language"]
-        prompt = media.subtitle_text(language) + self.questions.prompt(row)
-        prompt_first = False
+        subtitles = shown_media.subtitle_text(language)
+        prompt = subtitles + self.questions.prompt(row)
+        is_prompt_first = False
         if self.options.preset is not None:
-            prompt_first = self.options.preset.get("prompt") == "before"
-        return messages(prompt, media, language, prompt_first=prompt_first)
+            is_prompt_first = self.options.preset.get("prompt") == "before"
+        return messages(prompt, shown_media, language, first=is_prompt_first)
 
-    def _truncated_answer(
+    def _cut_short(
         self, row: Row, results: "Sequence[AskResult[str]]", texts: Sequence[str]
     ) -> Prediction | None:
-        """Return the first answer that is unscored because it was cut short. None without one.
+        """Return the first answer that ended before it said anything that can be read.
 
-        An answer that was cut short after it could be read counts as any other. Of an open answer
-        nobody knows that, so it is unscored whenever it was cut short.
+        Of an open answer nobody knows that, so it is returned whenever it was cut short.
         """
-        is_open = has_text_answer(self.questions.spec, row)
         for result, text in zip(results, texts, strict=True):
             reply = result.replies[-1].reply
             reason = reply_failure_kind(reply)
-            if reason is not None and is_open:
+            if reason is not None and has_text_answer(self.questions.spec, row):
                 return Prediction(text, reason=Reason(reason))
             if reason is None and ending_of(reply.finish).group == "unknown":
                 reason = Reason.ENDED_UNKNOWN
-            if reason is not None and self._prediction_of(row, text).flags:
+            if reason is not None and self._read_prediction(row, text).flags:
                 return Prediction(text, reason=Reason(reason))
         return None
 
     async def _ask_for_answer(
         self, row: Row, question: Sequence[Message], vote: int
     ) -> AskResult[str]:
+        earlier = self.options.earlier
         outdated = await self.asker.cache.run_off_loop(
-            outdated_rule, self.asker, self.options.earlier, row["id"], question, vote
+            passed_over, self.asker, earlier, row["id"], question, vote
         )
         if row["id"] in self.asked_again:
             outdated = partial(_has_unseen_pictures, question)
-        cursor = await self.cached_answers.cursor(question, vote, outdated)
+        cursor = await self.kept_answers.cursor(question, vote, outdated)
         return await self.picture_check.finish(cursor)
 
-    def _comparable_reading(self, row: Row, text: str) -> object:
-        """Return the content of an answer, by which two answers are compared."""
-        prediction = self._prediction_of(row, text)
+    def _reads_as(self, row: Row, text: str) -> object:
+        """Return the reading of a text, by which two texts are compared."""
+        read = self._read_prediction(row, text)
         if has_text_answer(self.questions.spec, row):
-            return (prediction.parsed or {}).get("text", text)
-        return prediction.parsed
+            return (read.parsed or {}).get("text", text)
+        return read.parsed
 
-    def _prediction_of(self, row: Row, text: str) -> Prediction:
+    def _read_prediction(self, row: Row, text: str) -> Prediction:
         options = row.get("options", ())
         return parse_answer(self.questions.spec, text, options, timing(row), row["question"])
 
 
 def _sample_fields(results: "Sequence[AskResult[str]]", texts: Sequence[str]) -> dict[str, Any]:
-    """Return a sample's fields on its replies: summed tokens and seconds, and the candidates.
+    """Return the tokens and seconds behind a question's answers, all together, and candidates.
 
     A number that some reply lacks is left out.
     """
     replies = [result.replies[-1].reply for result in results]
-    token_counts: dict[str, list[int | None]] = {
+    counts: dict[str, list[int | None]] = {
         "prompt": [reply.prompt_tokens or None for reply in replies],
         "completion": [reply.completion_tokens or None for reply in replies],
         "reasoning": [reply.reasoning_tokens for reply in replies],
         "cached": [reply.cached_tokens for reply in replies],
     }
     tokens: dict[str, int] = {}
-    for name, counts in token_counts.items():
-        total = _sum_or_none(counts)
+    for name, values in counts.items():
+        total = _sum_or_none(values)
         if total is not None:
             tokens[name] = total
     fields: dict[str, Any] = {
@@ -777,44 +744,39 @@ def _sum_or_none(values: Sequence[Any]) -> Any:  # noqa: ANN401 - a number, or N
     return sum(values)
 
 
-# --- questions of an earlier result, asked again
+# Questions of an earlier result asked again.
 
 
-def outdated_rule(
-    asker: Asker,
-    earlier: EarlierResult | None,
-    question_id: str,
-    messages: Sequence[Message],
-    vote: int,
+def passed_over(
+    asker: Asker, earlier: EarlierResult | None, name: str, messages: Sequence[Message], vote: int
 ) -> Outdated | None:
-    """Return the rule by which cached replies are outdated, or None.
+    """Return the rule that passes over replies in the cache, or None.
 
-    An incomplete answer is outdated each time. A complete one is outdated once, with all replies
-    before it: the next reply counts, even if it is the same, so the same command again pays for
-    nothing.
+    What is no whole answer is passed over each time. An answer that was one is, with all replies
+    before it, passed over once: the next reply counts, even if it is the same, so the same command
+    again pays for nothing.
     """
     if earlier is None:
         return None
-    sample = earlier.samples[question_id]
+    sample = earlier.samples[name]
     if sample.reason == Reason.PROMPT_CUT:
-        return partial(_has_same_prompt_count, sample)
+        return partial(_has_count_of, sample)
     if sample.state == "unscored":
-        return partial(_is_incomplete, messages)
-    earlier_answers = sample.candidates or [sample.prediction]
-    earlier_answer = None
-    if vote < len(earlier_answers):
-        earlier_answer = earlier_answers[vote]
+        return partial(_is_no_answer, messages)
+    texts = sample.candidates or [sample.prediction]
+    text = None
+    if vote < len(texts):
+        text = texts[vote]
     cached_texts = [reply.raw for reply in asker.cached_replies(messages, vote=vote)]
-    number_outdated = 0
-    if earlier_answer in cached_texts:
-        number_outdated = cached_texts.index(earlier_answer) + 1
-    outdated_texts = iter(cached_texts[:number_outdated])
-    # The rule is called once for each cached reply, in their order.
-    return lambda _: next(outdated_texts, None) is not None
+    number_passed = 0
+    if text in cached_texts:
+        number_passed = cached_texts.index(text) + 1
+    old_texts = iter(cached_texts[:number_passed])
+    return lambda _: next(old_texts, None) is not None
 
 
-def _is_incomplete(messages: Sequence[Message], stored: StoredReply) -> bool:
-    """Return True for a reply that is no complete answer to what was sent."""
+def _is_no_answer(messages: Sequence[Message], stored: StoredReply) -> bool:
+    """Return True for a reply that is no whole answer to what was sent."""
     reply = stored.reply
     if text_of(reply) is None or ending_of(reply.finish).group != "ended":
         return True
@@ -826,14 +788,16 @@ def _has_unseen_pictures(messages: Sequence[Message], stored: StoredReply) -> bo
     return not has_seen_pictures(stored.reply, messages)
 
 
-def _has_same_prompt_count(sample: Sample, stored: StoredReply) -> bool:
-    """Return True for a reply whose prompt was cut as a sample's was."""
-    number_of_replies = len(sample.candidates or [sample.prediction])
-    sample_count = (sample.tokens or {}).get("prompt")
-    return sample_count is None or stored.reply.prompt_tokens * number_of_replies == sample_count
+def _has_count_of(sample: Sample, stored: StoredReply) -> bool:
+    """Return True for a reply with the count of a prompt that was cut."""
+    replies = len(sample.candidates or [sample.prediction])
+    counted = (sample.tokens or {}).get("prompt")
+    return counted is None or stored.reply.prompt_tokens * replies == counted
 
 
-def rejudge(questions: QuestionSet, options: Options, earlier: EarlierResult) -> list[Evaluation]:
+def judged_again(
+    questions: QuestionSet, options: Options, earlier: EarlierResult
+) -> list[Evaluation]:
     """Ask the judge again about answers that another model than its usual one judged.
 
     One evaluation is returned.
@@ -849,31 +813,30 @@ def rejudge(questions: QuestionSet, options: Options, earlier: EarlierResult) ->
         errata=options.errata_of(questions.questions),
     )
     if options.judge is not None:
-        first, *further = _judges_refusing_other_models(options.judge, earlier)
-        options = replace(options, judge=replace(first, others=tuple(further)))
+        judges = _judges_of_usual_models(options.judge, earlier)
+        options = replace(options, judge=replace(judges[0], others=tuple(judges[1:])))
     settings = settings.model_copy(update={"generation": result.settings.generation})
     return [score_answers(questions, {}, {}, options, model=result.model, settings=settings)]
 
 
-def _judges_refusing_other_models(
-    judge: "JudgeOptions", earlier: EarlierResult
-) -> "list[JudgeOptions]":
-    """Return a panel's judges, for which cached replies of other models are outdated.
-
-    A judge's own model is the one that most replies of the earlier result came from.
-    """
-    usual_models = most_returned(earlier.samples)
+def _judges_of_usual_models(judge: "JudgeOptions", earlier: EarlierResult) -> "list[JudgeOptions]":
+    """Return a panel's judges, which pass over replies of another model than the usual one."""
+    usual_model = most_returned(earlier.samples)
     judges: list[JudgeOptions] = []
     for member in judge.members:
-        usual_model = usual_models.get(member.filed_name, usual_models.get(None))
+        usual = usual_model.get(member.filed_name, usual_model.get(None))
         outdated = None
-        if usual_model:
-            outdated = partial(_is_of_another_model, usual_model, member)
+        if usual:
+            outdated = _returned_by_another(usual, member)
         judges.append(replace(member, outdated=outdated))
     return judges
 
 
-def _is_of_another_model(usual_model: str, judge: "JudgeOptions", stored: StoredReply) -> bool:
-    """Return True for a judge's reply that its usual model did not give."""
-    returned_id = stored.reply.returned
-    return returned_id is None or judge.filed_id(returned_id) != usual_model
+def _returned_by_another(usual: str, judge: "JudgeOptions") -> Outdated:
+    """Return the rule that passes over replies of another model than usual."""
+
+    def is_of_another(stored: StoredReply) -> bool:
+        returned = stored.reply.returned
+        return returned is None or judge.filed_id(returned) != usual
+
+    return is_of_another

@@ -22,7 +22,7 @@ from reelbench.registry.rows import LETTERS
 KINDS = ("whole_video", "first_option", "echo", "random")
 
 
-def _baseline_answer(kind: str, row: Mapping[str, Any], generator: random.Random) -> str:
+def _baseline_answer(kind: str, doc: Mapping[str, Any], draw: random.Random) -> str:
     """Return the answer to a row's question.
 
     `whole_video` is the whole video and option A, `first_option` option A and no span. An open
@@ -30,30 +30,26 @@ def _baseline_answer(kind: str, row: Mapping[str, Any], generator: random.Random
     and answers nothing. `random` is an option and a span drawn evenly; for an open question its
     words in random order.
     """
-    options = row.get("options")
-    question = str(row["question"])
-    if kind == "echo":
-        return question
-    if not options:
-        return _shuffled_words(question, generator) if kind == "random" else question
-    duration = row.get("duration")
+    options = doc.get("options")
+    question = str(doc["question"])
+    if kind == "echo" or not options:
+        if kind != "random":
+            return question
+        words = question.split()
+        draw.shuffle(words)
+        return " ".join(words)
+    duration = doc.get("duration")
     letter = "A"
     span = None
     if kind == "whole_video" and duration is not None:
         span = [0.0, duration]
     if kind == "random":
         if duration:
-            span = sorted([generator.uniform(0.0, duration), generator.uniform(0.0, duration)])
-        letter = generator.choice(LETTERS[: len(options)])
+            span = sorted(draw.uniform(0.0, duration) for _ in range(2))
+        letter = draw.choice(LETTERS[: len(options)])
     if span is None:
         return json.dumps({"answer": letter})
     return json.dumps({"span": span, "answer": letter})
-
-
-def _shuffled_words(text: str, generator: random.Random) -> str:
-    words = text.split()
-    generator.shuffle(words)
-    return " ".join(words)
 
 
 class _Baseline(lmms):
@@ -96,20 +92,19 @@ class _Baseline(lmms):
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
         """Answer every request from its row."""
-        answers: list[str] = []
+        texts = []
         for request in requests:
-            # The arguments of simple and of chat models both end in (..., doc_id, task, split).
+            # Both layouts of a request end in (..., doc_id, task, split).
             doc_id, task, split = request.arguments[-3:]
-            row = self.task_dict[task][split][doc_id]
-            if "question" not in row or "id" not in row:
+            doc = self.task_dict[task][split][doc_id]
+            if "question" not in doc or "id" not in doc:
                 raise InputError(
                     f"reelbench_baseline answers Reelbench's tasks only; {task} is not one"
                 )
-            # The seed of a question depends on nothing but the question, whatever the order is.
-            seed = hashlib.sha256(f"{self.seed} {task} {row['id']}".encode()).digest()
-            generator = random.Random(seed)  # noqa: S311 - a seeded draw, not a secret
-            answers.append(_baseline_answer(self.kind, row, generator))
-        return answers
+            digest = hashlib.sha256(f"{self.seed} {task} {doc['id']}".encode()).digest()
+            draw = random.Random(digest)  # noqa: S311 - a seeded draw, not a secret
+            texts.append(_baseline_answer(self.kind, doc, draw))
+        return texts
 
 
 class SimpleBaseline(_Baseline):

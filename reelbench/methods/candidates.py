@@ -60,48 +60,50 @@ def candidates_of_run(folder: Path, *runs: Path) -> CandidatesWithAnswers:
     benchmark = result.benchmark
     spec = discovery.spec_of(benchmark)
     questions = Questions(spec, benchmark.split, stated=benchmark.source)
-    question_texts = _question_texts(folder, questions)
-    answers_of_runs = [_predictions_by_id(run) for run in runs]
+    words = _question_words(folder, questions)
+    answers_of_runs: list[dict[str, str | None]] = []
+    for run in runs:
+        samples = result_files.read_samples(run)
+        answers_of_run = {sample.id: sample.prediction for sample in samples}
+        answers_of_runs.append(answers_of_run)
     items: list[Item] = []
-    candidate_sets: list[CandidateSet] = []
+    cases: list[CandidateSet] = []
     for sample in result_files.read_samples(folder):
         candidates = _candidates_of(sample, answers_of_runs)
         if candidates != sample.candidates:
             sample = sample.model_copy(update={"candidates": candidates})  # noqa: PLW2901
         reason = aggregation.reason_before_judging(sample)
-        question, options = question_texts.get(sample.id, ("", ()))
-        items.append(sample.item(question, reason, options))
+        question, options = words.get(sample.id, ("", ()))
+        item = sample.item(question, reason, options)
+        items.append(item)
         if candidates:
-            candidate_sets.append(CandidateSet(sample.id, tuple(candidates), question))
+            case = CandidateSet(sample.id, tuple(candidates), question)
+            cases.append(case)
         elif reason is None:
             raise InputError(
                 f"{folder}: item {sample.id!r} has no candidates; run the model with --candidates, "
                 "or give a file"
             )
-    if not candidate_sets:
+    if not cases:
         raise InputError(
             f"{folder}: no item in it has candidates; run the model with --candidates, or give a "
             "file"
         )
     answers = Answers(PredictionSet(questions, items), result.model, result.settings)
-    return CandidatesWithAnswers(candidate_sets, answers)
+    return CandidatesWithAnswers(cases, answers)
 
 
-def _predictions_by_id(run: Path) -> dict[str, str | None]:
-    return {sample.id: sample.prediction for sample in result_files.read_samples(run)}
-
-
-def _question_texts(folder: Path, questions: Questions) -> Mapping[str, Words]:
+def _question_words(folder: Path, questions: Questions) -> Mapping[str, Words]:
     """Return the question and options of each item.
 
-    They are read beside the samples, else from the benchmark's data if that is on this machine.
+    They are read beside the samples, else from the benchmark's data where that is here.
     """
     if not (folder / result_files.QUESTIONS_FILE).is_file():
         return questions.words
-    texts: dict[str, Words] = {}
-    for item_id, line in result_files.read_questions(folder).items():
-        texts[item_id] = (line["question"], tuple(line["options"]))
-    return texts
+    words: dict[str, Words] = {}
+    for name, line in result_files.read_questions(folder).items():
+        words[name] = (line["question"], tuple(line["options"]))
+    return words
 
 
 def _candidates_of(
@@ -110,42 +112,41 @@ def _candidates_of(
     """Return the answers of all runs to a question, or the sample's own candidates."""
     if not answers_of_runs:
         return sample.candidates
-    predictions = [sample.prediction]
+    predictions_of_runs = [sample.prediction]
     for answers in answers_of_runs:
-        predictions.append(answers.get(sample.id))
-    candidates: list[str] = []
-    for prediction in predictions:
+        predictions_of_runs.append(answers.get(sample.id))
+    texts: list[str] = []
+    for prediction in predictions_of_runs:
         if not isinstance(prediction, str):
             return sample.candidates
-        candidates.append(prediction)
-    return candidates
+        texts.append(prediction)
+    return texts
 
 
 def candidates_of_file(
-    name: str, candidate_sets: Sequence[CandidateSet], inputs: Inputs, metadata: RunMetadata
+    name: str, cases: Sequence[CandidateSet], inputs: Inputs, metadata: RunMetadata
 ) -> CandidatesWithAnswers:
     """Join a file's candidates with the references of a benchmark or a task."""
     questions = Questions.named(name, inputs.split, inputs.data, inputs.references)
     path = inputs.predictions
-    first_candidates = (
-        (f"{path}: {case.id}", case.id, case.candidates[0]) for case in candidate_sets
-    )
-    submission = predictions.of_table(questions, path, first_candidates)
+    rows = ((f"{path}: {case.id}", case.id, case.candidates[0]) for case in cases)
+    submission = predictions.of_table(questions, path, rows)
     question_texts = {item.id: item.question for item in submission.items}
-    joined_sets: list[CandidateSet] = []
-    for case in candidate_sets:
+    asked_cases: list[CandidateSet] = []
+    for case in cases:
         if case.id in question_texts:
             question = question_texts[case.id] or case.question
-            joined_sets.append(replace(case, question=question))
+            asked_cases.append(replace(case, question=question))
     model = ModelRecord(id=metadata.model or path.stem, revision=metadata.revision)
-    most_candidates = max((len(case.candidates) for case in joined_sets), default=0)
+    counts = [len(case.candidates) for case in asked_cases]
+    most = max(counts, default=0)
     settings = SettingsRecord(
         frames=metadata.frames or "unknown",
         label=metadata.label,
-        candidates=f"file:{most_candidates}",
+        candidates=f"file:{most}",
     )
     answers = Answers(submission, model, settings, metadata.url)
-    return CandidatesWithAnswers(joined_sets, answers)
+    return CandidatesWithAnswers(asked_cases, answers)
 
 
 def limit_candidates(cases: Sequence[CandidateSet], k: int | None) -> list[CandidateSet]:
@@ -156,12 +157,12 @@ def limit_candidates(cases: Sequence[CandidateSet], k: int | None) -> list[Candi
     """
     if k is None:
         return list(cases)
-    _most_candidates(cases, k)
+    _check_number(cases, k)
     return [replace(case, candidates=case.candidates[:k]) for case in cases]
 
 
-def _most_candidates(cases: Sequence[CandidateSet], k: int) -> int:
-    """Return the largest number of candidates of a question. InputError where it is below k."""
+def _check_number(cases: Sequence[CandidateSet], k: int) -> int:
+    """Return the most candidates of a question. InputError where k are more."""
     most = max(len(case.candidates) for case in cases)
     if k > most:
         raise InputError(f"--k {k}: no question has so many candidates; there are {most}")
@@ -178,7 +179,9 @@ def read_candidates(path: Path) -> list[CandidateSet]:
         InputError: A row is wrong. The error names it.
     """
     document = read_json_or_jsonl(path)
-    rows = document if isinstance(document, list) else [document]
+    rows = document
+    if not isinstance(document, list):
+        rows = [document]
     cases: dict[str, CandidateSet] = {}
     for number, row in enumerate(rows, start=1):
         where = f"{path}, row {number}"
@@ -217,27 +220,25 @@ def _candidate_set(row: Any, where: str) -> CandidateSet:  # noqa: ANN401 - any 
 
 
 class CandidateTable:
-    """Every candidate scored, as a sample.
-
-    Column `n` has the sample of each question's n-th candidate. Questions without candidates have a
-    sample in the first column alone.
-    """
+    """Every candidate scored: a column of samples for each index."""
 
     def __init__(self, answers: Answers, cases: Sequence[CandidateSet], options: Options) -> None:
         self._spec = answers.questions.spec
-        has_overlap_metrics = any(
-            isinstance(metric.aggregate, Corpus) for metric in self._spec.metrics
-        )
+        has_overlap_metrics = False
+        for metric in self._spec.metrics:
+            has_overlap_metrics |= isinstance(metric.aggregate, Corpus)
         self._overlap = options.overlap and has_overlap_metrics
         self._counts = {case.id: len(case.candidates) for case in cases}
         self._columns: list[dict[str, Sample]] = []
-        for index in range(max(self._counts.values())):
-            self._columns.append(self._scored_column(answers, cases, options, index))
+        most_candidates = max(self._counts.values())
+        for index in range(most_candidates):
+            column = self._scored_column(answers, cases, options, index)
+            self._columns.append(column)
 
     def _scored_column(
         self, answers: Answers, cases: Sequence[CandidateSet], options: Options, index: int
     ) -> dict[str, Sample]:
-        """Score the candidate at an index of each question that has one."""
+        """Score each question's candidate of an index. The first column has all items."""
         texts: dict[str, str] = {}
         for case in cases:
             if index < len(case.candidates):
@@ -246,30 +247,27 @@ class CandidateTable:
         if index > 0:
             items = [item for item in items if item.id in texts]
         judge = options.judge_for(self._spec)
-        judged = None if judge is None else judge(self._spec, items)
+        judged = None
+        if judge is not None:
+            judged = judge(self._spec, items)
         scored = aggregation.score(self._spec, items, overlap=False, judged=judged)
         return {sample.id: sample for sample in scored.samples}
 
-    def metrics(self, chosen: Mapping[str, int]) -> Metrics:
-        """Return the metrics of one candidate a question, where they have a value.
-
-        Args:
-            chosen: Index of each question's candidate, by the question's id; by default the first.
-        """
+    def metrics(self, indices: Mapping[str, int]) -> Metrics:
+        """Return the metrics of one candidate for each question, where they have a value."""
         samples: list[Sample] = []
-        for question_id in self._columns[0]:
-            column = self._columns[chosen.get(question_id, 0)]
-            samples.append(column[question_id])
+        for name in self._columns[0]:
+            column = self._columns[indices.get(name, 0)]
+            samples.append(column[name])
         return self._aggregate(samples, overlap=self._overlap)
 
     def random(self, draws: Sequence[Mapping[str, int]] = ()) -> Metrics:
-        """Return the expected metrics of a randomly chosen candidate.
+        """Return the mean of the metrics over all candidates.
 
-        They are means over all candidates. Overlap metrics, which only a whole choice has, are
-        means over `draws` (question -> index), without an interval.
+        Overlap metrics are the mean over `draws`, without an interval.
         """
-        mean_samples = [self._mean_sample(sample) for sample in self._columns[0].values()]
-        metrics = self._aggregate(mean_samples, overlap=False)
+        means = [self._mean_sample(sample) for sample in self._columns[0].values()]
+        metrics = self._aggregate(means, overlap=False)
         if not self._overlap:
             return metrics
         metrics_of_draws = [self.metrics(draw) for draw in draws]
@@ -277,47 +275,47 @@ class CandidateTable:
             if not isinstance(metric.aggregate, Corpus):
                 continue
             name = metric.name
-            values = [draw[name] for draw in metrics_of_draws if name in draw]
-            if values:
-                mean = fmean(value.value or 0.0 for value in values)
-                metrics[name] = MetricValue(value=mean, ci95=None, n=values[0].n)
+            drawn_values = [drawn[name] for drawn in metrics_of_draws if name in drawn]
+            if drawn_values:
+                mean = fmean(drawn.value or 0.0 for drawn in drawn_values)
+                metrics[name] = MetricValue(value=mean, ci95=None, n=drawn_values[0].n)
         return metrics
 
     def _mean_sample(self, first: Sample) -> Sample:
-        """Return a question's first sample, with the mean scores of all its candidates."""
-        scores_by_metric: dict[str, list[float]] = {}
-        number_of_candidates = self._counts.get(first.id, 1)
-        for column in self._columns[:number_of_candidates]:
-            for name, score in column[first.id].scores.items():
-                scores_by_metric.setdefault(name, []).append(score)
-        mean_scores: dict[str, float] = {}
-        for name, scores in sorted(scores_by_metric.items()):
-            mean_scores[name] = fmean(scores)
+        """Return a question's first sample with the mean scores of all its candidates."""
+        scores_by_name: dict[str, list[float]] = {}
+        number = self._counts.get(first.id, 1)
+        for column in self._columns[:number]:
+            sample = column[first.id]
+            for name, score in sample.scores.items():
+                scores_by_name.setdefault(name, []).append(score)
+        mean_scores = {name: fmean(scores) for name, scores in sorted(scores_by_name.items())}
         return first.model_copy(update={"scores": mean_scores})
 
     def oracle(self) -> dict[str, int] | None:
         """Return the index of each question's best candidate. None where none has a score."""
-        best_indices: dict[str, int] = {}
+        indices: dict[str, int] = {}
         has_score = False
-        for question_id, count in self._counts.items():
-            choice = best(self.values(question_id))
-            best_indices[question_id] = choice.index
+        for name, count in self._counts.items():
+            choice = best(self.values(name))
+            indices[name] = choice.index
             if choice.unparsed < count:
                 has_score = True
         if not has_score:
             return None
-        return best_indices
+        return indices
 
-    def samples(self, question_id: str) -> list[Sample]:
+    def samples(self, name: str) -> list[Sample]:
         """Return the sample of each of a question's candidates."""
-        columns = self._columns[: self._counts[question_id]]
-        return [column[question_id] for column in columns]
+        columns = self._columns[: self._counts[name]]
+        return [column[name] for column in columns]
 
-    def values(self, question_id: str) -> list[float | None]:
-        """Return the primary metric of each of a question's candidates, None without a score."""
+    def values(self, name: str) -> list[float | None]:
+        """Return the first metric of each of a question's candidates, None without a score."""
+        primary = self._spec.primary
         values: list[float | None] = []
-        for sample in self.samples(question_id):
-            value = aggregation.metric_value(self._spec, self._spec.primary, [sample])
+        for sample in self.samples(name):
+            value = aggregation.metric_value(self._spec, primary, [sample])
             values.append(value)
         return values
 
@@ -327,7 +325,7 @@ class CandidateTable:
 
 
 def with_texts(answers: Answers, texts: Mapping[str, str]) -> list[Item]:
-    """Return the items, with new answers where `texts` (item id -> answer) has one."""
+    """Return the items, with these texts as answers where they have one."""
     questions = answers.questions
     items: list[Item] = []
     for item in answers.submission.items:
@@ -336,17 +334,17 @@ def with_texts(answers: Answers, texts: Mapping[str, str]) -> list[Item]:
             items.append(item)
             continue
         timing = questions.timings.get(item.id, UNTIMED)
-        prediction = parse_answer(questions.spec, text, item.options, timing, item.question)
-        reason = prediction.reason
+        reading = parse_answer(questions.spec, text, item.options, timing, item.question)
+        reason = reading.reason
         if reason is None and item.reason == Reason.ANSWERS_HIDDEN:
             reason = item.reason
-        new_fields = {
-            "prediction": prediction.prediction,
-            "parsed": prediction.parsed,
-            "flags": prediction.flags,
+        fields = {
+            "prediction": reading.prediction,
+            "parsed": reading.parsed,
+            "flags": reading.flags,
             "reason": reason,
         }
-        items.append(item.model_copy(update=new_fields))
+        items.append(item.model_copy(update=fields))
     return items
 
 
@@ -380,7 +378,7 @@ class RepeatedFigures:
         }
 
 
-_NO_VALUE = MetricValue(value=None, n=0)
+_NOTHING = MetricValue(value=None, n=0)
 
 
 def repeat_figures(
@@ -395,22 +393,28 @@ def repeat_figures(
     Raises:
         InputError: No question has so many.
     """
-    largest_size = sizes[-1] if sizes else 0
-    most_candidates = _most_candidates(cases, largest_size)
+    largest_size = 0
+    if sizes:
+        largest_size = sizes[-1]
+    most = _check_number(cases, largest_size)
     table = CandidateTable(answers, cases, options)
-    primary = answers.questions.spec.primary.name
-    mean = table.random().get(primary, _NO_VALUE)
-    verdicts = _verdicts_on_candidates(answers, cases, table)
-    letters = _letters_of_candidates(cases, table)
-    has_letters = any(any(letters_of_question) for letters_of_question in letters.values())
+    primary_name = answers.questions.spec.primary.name
+    mean = table.random().get(primary_name, _NOTHING)
+    right_of_question = _right_candidates(answers, cases, table)
+    letters_of_question = _letters_of_candidates(cases, table)
+    has_letters = any(any(letters) for letters in letters_of_question.values())
     figures: list[RepeatedFigures] = []
-    for k in sizes or range(1, most_candidates + 1):
+    for k in sizes or range(1, most + 1):
         majority_value = None
         if has_letters:
-            majority_value = _majority_metrics(table, letters, k).get(primary, _NO_VALUE)
+            indices: dict[str, int] = {}
+            for name, letters in letters_of_question.items():
+                indices[name] = majority(letters[:k]) or 0
+            metrics = table.metrics(indices)
+            majority_value = metrics.get(primary_name, _NOTHING)
         figures_of_k = RepeatedFigures(
             k=k,
-            pass_at=_pass_value(answers, verdicts, k),
+            pass_at=_pass_value(answers, right_of_question, k),
             mean_at=mean,
             majority_at=majority_value,
         )
@@ -418,60 +422,48 @@ def repeat_figures(
     return figures
 
 
-def _majority_metrics(
-    table: CandidateTable, letters: Mapping[str, Sequence[str | None]], k: int
-) -> Metrics:
-    """Return the metrics of the letter that most of a question's first k candidates give."""
-    chosen: dict[str, int] = {}
-    for question_id, letters_of_question in letters.items():
-        chosen[question_id] = majority(letters_of_question[:k]) or 0
-    return table.metrics(chosen)
-
-
-def _verdicts_on_candidates(
+def _right_candidates(
     answers: Answers, cases: Sequence[CandidateSet], table: CandidateTable
 ) -> dict[str, list[bool]]:
-    """Return, for each question, which candidates are right.
-
-    Questions with a candidate that has no score are left out.
-    """
+    """Return the verdicts on candidates, of questions whose candidates all have a score."""
     primary = answers.questions.spec.primary
-    verdicts_by_question: dict[str, list[bool]] = {}
+    right_of_question: dict[str, list[bool]] = {}
     for case in cases:
         values = table.values(case.id)
         if None in values:
             continue
         verdicts = [primary.is_right(value) for value in values if value is not None]
-        verdicts_by_question[case.id] = [verdict for verdict in verdicts if verdict is not None]
-    return verdicts_by_question
+        right_of_question[case.id] = [verdict for verdict in verdicts if verdict is not None]
+    return right_of_question
 
 
 def _letters_of_candidates(
     cases: Sequence[CandidateSet], table: CandidateTable
 ) -> dict[str, list[str | None]]:
-    """Return the option letter of each candidate, None where it has none."""
-    letters_by_question: dict[str, list[str | None]] = {}
+    """Return the letter that each candidate of a question gives, None where it gives none."""
+    letters_of_question: dict[str, list[str | None]] = {}
     for case in cases:
         letters: list[str | None] = []
         for sample in table.samples(case.id):
             parsed = sample.parsed or {}
             letters.append(parsed.get("answer"))
-        letters_by_question[case.id] = letters
-    return letters_by_question
+        letters_of_question[case.id] = letters
+    return letters_of_question
 
 
 def _pass_value(
-    answers: Answers, verdicts_by_question: Mapping[str, Sequence[bool]], k: int
+    answers: Answers, right_of_question: Mapping[str, Sequence[bool]], k: int
 ) -> MetricValue:
     """Return pass@k over the questions with at least k candidates."""
-    videos_by_question = {item.id: item.video for item in answers.submission.items}
+    video_of_question = {item.id: item.video for item in answers.submission.items}
     chances: list[float] = []
     videos: list[str] = []
-    for question_id, verdicts in verdicts_by_question.items():
-        if len(verdicts) >= k:
-            chances.append(100 * pass_at(k, len(verdicts), sum(verdicts)))
-            videos.append(videos_by_question[question_id])
+    for name, right in right_of_question.items():
+        if len(right) >= k:
+            chance = pass_at(k, len(right), sum(right))
+            chances.append(100 * chance)
+            videos.append(video_of_question[name])
     if not chances:
-        return _NO_VALUE
+        return _NOTHING
     share = mean_over_clusters(np.array(chances), videos, bounds=(0, 100))
     return MetricValue(value=share.value, ci95=share.ci95, n=len(chances))

@@ -6,7 +6,6 @@ Its answers are scored as a file's are.
 import logging
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -54,61 +53,41 @@ def evaluate(
     )
     for media_note in questions.media.notes():
         options.note(media_note)
-    run = _FunctionRun(fn, questions, options)
+    predictions: dict[str, Prediction] = {}
+    shown_media: dict[str, Shown] = {}
+    answer_count = 0
+    failed = 0
     with options.bar(f"asking {questions.spec.id}", len(questions.rows)) as show:
         for row in questions.rows:
-            run.predictions[row["id"]] = run.ask(row)
-            show(len(run.predictions), "", failed=run.failed)
-    return score_answers(questions, run.predictions, run.media, options, model=record)
-
-
-@dataclass(slots=True)
-class _FunctionRun:
-    """The answers of a function to the questions asked so far.
-
-    Attributes:
-        fn: The function.
-        questions: The questions.
-        options: Its `note` is told what the user should know.
-        predictions: The answers, by the question's id.
-        media: What was shown of the question's video, by the question's id.
-        has_answered: True once a call returned an answer.
-        failed: The number of calls that raised an exception.
-    """
-
-    fn: Function
-    questions: QuestionSet
-    options: Options
-    predictions: dict[str, Prediction] = field(default_factory=dict[str, Prediction])
-    media: dict[str, Shown] = field(default_factory=dict[str, Shown])
-    has_answered: bool = False
-    failed: int = 0
-
-    def ask(self, row: Row) -> Prediction:
-        """Ask a question, and return its answer."""
-        benchmark = self.questions.spec.id
-        question_id = row["id"]
-        if question_id in self.questions.media.missing:
-            return MISSING
-        media = self.questions.media.show(row)
-        if media is None:
-            self.options.note(f"{benchmark}: {question_id} is not asked: its video can't be read")
-            return NOT_SHOWN
-        self.media[question_id] = media
-        try:
-            prediction = _call_function(self.fn, self.questions, row, media)
-        except Exception as error:
-            # A function that never answered is broken. One that did may fail at a question.
-            if not self.has_answered:
-                raise
-            failure = f"{type(error).__name__}: {first_line(error)}"
-            line = f"{benchmark}: {question_id} has no answer: {failure}"
-            log.warning("%s", line)
-            self.options.note(line)
-            self.failed += 1
-            return Prediction(None, reason=Reason.MODEL_FAILED)
-        self.has_answered = True
-        return prediction
+            key = row["id"]
+            media = None
+            if key in questions.media.missing:
+                predictions[key] = MISSING
+            else:
+                media = questions.media.show(row)
+                if media is None:
+                    options.note(
+                        f"{questions.spec.id}: {key} is not asked: its video can't be read"
+                    )
+                    predictions[key] = NOT_SHOWN
+            if media is not None:
+                shown_media[key] = media
+                try:
+                    predictions[key] = _call_function(fn, questions, row, media)
+                    answer_count += 1
+                except Exception as error:
+                    # A function that has answered before may fail at a question, which is then
+                    # unscored.
+                    if not answer_count:
+                        raise
+                    failure = f"{type(error).__name__}: {first_line(error)}"
+                    line = f"{questions.spec.id}: {key} has no answer: {failure}"
+                    log.warning("%s", line)
+                    options.note(line)
+                    failed += 1
+                    predictions[key] = Prediction(None, reason=Reason.MODEL_FAILED)
+            show(len(predictions), "", failed=failed)
+    return score_answers(questions, predictions, shown_media, options, model=record)
 
 
 def _call_function(fn: Function, questions: QuestionSet, row: Row, media: Shown) -> Prediction:

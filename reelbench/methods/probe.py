@@ -19,7 +19,6 @@ from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import AskResult, Outdated, has_seen_pictures, reply_failure_kind
 from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.retry_rules import NotServedError, TransientError
-from reelbench.llm.store import StoredReply
 
 if TYPE_CHECKING:
     from reelbench.llm.messages import Message
@@ -31,8 +30,8 @@ _SETTINGS = {"max_tokens": 256, "temperature": 0}
 _ONE_PICTURE = ("red",)
 _IN_ORDER = ("blue", "green", "red")
 _QUESTION = "Which colour fills each picture? Name the colours in their order, and nothing else."
-_MAX_SHOWN = 60  # characters of an answer
-_MAX_TEXT_TOKENS = 512
+_SHOWN = 60  # characters of an answer
+_MOST_OF_WORDS = 512
 """Tokens of the question's words and a long template. A higher count has pictures in it."""
 
 
@@ -52,50 +51,47 @@ class _Answer(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeAnswers:
+class Sight:
     """The answers of a served model to the two questions.
 
     Attributes:
-        one_picture: Its answer to the question with one picture.
-        three_pictures: Its answer to the question with three.
+        to_one: Its answer to one picture.
+        to_several: Its answer to three.
     """
 
-    one_picture: _Answer
-    three_pictures: _Answer
+    to_one: _Answer
+    to_several: _Answer
 
     @property
-    def are_right(self) -> bool:
+    def is_right(self) -> bool:
         """True where the colours are the pictures', in whatever order."""
-        first_is_right = self.one_picture.colours == list(_ONE_PICTURE)
-        return first_is_right and set(self.three_pictures.colours) == set(_IN_ORDER)
+        has_seen_one = self.to_one.colours == list(_ONE_PICTURE)
+        return has_seen_one and set(self.to_several.colours) == set(_IN_ORDER)
 
     @property
-    def are_in_order(self) -> bool:
-        """True where three colours were named in the order in which they were sent."""
-        return self.three_pictures.colours == list(_IN_ORDER)
+    def is_in_order(self) -> bool:
+        """True where three pictures were seen as they were sent."""
+        return self.to_several.colours == list(_IN_ORDER)
 
     @property
     def tokens_a_picture(self) -> float | None:
         """The tokens that a further picture costs. None where the server counts none."""
-        if not self.one_picture.tokens or not self.three_pictures.tokens:
+        if not self.to_one.tokens or not self.to_several.tokens:
             return None
-        further_tokens = self.three_pictures.tokens - self.one_picture.tokens
-        further_pictures = len(_IN_ORDER) - len(_ONE_PICTURE)
-        return further_tokens / further_pictures
+        growth = self.to_several.tokens - self.to_one.tokens
+        return growth / (len(_IN_ORDER) - len(_ONE_PICTURE))
 
     @property
-    def show_no_pictures(self) -> bool:
-        """True where nothing hints that pictures arrived: neither tokens nor colours."""
-        if self.tokens_a_picture is None or self.three_pictures.tokens > _MAX_TEXT_TOKENS:
+    def is_blind(self) -> bool:
+        """True where nothing of the pictures can be noticed: no token, no colour."""
+        if self.tokens_a_picture is None or self.to_several.tokens > _MOST_OF_WORDS:
             return False
-        return self.tokens_a_picture < 1 and not self.are_right
+        return self.tokens_a_picture < 1 and not self.is_right
 
     @property
-    def answers_text(self) -> str:
+    def answers_shown(self) -> str:
         """The beginnings of both answers, for the user."""
-        first = self.one_picture.text[:_MAX_SHOWN]
-        second = self.three_pictures.text[:_MAX_SHOWN]
-        return f"{first!r}, {second!r}"
+        return f"{self.to_one.text[:_SHOWN]!r}, {self.to_several.text[:_SHOWN]!r}"
 
 
 class PictureCheck:
@@ -115,7 +111,7 @@ class PictureCheck:
         self._is_wanted = is_wanted
         self._is_over = not is_wanted
         self._first_question = asyncio.Lock()
-        self.answers: ProbeAnswers | None = None
+        self.sight: Sight | None = None
         self.calls = 0
 
     async def finish(self, cursor: RetryCursor[str]) -> AskResult[str]:
@@ -134,53 +130,53 @@ class PictureCheck:
         return await self._asker.finish(cursor)
 
     async def recall(self) -> None:
-        """Take the answers of an earlier run from the cache, if this run sent nothing."""
+        """Recall what was answered in an earlier run, where nothing was sent in this one."""
         if self._is_wanted and not self._is_over:
-            async with _probe_asker(self._asker) as probe_asker:
-                self.answers = await _ask_both_questions(
-                    probe_asker, _from_other_source(self._asker), may_send=False
+            async with _asker_of_probe(self._asker) as probing:
+                self.sight = await _ask_for_sight(
+                    probing, _is_of_another(self._asker), may_ask=False
                 )
 
     async def _ask_probe_questions(self, cursor: RetryCursor[str], result: AskResult[str]) -> None:
-        """Ask the two questions, unless the first question's reply shows that pictures fail."""
+        """Ask the two questions, where the first question's reply leaves it open what arrives."""
         if result.value is None:
             return
         reply = result.replies[-1].reply
         if not has_seen_pictures(reply, cursor.request.messages):
             return
-        self.answers = await self._cached_or_new_answers()
-        if self.answers is not None:
-            self._report_doubts(self.answers, reply.prompt_tokens)
+        self.sight = await self._kept_or_new_sight()
+        if self.sight is not None:
+            self._tell_doubts(self.sight, reply.prompt_tokens)
 
-    def _report_doubts(self, answers: ProbeAnswers, question_tokens: int) -> None:
-        """Note what is doubtful. Asking ends where pictures do not arrive.
+    def _tell_doubts(self, sight: Sight, question_tokens: int) -> None:
+        """Tell the user what is doubtful. Asking ends where pictures do not arrive.
 
         Args:
-            answers: The answers to the two questions.
-            question_tokens: The prompt tokens of the run's first question, which is longer.
+            sight: The answers to the two questions.
+            question_tokens: The prompt tokens of the first question, which is longer.
         """
-        model_at_host = f"{self._asker.options.model} at {self._asker.options.host}"
+        who = f"{self._asker.options.model} at {self._asker.options.host}"
         # A server that counts the same for any prompt says nothing by it.
-        counts_tokens = question_tokens > answers.three_pictures.tokens
-        if answers.show_no_pictures and counts_tokens:
-            self._end_without_pictures(model_at_host, answers)
-        elif not answers.are_right:
+        is_counted = question_tokens > sight.to_several.tokens
+        if sight.is_blind and is_counted:
+            self._end_blind(who, sight)
+        elif not sight.is_right:
             self._asker.note(
-                f"{model_at_host} names the colours of small test pictures wrongly "
-                f"({answers.answers_text}): it may not see the frames well"
+                f"{who} names the colours of small test pictures wrongly ({sight.answers_shown}): "
+                "it may not see the frames well"
             )
-        elif not answers.are_in_order:
+        elif not sight.is_in_order:
             self._asker.note(
-                f"{model_at_host} names three small test pictures in the wrong order "
-                f"({answers.answers_text}): the order of frames may be lost"
+                f"{who} names three small test pictures in the wrong order "
+                f"({sight.answers_shown}): the order of frames may be lost"
             )
 
-    def _end_without_pictures(self, model_at_host: str, answers: ProbeAnswers) -> None:
+    def _end_blind(self, who: str, sight: Sight) -> None:
         """End asking a model at which pictures do not arrive, unless the user wants it."""
         line = (
-            f"pictures don't seem to reach {model_at_host}: three small ones cost no more tokens "
-            f"than one ({answers.one_picture.tokens}), and it names their colours wrongly "
-            f"({answers.answers_text})"
+            f"pictures don't seem to reach {who}: three small ones cost no more tokens than "
+            f"one ({sight.to_one.tokens}), and it names their colours wrongly "
+            f"({sight.answers_shown})"
         )
         if self._asker.options.keep_going:
             self._asker.note(line)
@@ -190,32 +186,31 @@ class PictureCheck:
             "(llama.cpp: --mmproj FILE), or ask anyway (--no-probe)"
         )
 
-    async def _cached_or_new_answers(self) -> ProbeAnswers | None:
-        """Return the model's answers, from the cache unless those show no pictures."""
+    async def _kept_or_new_sight(self) -> Sight | None:
+        """Return the model's answers, as kept. Those that showed no pictures are asked anew."""
         asker = self._asker
-        async with _probe_asker(asker) as probe_asker:
-            answers = await _ask_both_questions(probe_asker, _from_other_source(asker))
-            is_from_cache = not probe_asker.tally.calls
-            if answers is not None and answers.show_no_pictures and is_from_cache:
-                answers = await _ask_both_questions(probe_asker, _always_outdated)
-        if answers is None and probe_asker.cause_of_giving_up is not None:
+        async with _asker_of_probe(asker) as probing:
+            sight = await _ask_for_sight(probing, _is_of_another(asker))
+            if sight is not None and sight.is_blind and not probing.tally.calls:
+                sight = await _ask_for_sight(probing, lambda _: True)
+        if sight is None and probing.cause_of_giving_up is not None:
             asker.note(
                 f"whether pictures arrive at {asker.options.model} is not known: two test "
-                f"questions got no answer ({probe_asker.cause_of_giving_up.line}); "
+                f"questions got no answer ({probing.cause_of_giving_up.line}); "
                 "--no-probe skips them"
             )
-        self.calls = probe_asker.tally.calls
-        if probe_asker.tally.spent_usd is not None:
-            asker.tally.spent_usd = (asker.tally.spent_usd or 0.0) + probe_asker.tally.spent_usd
-        return answers
+        self.calls = probing.tally.calls
+        if probing.tally.spent_usd is not None:
+            asker.tally.spent_usd = (asker.tally.spent_usd or 0.0) + probing.tally.spent_usd
+        return sight
 
 
-def _probe_asker(asker: Asker) -> Asker:
+def _asker_of_probe(asker: Asker) -> Asker:
     """Return an asker of the same model for the two questions, within the same budget.
 
     Each is tried once, and its failure ends nothing else.
     """
-    probe_asker = Asker(
+    probing = Asker(
         replace(asker.options, tries=1, patience=0),
         _SETTINGS,
         on_note=asker.note,
@@ -223,18 +218,13 @@ def _probe_asker(asker: Asker) -> Asker:
         accepts_cut_off=True,
         ends_run=False,
     )
-    probe_asker.giver = asker.giver
-    return probe_asker
+    probing.giver = asker.giver
+    return probing
 
 
-def _from_other_source(asker: Asker) -> Outdated:
-    """Return the rule by which cached replies of another model or server are outdated."""
+def _is_of_another(asker: Asker) -> Outdated:
+    """Return the rule that passes over the replies of another giver than the asker's."""
     return lambda stored: stored.giver != asker.giver
-
-
-def _always_outdated(_: StoredReply) -> bool:
-    """Return True: the rule by which every cached reply is outdated."""
-    return True
 
 
 def probe(options: AskOptions) -> dict[str, object]:
@@ -254,44 +244,43 @@ async def _probe_facts(options: AskOptions) -> dict[str, object]:
         except (TransientError, NotServedError) as error:
             facts["list of models"] = str(error)
         facts |= asker.statement.record_fields() or {}
-        answers = await _ask_both_questions(asker, _always_outdated)
-    if answers is None:
-        problems = [note for note in asker.notes if " is asked at " not in note]
-        facts["pictures"] = problems[-1] if problems else "no answer"
+        sight = await _ask_for_sight(asker, lambda _: True)
+    troubles = [note for note in asker.notes if " is asked at " not in note]
+    if sight is None:
+        facts["pictures"] = "no answer"
+        if troubles:
+            facts["pictures"] = troubles[-1]
         return facts
-    facts |= _facts_of_answers(answers)
+    facts |= _facts_of_sight(sight)
     for name, sent_name in asker.sent_instead.items():
         facts[name] = f"refused, sent as {sent_name or 'nothing'}"
     return facts
 
 
-async def _ask_both_questions(
-    asker: Asker, outdated: Outdated, *, may_send: bool = True
-) -> ProbeAnswers | None:
+async def _ask_for_sight(asker: Asker, outdated: Outdated, *, may_ask: bool = True) -> Sight | None:
     """Return the answers to both questions, or None where one has none."""
-    one_picture = await _ask_about_colours(asker, _ONE_PICTURE, outdated, may_send=may_send)
-    if one_picture is None:
-        return None
-    three_pictures = await _ask_about_colours(asker, _IN_ORDER, outdated, may_send=may_send)
-    if three_pictures is None:
-        return None
-    return ProbeAnswers(one_picture, three_pictures)
+    answers: list[_Answer] = []
+    for colours in (_ONE_PICTURE, _IN_ORDER):
+        answer = await _ask_about_colours(asker, colours, outdated, may_ask=may_ask)
+        if answer is None:
+            return None
+        answers.append(answer)
+    return Sight(*answers)
 
 
 async def _ask_about_colours(
-    asker: Asker, colours: Sequence[str], outdated: Outdated, *, may_send: bool
+    asker: Asker, colours: Sequence[str], outdated: Outdated, *, may_ask: bool
 ) -> _Answer | None:
     """Return the answer to a question with pictures of these colours.
 
-    It is asked for once, unless it is in the cache. An answer that was cut short is none.
+    It is asked for once, where it is not kept. One that did not come to its end is none.
     """
     pictures = [Attachment("image_url", "image/png", _one_colour_png(colour)) for colour in colours]
     messages: list[Message] = [{"role": "user", "content": [*pictures, _QUESTION]}]
     cursor = await asker.cache.run_off_loop(
         RetryCursor[str], asker, messages, str, outdated=outdated, attempts=1
     )
-    is_cached = cursor.key is None
-    if not is_cached and not may_send:
+    if cursor.key is not None and not may_ask:
         return None
     result = await asker.finish(cursor)
     if result.value is None:
@@ -302,17 +291,17 @@ async def _ask_about_colours(
     return _Answer(result.value, reply.prompt_tokens)
 
 
-def _facts_of_answers(answers: ProbeAnswers) -> dict[str, object]:
+def _facts_of_sight(sight: Sight) -> dict[str, object]:
     """Return the facts that the answers to the two questions show."""
     facts: dict[str, object] = {"pictures": "not seen"}
-    if answers.are_right:
+    if sight.is_right:
         facts["pictures"] = "seen, in another order"
-        if answers.are_in_order:
+        if sight.is_in_order:
             facts["pictures"] = "seen, in their order"
-    facts["answers"] = answers.answers_text
+    facts["answers"] = sight.answers_shown
     facts["tokens"] = "not counted"
-    if answers.tokens_a_picture is not None:
-        facts["tokens"] = f"{answers.tokens_a_picture:g} for a picture of {_SIDE} x {_SIDE}"
+    if sight.tokens_a_picture is not None:
+        facts["tokens"] = f"{sight.tokens_a_picture:g} for a picture of {_SIDE} x {_SIDE}"
     return facts
 
 

@@ -18,14 +18,14 @@ MOST = 64
 """Questions that are asked at most."""
 _TIMES_MORE = 3
 
-_SHARE_OF_SAME = 1 / 8  # consistent differences of one model from itself, at most
-_SHARE_OF_ANOTHER = 2 / 5  # of another model, at least
+_OF_THE_SAME = 1 / 8
+_OF_ANOTHER = 2 / 5
 _FALSE_ALARM = 0.005
 _MISSED = 0.02
 _ANOTHER_FROM = math.log((1 - _MISSED) / _FALSE_ALARM)
 _SAME_UP_TO = math.log(_MISSED / (1 - _FALSE_ALARM))
-_LOG_RATIO_DIFFERENT = math.log(_SHARE_OF_ANOTHER / _SHARE_OF_SAME)
-_LOG_RATIO_OTHER = math.log((1 - _SHARE_OF_ANOTHER) / (1 - _SHARE_OF_SAME))
+_FIRM = math.log(_OF_ANOTHER / _OF_THE_SAME)
+_NOT_FIRM = math.log((1 - _OF_ANOTHER) / (1 - _OF_THE_SAME))
 
 Reading = TypeVar("Reading")
 """What an answer says."""
@@ -33,63 +33,59 @@ Reading = TypeVar("Reading")
 
 @dataclass(slots=True)
 class Repeats:
-    """The outcome of asking questions again whose answers are cached, by id.
+    """The outcome of asking kept questions once more, by id.
 
     Attributes:
-        same: Questions whose new answer reads as the cached one.
-        different: Questions whose new answer reads differently.
-        consistently_different: Of these, the ones whose four new answers agree with each other.
+        same: Those that read as before.
+        otherwise: Those that read otherwise at first.
+        firm: Of these, those that did so four times alike.
     """
 
     same: list[str] = field(default_factory=list[str])
-    different: list[str] = field(default_factory=list[str])
-    consistently_different: list[str] = field(default_factory=list[str])
+    otherwise: list[str] = field(default_factory=list[str])
+    firm: list[str] = field(default_factory=list[str])
 
     @property
     def number(self) -> int:
         """The number of questions that were answered again."""
-        return len(self.same) + len(self.different)
+        return len(self.same) + len(self.otherwise)
 
     @property
     def verdict(self) -> Literal["same", "another"] | None:
-        """The result of a sequential test: the same model answers, or another.
+        """The test's word on the model that answers. None where it is undecided.
 
-        None where it is undecided. Without a consistent difference it is the same model. Fewer than
-        8 questions decide nothing else.
+        Without a firm difference it is the same model. Fewer than 8 questions decide nothing else.
         """
-        n_different = len(self.consistently_different)
-        if n_different == 0:
+        if not self.firm:
             return "same"
         if self.number < FIRST:
             return None
-        n_others = self.number - n_different
-        log_ratio = n_different * _LOG_RATIO_DIFFERENT + n_others * _LOG_RATIO_OTHER
-        if log_ratio >= _ANOTHER_FROM:
+        ratio = len(self.firm) * _FIRM + (self.number - len(self.firm)) * _NOT_FIRM
+        if ratio >= _ANOTHER_FROM:
             return "another"
-        if log_ratio <= _SAME_UP_TO:
+        if ratio <= _SAME_UP_TO:
             return "same"
         return None
 
 
 async def repeat(
-    question_ids: Sequence[str],
-    cached_reading: Callable[[str], Reading],
-    new_readings: Callable[[Sequence[str]], Awaitable[Sequence[Reading | None]]],
-    are_alike: Callable[[Reading, Reading], bool],
+    ids: Sequence[str],
+    before: Callable[[str], Reading],
+    ask: Callable[[Sequence[str]], Awaitable[Sequence[Reading | None]]],
+    alike: Callable[[Reading, Reading], bool],
 ) -> Repeats:
-    """Ask questions again, in rounds, until it is known whether the same model answers.
+    """Ask kept questions once more until it is told who answers.
 
     Args:
-        question_ids: The questions in the order in which they are asked; at most `MOST` are.
-        cached_reading: The reading of a question's cached answer.
-        new_readings: Asks questions again, all at once. A reading is None without a reply.
-        are_alike: Returns True for two readings of the same answer.
+        ids: The questions in the order in which they are asked; at most `MOST` are.
+        before: The reading of a kept answer.
+        ask: Asks questions, all of them at once. None where there is no reply.
+        alike: True of two readings of one answer.
     """
     repeats = Repeats()
-    question_ids = question_ids[:MOST]
-    for start in range(0, len(question_ids), FIRST):
-        ids_of_round = question_ids[start : start + FIRST]
-        await _ask_round(repeats, ids_of_round, cached_reading, new_readings, are_alike)
+    for start in range(0, min(len(ids), MOST), FIRST):
+        round_ids = ids[start : min(start + FIRST, MOST)]
+        await _ask_round(repeats, round_ids, before, ask, alike)
         if repeats.verdict is not None:
             break
     return repeats
@@ -97,34 +93,31 @@ async def repeat(
 
 async def _ask_round(
     repeats: Repeats,
-    question_ids: Sequence[str],
-    cached_reading: Callable[[str], Reading],
-    new_readings: Callable[[Sequence[str]], Awaitable[Sequence[Reading | None]]],
-    are_alike: Callable[[Reading, Reading], bool],
+    ids: Sequence[str],
+    before: Callable[[str], Reading],
+    ask: Callable[[Sequence[str]], Awaitable[Sequence[Reading | None]]],
+    alike: Callable[[Reading, Reading], bool],
 ) -> None:
-    """Ask some questions again, and those answered differently three times more."""
-    first_new: dict[str, Reading] = {}  # of the questions that are answered differently
-    readings = await new_readings(question_ids)
-    for question_id, reading in zip(question_ids, readings, strict=True):
+    """Ask some questions, and those that read otherwise three times more."""
+    new_reading: dict[str, Reading] = {}
+    for name, reading in zip(ids, await ask(ids), strict=True):
         if reading is None:
             continue
-        if are_alike(cached_reading(question_id), reading):
-            repeats.same.append(question_id)
+        if alike(before(name), reading):
+            repeats.same.append(name)
         else:
-            first_new[question_id] = reading
-    repeats.different += first_new
+            new_reading[name] = reading
+    repeats.otherwise += new_reading
     for _ in range(_TIMES_MORE):
-        if not first_new:
+        names = list(new_reading)
+        if not names:
             return
-        ids_to_ask = list(first_new)
-        if len(ids_to_ask) == 1:
-            # Asked twice in a row, a question would meet its own cached prompt on the server. So
-            # another question is asked too, whose answer doesn't matter.
-            ids_to_ask += [name for name in question_ids if name not in first_new][:1]
-        readings = await new_readings(ids_to_ask)
-        for question_id, reading in zip(ids_to_ask, readings, strict=True):
-            if question_id not in first_new:
+        # A question right after itself meets its kept prefix: another one goes between.
+        if len(names) == 1:
+            names += [name for name in ids if name not in new_reading][:1]
+        for name, reading in zip(names, await ask(names), strict=True):
+            if name not in new_reading:
                 continue
-            if reading is None or not are_alike(first_new[question_id], reading):
-                del first_new[question_id]  # the new answers don't agree with each other
-    repeats.consistently_different += first_new
+            if reading is None or not alike(new_reading[name], reading):
+                del new_reading[name]
+    repeats.firm += new_reading

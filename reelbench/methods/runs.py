@@ -14,7 +14,7 @@ from reelbench.base.files import write_json
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.budget import Budget
 from reelbench.methods import asking
-from reelbench.methods.cached_answers import CachePolicy
+from reelbench.methods.kept import Keeping
 from reelbench.methods.questions import QuestionSet
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.metrics import Metric
@@ -48,7 +48,7 @@ class Runs:
         model: AskOptions,
         candidates: Candidates | None = None,
         budget: Budget | None = None,
-        cache_policy: CachePolicy = CachePolicy(),  # noqa: B008 - it is frozen
+        keeping: Keeping = Keeping(),  # noqa: B008 - it is frozen
     ) -> list[Evaluation]:
         """Ask a model questions in each run, one after the other, as `asking.ask` does."""
         if self.seed is not None and "seed" in model.extra:
@@ -61,17 +61,19 @@ class Runs:
                     "--llm-extra '{\"temperature\": 0.7}'"
                 )
         evaluations: list[Evaluation] = []
-        for run, result_folder in enumerate(self._result_folders(options.place)):
+        for run, place in enumerate(self._result_folders(options.place)):
             evaluation = asking.ask(
                 questions,
                 self._with_run_seed(model, run),
-                replace(options, place=result_folder),
+                replace(options, place=place),
                 candidates=candidates,
                 budget=budget,
-                cache_policy=cache_policy,
+                keeping=keeping,
                 run=run,
             )
-            run_number = run + 1 if self.number > 1 else None
+            run_number = None
+            if self.number > 1:
+                run_number = run + 1
             settings = evaluation.settings.model_copy(update={"run": run_number})
             evaluations.append(replace(evaluation, settings=settings))
         return evaluations
@@ -82,29 +84,29 @@ class Runs:
             return model
         return replace(model, extra={**model.extra, "seed": self.seed + run})
 
-    def write(self, evaluations: Sequence[Evaluation], output: Path) -> list[Outcome]:
-        """Write the result of each run, and of several runs their summary (`runs.json`)."""
+    def write(self, evaluations: Sequence[Evaluation], place: Path) -> list[Outcome]:
+        """Write the result of each run, and of several their summary (`runs.json`)."""
         outcomes: list[Outcome] = []
-        for evaluation, folder in zip(evaluations, self._result_folders(output), strict=True):
+        for evaluation, folder in zip(evaluations, self._result_folders(place), strict=True):
             if folder is not None:
                 outcomes.append(evaluation.write(folder))
         if self.number > 1:
-            write_summary(output, [outcome.folder for outcome in outcomes])
+            write_together(place, [outcome.folder for outcome in outcomes])
         return outcomes
 
-    def _result_folders(self, output: Path | None) -> list[Path | None]:
-        """Return the folder of each run's result. A single run's is `output` itself."""
-        if output is None or self.number == 1:
-            return [output] * self.number
-        return [output / f"run-{run + 1}" for run in range(self.number)]
+    def _result_folders(self, place: Path | None) -> list[Path | None]:
+        """Return the folder of each run's result: of one run the folder itself."""
+        if place is None or self.number == 1:
+            return [place] * self.number
+        return [place / f"run-{run + 1}" for run in range(self.number)]
 
 
-def write_summary(output: Path, result_folders: Sequence[Path]) -> None:
-    """Write the summary of a benchmark's runs, `runs.json`, to a folder."""
-    results = [result_files.read(folder) for folder in result_folders]
-    samples = [list(result_files.read_samples(folder)) for folder in result_folders]
+def write_together(place: Path, folders: Sequence[Path]) -> None:
+    """Write the summary of a benchmark's runs, whose results lie in `folders`, to `place`."""
+    results = [result_files.read(folder) for folder in folders]
+    samples = [list(result_files.read_samples(folder)) for folder in folders]
     summary = summary_of_runs(result_files.shared_spec(results), results, samples)
-    write_json(output / RUNS_FILE, summary)
+    write_json(place / RUNS_FILE, summary)
 
 
 def summary_of_runs(
@@ -158,13 +160,9 @@ def _values_of_runs(
 
     A metric of all answers at once is taken from the run's result.
     """
-    values: list[float | None] = []
     if isinstance(metric.aggregate, Corpus):
-        for result in results:
-            filed_value = result.metrics.get(metric.name)
-            if filed_value is not None:
-                values.append(filed_value.value)
+        metrics = [result.metrics.get(metric.name) for result in results]
+        values = [value.value for value in metrics if value is not None]
     else:
-        for samples in samples_of_runs:
-            values.append(aggregation.metric_value(spec, metric, samples))
+        values = [aggregation.metric_value(spec, metric, samples) for samples in samples_of_runs]
     return [value for value in values if value is not None]

@@ -25,7 +25,7 @@ NOT_ASKED = Prediction(None, reason=Reason.PREDICTION_MISSING)
 def score_answers(
     question_set: QuestionSet,
     predictions: Mapping[str, Prediction],
-    media: Mapping[str, Shown],
+    shown_media: Mapping[str, Shown],
     options: Options,
     *,
     model: ModelRecord,
@@ -37,36 +37,37 @@ def score_answers(
     Args:
         question_set: The questions.
         predictions: The answers, by the question's id. A question without one was not asked.
-        media: What was shown of the question's video, by the question's id.
+        shown_media: What was shown of the question's video, by the question's id.
         options: The options of scoring.
         model: The model that answered.
         settings: How it was asked; by default, as the questions state.
         sample_fields: Further fields of samples, by the question's id.
     """
     references = [reference_of(question_set.spec, row) for row in question_set.rows]
-    all_predictions = {reference.id: NOT_ASKED for reference in references}
-    all_predictions.update(predictions)
+    predictions_of_all = {reference.id: NOT_ASKED for reference in references}
+    predictions_of_all.update(predictions)
     split_path = Path(question_set.questions.split)
-    submission = join(question_set.questions, all_predictions, references, split_path)
+    submission = join(question_set.questions, predictions_of_all, references, split_path)
     items: list[Item] = []
     for item in submission.items:
         fields: dict[str, Any] = {}
         if sample_fields is not None:
             fields.update(sample_fields.get(item.id, {}))
-        if item.id in media:
-            fields.update(_media_fields(media[item.id]))
+        media = shown_media.get(item.id)
+        if media is not None:
+            fields.update(_fields_of_shown(media))
         items.append(item.model_copy(update=fields))
     if settings is None:
         settings = question_set.settings()
     audio = settings.audio or sound(
-        question_set.sampling, [item_media.audio for item_media in media.values()]
+        question_set.sampling, [media.audio for media in shown_media.values()]
     )
     settings = settings.model_copy(update={"frames_given": frames_given(items), "audio": audio})
     return evaluation(Answers(replace(submission, items=items), model, settings), options)
 
 
-def _media_fields(media: Shown) -> dict[str, Any]:
-    """Return the fields of a sample that state what was shown of its video."""
+def _fields_of_shown(media: Shown) -> dict[str, Any]:
+    """Return the fields of a sample that tell what was shown of its video."""
     fields: dict[str, Any] = {"subtitles": media.lines}
     if media.timestamps is not None:
         fields["frame_timestamps"] = list(media.timestamps)

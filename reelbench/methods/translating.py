@@ -39,33 +39,32 @@ def rows_to_translate(
     of each task, as lmms-eval counts them; where the run `shows_videos`, rows whose video is
     missing are not asked.
     """
-    rows_by_key: dict[tuple[str, str], Row] = {}
-    for task in sorted(tasks):
-        located = locate(task)
+    rows: dict[tuple[str, str], Row] = {}
+    for name in sorted(tasks):
+        located = locate(name)
         if located.spec.row_kind != "open":
             raise InputError(
-                f"--languages: {task} has options, which stay in their language; leave it out"
+                f"--languages: {name} has options, which stay in their language; leave it out"
             )
-        rows = located.read()
+        asked_rows = located.read()
         if shows_videos:
             library = Library(located.spec, located.split)
-            missing_ids = {missing.id for missing in library.missing(rows)}
-            rows = [row for row in rows if row["id"] not in missing_ids]
-        for row in rows[:limit]:
-            for language in languages:
-                if not question_files.is_in(row, language):
-                    rows_by_key[row["id"], language] = row
-    return rows_by_key
+            missing_ids = {missing.id for missing in library.missing(asked_rows)}
+            asked_rows = [row for row in asked_rows if row["id"] not in missing_ids]
+        for row in asked_rows[:limit]:
+            for tag in languages:
+                if not question_files.is_in(row, tag):
+                    rows[row["id"], tag] = row
+    return rows
 
 
-def check(questions: TranslatedQuestions, needed: Iterable[tuple[str, str]], path: Path) -> None:
-    """Raise InputError where a file lacks a translation (id, language) that a run needs."""
-    missing = [key for key in needed if key not in questions]
-    if missing:
-        first_id, language = missing[0]
-        count = number_of(len(missing), "question")
+def check(questions: TranslatedQuestions, rows: Iterable[tuple[str, str]], path: Path) -> None:
+    """Raise InputError where a file lacks a question that a run needs."""
+    lacking = [key for key in rows if key not in questions]
+    if lacking:
+        name, language = lacking[0]
         raise InputError(
-            f"{path}: lacks {count} (first: {first_id!r} in {language}); "
+            f"{path}: lacks {number_of(len(lacking), 'question')} (first: {name!r} in {language}); "
             "translate them, or leave --translations out and give --llm translator=MODEL"
         )
 
@@ -130,11 +129,10 @@ def checked_languages(languages: Sequence[str]) -> list[str]:
     codes: set[str] = set()
     for tag in languages:
         code = language_of(tag)
-        is_code = code.isalpha() and 2 <= len(code) <= 8  # noqa: PLR2004 - as BCP 47 has it
         problem = None
         if code in codes:
             problem = f"{tag!r} occurs twice"
-        elif not is_code:
+        elif not (code.isalpha() and 2 <= len(code) <= 8):  # noqa: PLR2004 - as BCP 47 has it
             problem = "each is a language's tag"
         if problem is not None:
             raise InputError(f"--languages {','.join(languages)}: {problem}; give e.g. en,es,ja")

@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw
 
 from reelbench.base.errors import InputError, installing
 from reelbench.pages.letters import Font, Letters, font_for
-from reelbench.pages.shapes import Disc, Drawing, Line, Point, TextLabel
+from reelbench.pages.shapes import Disc, Drawing, Line, Point, Words
 from reelbench.pages.svg import element, svg_document
 
 _INCH = 96
@@ -49,7 +49,7 @@ def to_svg(drawing: Drawing) -> str:
         elif isinstance(part, Disc):
             parts.append(_svg_disc(part))
         else:
-            parts.append(_svg_label(part))
+            parts.append(_svg_words(part))
     return svg_document(
         drawing.title,
         drawing.height,
@@ -60,7 +60,7 @@ def to_svg(drawing: Drawing) -> str:
 
 
 def _svg_disc(disc: Disc) -> str:
-    x, y = disc.position
+    x, y = disc.place
     return element(
         "circle",
         disc.tip,
@@ -88,14 +88,14 @@ def _svg_line(line: Line) -> str:
     return element("polyline", line.tip, points=points, **attributes)
 
 
-def _svg_label(label: TextLabel) -> str:
-    x, y = label.position
-    style = f"font-size='{label.size:g}' fill='{label.colour}' text-anchor='{label.anchor}'"
-    if label.bold:
-        style += " font-weight='600'"
-    if label.angle:
-        style += f" transform='rotate({-label.angle:g} {x:.1f} {y:.1f})'"
-    return f"<text x='{x:.1f}' y='{y:.1f}' {style}>{escape(label.text)}</text>"
+def _svg_words(words: Words) -> str:
+    x, y = words.place
+    look = f"font-size='{words.size:g}' fill='{words.colour}' text-anchor='{words.anchor}'"
+    if words.bold:
+        look += " font-weight='600'"
+    if words.angle:
+        look += f" transform='rotate({-words.angle:g} {x:.1f} {y:.1f})'"
+    return f"<text x='{x:.1f}' y='{y:.1f}' {look}>{escape(words.text)}</text>"
 
 
 # --- PNG
@@ -107,14 +107,14 @@ def to_image(drawing: Drawing, scale: float) -> Image.Image:
     large_scale = scale * _SMOOTHING
     image = Image.new("RGB", _size_in_pixels(drawing, large_scale), "#ffffff")
     letters = _letters_of(drawing)
-    canvas = ImageDraw.Draw(image, "RGBA")
+    shapes = ImageDraw.Draw(image, "RGBA")
     for part in drawing.parts:
         if isinstance(part, Line):
-            _draw_line(canvas, part, large_scale)
+            _draw_line(shapes, part, large_scale)
         elif isinstance(part, Disc):
-            _draw_disc(canvas, part, large_scale)
+            _draw_disc(shapes, part, large_scale)
         else:
-            _draw_label(image, part, large_scale, letters)
+            _draw_words(image, part, large_scale, letters)
     return image.resize(_size_in_pixels(drawing, scale), Image.Resampling.BOX)
 
 
@@ -122,17 +122,16 @@ def _letters_of(drawing: Drawing) -> str:
     """Return each letter of a drawing once."""
     letters: set[str] = set()
     for part in drawing.parts:
-        if isinstance(part, TextLabel):
+        if isinstance(part, Words):
             letters.update(part.text)
     return "".join(sorted(letters))
 
 
-def _font_of(label: TextLabel, size: float, letters: str) -> Font:
-    """Return the one font for all letters of a drawing, else one for this label."""
-    default_font = font_for(size)
+def _font_of(words: Words, size: float, letters: str) -> Font:
+    """Return the one font for all of a drawing's letters, else one for these words."""
     shared_font = font_for(size, letters)
-    if shared_font is default_font:
-        return font_for(size, label.text)
+    if shared_font is font_for(size):
+        return font_for(size, words.text)
     return shared_font
 
 
@@ -140,58 +139,56 @@ def _size_in_pixels(drawing: Drawing, scale: float) -> tuple[int, int]:
     return round(drawing.width * scale), round(drawing.height * scale)
 
 
-def _draw_disc(canvas: ImageDraw.ImageDraw, disc: Disc, scale: float) -> None:
-    x, y = disc.position
+def _draw_disc(shapes: ImageDraw.ImageDraw, disc: Disc, scale: float) -> None:
+    x, y = disc.place
     top_left = (scale * (x - disc.radius), scale * (y - disc.radius))
     bottom_right = (scale * (x + disc.radius), scale * (y + disc.radius))
-    edge_width = round(disc.stroke.width * scale)
-    canvas.ellipse([top_left, bottom_right], disc.fill, disc.stroke.colour, edge_width)
+    width = round(disc.stroke.width * scale)
+    shapes.ellipse([top_left, bottom_right], disc.fill, disc.stroke.colour, width)
 
 
-def _draw_line(canvas: ImageDraw.ImageDraw, line: Line, scale: float) -> None:
+def _draw_line(shapes: ImageDraw.ImageDraw, line: Line, scale: float) -> None:
     points = [(x * scale, y * scale) for x, y in line.points]
     if len(points) <= 1:
         return  # a series without values
     if line.fill is not None:
-        opacity = f"{round(255 * line.opacity):02x}"
-        canvas.polygon(points, line.fill + opacity)
-    stroke = line.stroke
-    if stroke is None:
+        strength = f"{round(255 * line.opacity):02x}"
+        shapes.polygon(points, line.fill + strength)
+    if line.stroke is None:
         return
-    width = max(1, round(stroke.width * scale))
-    dashes = [dash * scale for dash in stroke.dashes]
-    image_width, image_height = canvas.im.size
-    for start, end in _segments_of_line(points, dashes, (image_width, image_height)):
-        canvas.line([start, end], stroke.colour, width)
+    width = max(1, round(line.stroke.width * scale))
+    image_width, image_height = shapes.im.size
+    dashes = [dash * scale for dash in line.stroke.dashes]
+    for start, end in _strokes_of_line(points, dashes, (image_width, image_height)):
+        shapes.line([start, end], line.stroke.colour, width)
 
 
-def _visible_part(start: Point, end: Point, size: Point) -> tuple[float, float]:
-    """Return the part of a line within a picture, as two shares.
+def _shares_within(start: Point, end: Point, size: Point) -> tuple[float, float]:
+    """Return the shares of a line's length between which it lies within a picture.
 
-    The first is larger than the second where none does (Liang and Barsky 1984).
+    The first is the larger one where it lies outside (Liang and Barsky 1984).
     """
     first_share = 0.0
     last_share = 1.0
-    # For each axis: where the line crosses the picture's two edges.
-    for start_coordinate, end_coordinate, picture_length in zip(start, end, size, strict=True):
-        extent = end_coordinate - start_coordinate
-        if extent == 0:
-            if not 0 <= start_coordinate <= picture_length:
+    for from_edge, to_edge, picture_end in zip(start, end, size, strict=True):
+        length = to_edge - from_edge
+        if length == 0:
+            if not 0 <= from_edge <= picture_end:
                 return 1.0, 0.0
             continue
-        share_at_zero = -start_coordinate / extent
-        share_at_far_edge = (picture_length - start_coordinate) / extent
-        first_share = max(first_share, min(share_at_zero, share_at_far_edge))
-        last_share = min(last_share, max(share_at_zero, share_at_far_edge))
+        share_at_zero = -from_edge / length
+        share_at_end = (picture_end - from_edge) / length
+        first_share = max(first_share, min(share_at_zero, share_at_end))
+        last_share = min(last_share, max(share_at_zero, share_at_end))
     return first_share, last_share
 
 
-def _segments_of_line(
+def _strokes_of_line(
     points: list[Point], dashes: list[float], size: Point
 ) -> Iterator[tuple[Point, Point]]:
-    """Yield the start and end of each segment of a line to draw.
+    """Yield the start and end of each stroke of a line.
 
-    Between two points that is one segment, or the dashes that lie within the picture.
+    They are one between two points, or its dashes within a picture.
     """
     for start, end in pairwise(points):
         length = math.dist(start, end)
@@ -204,23 +201,21 @@ def _segments_of_line(
 def _dashes_between(
     start: Point, end: Point, dashes: list[float], size: Point
 ) -> Iterator[tuple[Point, Point]]:
-    """Yield the dashes between two points that lie within a picture.
-
-    `dashes` has the lengths of a dash and of a gap by turns.
-    """
+    """Yield the dashes between two points within a picture."""
     length = math.dist(start, end)
-    first_share, last_share = _visible_part(start, end, size)
-    position = first_share * length
-    last_position = last_share * length
-    lengths = cycle(dashes)
+    first_share, last_share = _shares_within(start, end, size)
+    dash_start = first_share * length
+    length_within = last_share * length
+    dash_lengths = cycle(dashes)
     is_gap = cycle([False, True])
-    while position < last_position:
-        next_position = min(last_position, position + next(lengths))
+    while dash_start < length_within:
+        dash_end = min(length_within, dash_start + next(dash_lengths))
         if not next(is_gap):
-            dash_start = _point_between(start, end, position / length)
-            dash_end = _point_between(start, end, next_position / length)
-            yield dash_start, dash_end
-        position = next_position
+            yield (
+                _point_between(start, end, dash_start / length),
+                _point_between(start, end, dash_end / length),
+            )
+        dash_start = dash_end
 
 
 def _point_between(start: Point, end: Point, share: float) -> Point:
@@ -234,52 +229,54 @@ _PILLOW_ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 """Pillow's names of a text's left, middle and right on its baseline."""
 
 
-def _draw_label(image: Image.Image, label: TextLabel, scale: float, letters: str) -> None:
-    size = label.size * scale
+def _draw_words(image: Image.Image, words: Words, scale: float, letters: str) -> None:
+    size = words.size * scale
     if size < _LEAST_LETTERS:
         return
-    if label.angle:
-        _draw_rotated_label(image, label, scale, letters)
+    if words.angle:
+        _draw_turned_words(image, words, scale, letters)
         return
-    text = label.text
-    font = _font_of(label, size, letters)
-    is_default_font = font is font_for(size)
-    if is_default_font:
+    text = words.text
+    font = _font_of(words, size, letters)
+    is_pillows_own = font is font_for(size)
+    if is_pillows_own:
         text = text.translate(_PLAIN_SIGNS)
-    stroke_width = round(size / 40) if label.bold else 0
-    x, y = label.position
+    stroke_width = 0
+    if words.bold:
+        stroke_width = round(size / 40)
+    x, y = words.place
     ImageDraw.Draw(image).text(
         (x * scale, y * scale),
         text,
-        label.colour,
+        words.colour,
         font,
-        _PILLOW_ANCHORS[label.anchor],
+        _PILLOW_ANCHORS[words.anchor],
         stroke_width=stroke_width,
-        stroke_fill=label.colour,
+        stroke_fill=words.colour,
     )
 
 
-def _draw_rotated_label(image: Image.Image, label: TextLabel, scale: float, letters: str) -> None:
-    """Draw a text on a small image of its own, rotate that, and paste it."""
-    size = label.size * scale
-    font = _font_of(label, size, letters)
-    width = int(font.getlength(label.text)) + 4
+def _draw_turned_words(image: Image.Image, words: Words, scale: float, letters: str) -> None:
+    """Draw words on a sheet of their own, turn it, and lay it on."""
+    size = words.size * scale
+    font = _font_of(words, size, letters)
+    width = int(font.getlength(words.text)) + 4
     baseline = int(2 * size)
-    text_image = Image.new("L", (width, 2 * baseline))
-    anchor_positions = {"start": 2.0, "middle": width / 2, "end": width - 2.0}
-    anchor_x = anchor_positions[label.anchor]
-    anchor = _PILLOW_ANCHORS[label.anchor]
-    ImageDraw.Draw(text_image).text((anchor_x, baseline), label.text, 255, font, anchor)
-    rotated = text_image.rotate(label.angle, Image.Resampling.BICUBIC, expand=True)
-    # The anchor turned around the middle of the image, and has to be at the label's position.
-    anchor_from_middle = anchor_x - width / 2
-    angle = math.radians(label.angle)
-    x, y = label.position
-    middle_x = x * scale - anchor_from_middle * math.cos(angle)
-    middle_y = y * scale + anchor_from_middle * math.sin(angle)
-    left_edge = middle_x - rotated.width / 2
-    top = middle_y - rotated.height / 2
-    image.paste(label.colour, (round(left_edge), round(top)), rotated)
+    sheet = Image.new("L", (width, 2 * baseline))
+    starts = {"start": 2.0, "middle": width / 2, "end": width - 2.0}
+    start = starts[words.anchor]
+    anchor = _PILLOW_ANCHORS[words.anchor]
+    ImageDraw.Draw(sheet).text((start, baseline), words.text, 255, font, anchor)
+    turned_sheet = sheet.rotate(words.angle, Image.Resampling.BICUBIC, expand=True)
+    # The words' place on the sheet, from its middle, turns with it.
+    distance = start - width / 2
+    angle = math.radians(words.angle)
+    words_x, words_y = words.place
+    middle_x = words_x * scale - distance * math.cos(angle)
+    middle_y = words_y * scale + distance * math.sin(angle)
+    sheet_x = middle_x - turned_sheet.width / 2
+    sheet_y = middle_y - turned_sheet.height / 2
+    image.paste(words.colour, (round(sheet_x), round(sheet_y)), turned_sheet)
 
 
 def to_png(drawing: Drawing, scale: float = 2) -> bytes:
@@ -360,7 +357,7 @@ def to_pdf(drawing: Drawing) -> bytes:
             elif isinstance(part, Disc):
                 _add_disc(axes, part)
             else:
-                _add_label(axes, part)
+                _add_words(axes, part)
         file = BytesIO()
         metadata = {"CreationDate": None, "Title": drawing.title}
         figure.savefig(file, format="pdf", metadata=metadata)
@@ -368,7 +365,7 @@ def to_pdf(drawing: Drawing) -> bytes:
 
 
 def _add_disc(axes: Any, disc: Disc) -> None:  # noqa: ANN401 - matplotlib's
-    x, y = disc.position
+    x, y = disc.place
     axes.plot(
         [x],
         [y],
@@ -400,19 +397,19 @@ def _add_line(axes: Any, line: Line) -> None:  # noqa: ANN401 - matplotlib's
     )
 
 
-def _add_label(axes: Any, label: TextLabel) -> None:  # noqa: ANN401 - matplotlib's
-    weight = "bold" if label.bold else "normal"
+def _add_words(axes: Any, words: Words) -> None:  # noqa: ANN401 - matplotlib's
+    weight = "bold" if words.bold else "normal"
     sides = {"start": "left", "middle": "center", "end": "right"}
-    x, y = label.position
+    x, y = words.place
     axes.text(
         x,
         y,
-        label.text,
-        color=label.colour,
-        fontsize=label.size * _POINT,
+        words.text,
+        color=words.colour,
+        fontsize=words.size * _POINT,
         weight=weight,
-        ha=sides[label.anchor],
+        ha=sides[words.anchor],
         va="baseline",
-        rotation=label.angle,
+        rotation=words.angle,
         rotation_mode="anchor",
     )

@@ -63,27 +63,27 @@ class AxisLabel:
 def labels_apart(
     labels: Sequence[tuple[float, str]], x_end: float, font: Letters
 ) -> list[AxisLabel]:
-    """Return those labels that don't overlap. The last one is always among them.
+    """Return those labels that don't stand on one another. The last has precedence.
 
     Args:
         labels: The middle and the text of each, from left to right.
         x_end: The pixel at which they end at the latest.
         font: The letters by which they are measured.
     """
-    labels_to_draw: list[AxisLabel] = []
-    for index, (middle, text) in enumerate(labels):
+    apart: list[AxisLabel] = []
+    last_number = len(labels) - 1
+    for number, (middle, text) in enumerate(labels):
         width = font.width(text)
         latest_middle = x_end - width / 2
         start = min(middle, latest_middle) - width / 2
-        is_last = index == len(labels) - 1
-        if is_last:
-            while labels_to_draw and labels_to_draw[-1].end > start:
-                labels_to_draw.pop()
-        if labels_to_draw and labels_to_draw[-1].end > start:
+        if number == last_number:
+            while apart and apart[-1].end > start:
+                apart.pop()
+        if apart and apart[-1].end > start:
             continue
         end = start + width + _LABELS_GAP
-        labels_to_draw.append(AxisLabel(start + width / 2, end, text))
-    return labels_to_draw
+        apart.append(AxisLabel(start + width / 2, end, text))
+    return apart
 
 
 # --- columns
@@ -128,15 +128,15 @@ class ChartLayout:
 
 def chart_layout(chart: Chart, width: float, font: Letters) -> ChartLayout:
     """Return the layout of a chart, at least as wide as its panels need."""
-    text_widths = [_width_of_texts(part, font) for part in chart.across]
+    widths = [_width_of_texts(part, font) for part in chart.across]
     number_above = None
-    # Texts that would take too much room from the panels stand above their rows instead.
-    if chart.rows and not chart.lined and sum(text_widths) > width / 2:
-        number_above = text_widths.index(max(text_widths))
-        text_widths[number_above] = 0.0
+    # Where names would take the room of what is drawn, they stand above it, whole.
+    if chart.rows and not chart.lined and sum(widths) > width / 2:
+        number_above = widths.index(max(widths))
+        widths[number_above] = 0.0
     panels = [part for part in chart.across if isinstance(part, Panel)]
     panels_in_a_line = _panels_in_a_line(chart, panels, width)
-    width_left = width - sum(text_widths)
+    width_left = width - sum(widths)
     least_width = max(panel.x.least for panel in panels)
     panel_width = max(least_width, width_left / panels_in_a_line)
     columns: list[Column] = []
@@ -145,7 +145,9 @@ def chart_layout(chart: Chart, width: float, font: Letters) -> ChartLayout:
         is_first_of_line = not chart.rows and number % panels_in_a_line == 0
         if is_first_of_line:
             x_start = 0.0
-        column_width = panel_width if isinstance(part, Panel) else text_widths[number]
+        column_width = widths[number]
+        if isinstance(part, Panel):
+            column_width = panel_width
         columns.append(Column(part, x_start, column_width))
         x_start += column_width
     return ChartLayout(columns, number_above, panels_in_a_line, panel_width)

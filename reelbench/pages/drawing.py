@@ -29,7 +29,7 @@ from reelbench.pages.shapes import (
     Line,
     Part,
     Stroke,
-    TextLabel,
+    Words,
     move_parts,
 )
 from reelbench.pages.svg import GRID, INK, SOFT, colour
@@ -71,7 +71,7 @@ def draw(chart: Chart, width: float, font: Letters) -> Drawing:
         description=_description(chart),
         width=body.width + 2 * EDGE,
         height=math.ceil(foot.y),
-        parts=move_parts(parts, right=EDGE),
+        parts=move_parts(parts, across=EDGE),
     )
 
 
@@ -103,32 +103,29 @@ class _TextLines:
 
     def add(
         self,
-        text: str,
+        words: str,
         size: float,
         line_height: float,
         *,
         colour: str = SOFT,
         bold: bool = False,
     ) -> None:
-        """Add a text in as many lines as it needs."""
-        for line in self.font.lines(text, self.width, size, bold=bold):
-            label = TextLabel((0, self.y), line, colour=colour, size=size, bold=bold)
-            self.parts.append(label)
+        """Add words in as many lines as they need."""
+        for line in self.font.lines(words, self.width, size, bold=bold):
+            self.parts.append(Words((0, self.y), line, colour=colour, size=size, bold=bold))
             self.y += line_height
 
     def add_key(self, names: Sequence[str]) -> None:
         """Add the mark and the name of each series, side by side if they fit."""
-        gap = 16
         x = 0.0
-        for series_number, name in enumerate(names):
-            width = gap + self.font.width(name) + gap
+        for number, name in enumerate(names):
+            width = 16 + self.font.width(name) + 16
             is_too_wide = x + width > self.width
             if x and is_too_wide:
                 x = 0.0
                 self.y += _KEY_HEIGHT
-            mark = mark_shape((x + 6, self.y), series_number, colour(series_number))
-            self.parts.append(mark)
-            self.parts.append(TextLabel((x + gap, self.y + 4), name))
+            self.parts.append(mark_shape((x + 6, self.y), number, colour(number)))
+            self.parts.append(Words((x + 16, self.y + 4), name))
             x += width
         self.y += _KEY_HEIGHT + 1
 
@@ -171,8 +168,8 @@ class _Body:
     # --- heights
 
     def _head_height(self) -> float:
-        line_counts = [len(self._head_lines(number)) for number in range(len(self._columns))]
-        height = max(line_counts) * LINE_HEIGHT + 6
+        numbers_of_lines = [len(self._head_lines(number)) for number in range(len(self._columns))]
+        height = max(numbers_of_lines) * LINE_HEIGHT + 6
         if not self.panels[0].x.top:
             return height
         if self.has_slanted_labels:
@@ -216,18 +213,18 @@ class _Body:
         return self.layout.columns
 
     def parts(self) -> list[Part]:
-        """Return all parts, from the back to the front."""
+        """Return all parts. What lies behind comes first."""
         parts: list[Part] = []
         if self.chart.lined:
             parts += self._lines_between_rows()
         panel_number = 0
-        for column_number, column in enumerate(self._columns):
+        for number, column in enumerate(self._columns):
             if isinstance(column.part, Texts):
-                parts += self._texts(column_number, column, column.part)
+                parts += self._texts(number, column, column.part)
                 continue
-            line_number = panel_number // self.layout.panels_in_a_line
-            top = self.head_height + line_number * self._line_height
-            parts += self._panel(column_number, column, column.part, top)
+            line = panel_number // self.layout.panels_in_a_line
+            top = self.head_height + line * self._line_height
+            parts += self._panel(number, column, column.part, top)
             panel_number += 1
         return parts
 
@@ -241,16 +238,13 @@ class _Body:
 
     # --- heads of columns
 
-    def _head_start(self, column_number: int) -> float:
-        """Return the x at which the heading of a panel starts.
-
-        It also stands over the column before, where that has the numbers of the panel.
-        """
-        if column_number > 0:
-            column_before = self._columns[column_number - 1]
+    def _head_start(self, number: int) -> float:
+        """Return the start of a panel's heading, which stands over its numbers, too."""
+        if number > 0:
+            column_before = self._columns[number - 1]
             if isinstance(column_before.part, Texts) and column_before.part.of:
                 return column_before.x_start
-        return self._columns[column_number].x_start + 8
+        return self._columns[number].x_start + 8
 
     def _head_lines(self, number: int) -> list[_HeadLine]:
         """Return the lines above a column."""
@@ -270,29 +264,28 @@ class _Body:
 
     # --- texts
 
-    def _texts(self, column_number: int, column: Column, texts: Texts) -> list[Part]:
-        """Return the labels of a column of texts: its heading, and one for each row."""
-        is_above_rows = column_number == self.layout.number_above
+    def _texts(self, number: int, column: Column, texts: Texts) -> list[Part]:
+        """Return a column of texts, one for each row."""
+        is_above = number == self.layout.number_above
         x = column.x_start
         anchor: Anchor = "start"
-        if texts.align == "end" and not is_above_rows:
+        if texts.align == "end" and not is_above:
             x = column.x_end - 8
             anchor = "end"
         parts: list[Part] = []
-        for head_line in self._head_lines(column_number):
-            position = (x, self.head_height - 6)
-            parts.append(TextLabel(position, head_line.text, anchor, bold=head_line.is_bold))
+        for head_line in self._head_lines(number):
+            place = (x, self.head_height - 6)
+            parts.append(Words(place, head_line.text, anchor, bold=head_line.is_bold))
         ink = SOFT if texts.soft else INK
         for row, text in enumerate(texts.texts):
             if not text:
                 continue
-            if is_above_rows:
+            y = self._y_of_row(row + 0.5, self.head_height) + 4
+            size = SIZE
+            if is_above:
                 y = self._y_of_row(row, self.head_height) - 3
                 size = self._size_that_fits(text, bold=texts.strong)
-            else:
-                y = self._y_of_row(row + 0.5, self.head_height) + 4
-                size = SIZE
-            parts.append(TextLabel((x, y), text, anchor, ink, size, bold=texts.strong))
+            parts.append(Words((x, y), text, anchor, ink, size, bold=texts.strong))
         return parts
 
     def _size_that_fits(self, text: str, *, bold: bool) -> float:
@@ -301,39 +294,35 @@ class _Body:
         return min(SIZE, SIZE * self.width / width)
 
     def _y_of_row(self, row: float, top: float) -> float:
-        """Return the y of a row's upper edge.
-
-        With 0.5 it is the middle of the first row.
-        """
+        """Return the height of a row in pixels. 0.5 is the middle of the first."""
         row_within_reach = min(max(row, -REACH), self.chart.rows + REACH)
-        row_number = math.floor(row_within_reach)
-        share_of_row = row_within_reach - row_number
-        full_height = self.name_height + self.chart.row
-        y_of_row = top + row_number * full_height + self.name_height
-        return y_of_row + share_of_row * self.chart.row
+        whole_rows = math.floor(row_within_reach)
+        share_of_row = row_within_reach - whole_rows
+        row_height = self.chart.row + self.name_height
+        return top + whole_rows * row_height + self.name_height + share_of_row * self.chart.row
 
     # --- panels
 
-    def _panel(self, column_number: int, column: Column, panel: Panel, top: float) -> list[Part]:
-        """Return a panel: its heading, everything between its axes, and the axes' labels."""
+    def _panel(self, number: int, column: Column, panel: Panel, top: float) -> list[Part]:
+        """Return a panel: its heading, what lies between its axes, and their labels."""
         area = self._area_between_axes(column, panel, top)
+        row_height = self.chart.row if self.chart.rows else 0
         x_of = pixel_scale(panel.x, area.left, area.right)
         y_of = self._y_scale(panel, area)
-        row_height = self.chart.row if self.chart.rows else 0
         panel_parts = PanelParts(
             panel=panel,
             area=area,
             x_of=x_of,
             y_of=y_of,
             row_height=row_height,
-            spans=self._spans_of_vertical_lines(area),
+            spans=self._spans_of_uprights(area),
             font=self.font,
         )
-        contents = panel_parts.draw()
-        self.listed += contents.listed
+        drawn = panel_parts.draw()
+        self.listed += drawn.listed
         return [
-            *self._panel_head(column_number, top),
-            *contents.parts,
+            *self._panel_head(number, top),
+            *drawn.parts,
             *self._x_labels(panel, column, area, x_of),
             *_y_labels(panel, area, y_of),
             *_axis_titles(panel, column, area),
@@ -348,11 +337,8 @@ class _Body:
 
         return y_of_row
 
-    def _spans_of_vertical_lines(self, area: Area) -> list[Span]:
-        """Return the heights between which vertical lines go.
-
-        Where names stand above rows, there is a gap for each.
-        """
+    def _spans_of_uprights(self, area: Area) -> list[Span]:
+        """Return the heights between which lines go up. Names above rows stand on no line."""
         if not self.name_height:
             return [Span(area.top, area.bottom)]
         spans: list[Span] = []
@@ -362,15 +348,15 @@ class _Body:
         return spans
 
     def _area_between_axes(self, column: Column, panel: Panel, top: float) -> Area:
-        y_labels_width = 0 if panel.square else 6
+        labels_width = 0 if panel.square else 6
         if panel.y.ticks:
-            y_labels_width = widest((text for _, text in panel.y.ticks), self.font) + 8
-        left_edge = column.x_start + y_labels_width
+            labels_width = widest((text for _, text in panel.y.ticks), self.font) + 8
+        x_start = column.x_start + labels_width
         if panel.y.title:
-            left_edge += 18
+            x_start += 18
         right_margin = 14 if panel.x.grid and not panel.square else 2
-        right = column.x_end - right_margin
-        return Area(left_edge, top, right, top + self.panel_height)
+        x_end = column.x_end - right_margin
+        return Area(x_start, top, x_end, top + self.panel_height)
 
     def _panel_head(self, number: int, top: float) -> list[Part]:
         parts: list[Part] = []
@@ -378,7 +364,7 @@ class _Body:
         y = top - self.head_height + 12
         for head_line in self._head_lines(number):
             ink = INK if head_line.is_bold else SOFT
-            parts.append(TextLabel((x, y), head_line.text, colour=ink, bold=head_line.is_bold))
+            parts.append(Words((x, y), head_line.text, colour=ink, bold=head_line.is_bold))
             y += LINE_HEIGHT
         return parts
 
@@ -395,28 +381,31 @@ class _Body:
         if panel.x.top and self.has_slanted_labels:
             for x, text in labels:
                 short_text = self.font.cut(text, _WIDEST_SLANTED_LABEL)
-                parts.append(TextLabel((x, area.top - 8), short_text, colour=SOFT, angle=40))
+                parts.append(Words((x, area.top - 8), short_text, colour=SOFT, angle=40))
             return parts
-        y = area.top - 6 if panel.x.top else area.bottom + 15
+        y = area.bottom + 15
+        if panel.x.top:
+            y = area.top - 6
         for label in labels_apart(labels, column.x_end, self.font):
-            parts.append(TextLabel((label.middle, y), label.text, "middle", SOFT))
+            parts.append(Words((label.middle, y), label.text, "middle", SOFT))
         return parts
 
 
 def _y_labels(panel: Panel, area: Area, y_of: ToPixel) -> list[Part]:
     parts: list[Part] = []
     for value, text in panel.y.ticks:
-        parts.append(TextLabel((area.left - 6, y_of(value) + 4), text, "end", SOFT))
+        parts.append(Words((area.left - 6, y_of(value) + 4), text, "end", SOFT))
     return parts
 
 
 def _axis_titles(panel: Panel, column: Column, area: Area) -> list[Part]:
     """Return the title of x below the panel, that of y beside it."""
-    titles: list[Part] = []
+    parts: list[Part] = []
     if panel.x.title:
-        below_centre = ((area.left + area.right) / 2, area.bottom + 33)
-        titles.append(TextLabel(below_centre, panel.x.title, "middle", SOFT))
+        centre = (area.left + area.right) / 2
+        parts.append(Words((centre, area.bottom + 33), panel.x.title, "middle", SOFT))
     if panel.y.title:
-        beside_middle = (column.x_start + 12, (area.top + area.bottom) / 2)
-        titles.append(TextLabel(beside_middle, panel.y.title, "middle", SOFT, angle=90))
-    return titles
+        middle = (area.top + area.bottom) / 2
+        place = (column.x_start + 12, middle)
+        parts.append(Words(place, panel.y.title, "middle", SOFT, angle=90))
+    return parts

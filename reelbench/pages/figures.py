@@ -13,11 +13,11 @@ from reelbench.pages import chart
 from reelbench.pages.chart import Anchor, Axis, Box, Chart, Panel, Path, Texts, Word
 from reelbench.pages.plots import (
     WIDTH,
-    PlotPoint,
-    chart_mark,
+    Mark,
+    described,
     interval_note,
-    labelled_ticks,
-    points_of_all,
+    labelled,
+    marks_of,
     svg_of,
     ticks,
     value_span,
@@ -54,8 +54,8 @@ def matrix(
     rows: Mapping[str, Mapping[str, Cell]],
     columns: Sequence[str],
     *,
-    outlined: Collection[tuple[str, str]] = (),
-    outline_meaning: str = "",
+    marked: Collection[tuple[str, str]] = (),
+    mark: str = "",
 ) -> str:
     """Draw a matrix of scores with their intervals.
 
@@ -68,67 +68,63 @@ def matrix(
         metric: The score's name and unit.
         rows: The cells by column, by the row's name.
         columns: The columns, from left to right.
-        outlined: The cells (row, column) that are outlined.
-        outline_meaning: The outline's meaning, for the subtitle.
+        marked: The cells (row, column) that are outlined.
+        mark: The outline's meaning, for the subtitle.
     """
     boxes: list[Box] = []
     for row_number, (row_name, cells) in enumerate(rows.items()):
-        row_values = [cell.value for cell in cells.values()]
+        row_values = [value for value, _, _ in cells.values()]
         for column_number, column in enumerate(columns):
             if column not in cells:
                 continue
-            cell = cells[column]
-            interval = _interval_text(cell.ci95)
-            tip = f"{row_name}, {column}: {cell.value:.2f}"
+            value, ci95, n = cells[column]
+            interval = _interval_in_words(ci95)
+            tip = f"{row_name}, {column}: {value:.2f}"
             if interval:
                 tip += f" ({interval})"
             box = Box(
                 x=(column_number, column_number + 1),
                 y=(row_number, row_number + 1),
                 kind="heat",
-                strength=_colour_strength(cell.value, row_values),
-                show=f"{cell.value:.1f}",
+                strength=_strength(value, row_values),
+                show=f"{value:.1f}",
                 note=interval,
-                outlined=(row_name, column) in outlined,
-                text=f"{tip}, n = {cell.n}",
+                outlined=(row_name, column) in marked,
+                text=f"{tip}, n = {n}",
             )
             boxes.append(box)
     about = metric
     if any(box.note for box in boxes):
         about += ", 95 % interval"
     about += "; darker is higher within a row"
-    if outline_meaning:
-        about += f"; {outline_meaning}"
-    across = (
-        Texts(texts=tuple(rows), align="end"),
-        Panel(x=_axis_of_columns(columns), y=Axis(), boxes=tuple(boxes)),
-    )
-    return svg_of(Chart(title=title, about=about, rows=len(rows), row=46, across=across))
-
-
-def _axis_of_columns(columns: Sequence[str]) -> Axis:
-    """Return the x axis of a matrix, with the columns' names above it."""
-    ticks = [(number + 0.5, column) for number, column in enumerate(columns)]
-    return Axis.model_validate(
+    if mark:
+        about += f"; {mark}"
+    heads = [(number + 0.5, column) for number, column in enumerate(columns)]
+    x = Axis.model_validate(
         {
             "from": 0,
             "to": len(columns),
-            "ticks": ticks,
+            "ticks": heads,
             "top": True,
             "grid": False,
             "least": _CELL_WIDTH * len(columns),
         }
     )
+    across = (
+        Texts(texts=tuple(rows), align="end"),
+        Panel(x=x, y=Axis(), boxes=tuple(boxes)),
+    )
+    return svg_of(Chart(title=title, about=about, rows=len(rows), row=46, across=across))
 
 
-def _interval_text(ci95: Sequence[float] | None) -> str:
+def _interval_in_words(ci95: Sequence[float] | None) -> str:
     if ci95 is None:
         return ""
     low, high = ci95
     return f"{low:.1f} to {high:.1f}"
 
 
-def _colour_strength(value: float, row_values: Sequence[float]) -> float:
+def _strength(value: float, row_values: Sequence[float]) -> float:
     """Return the strength of a cell's colour: more for a higher value in its row."""
     low = min(row_values)
     high = max(row_values)
@@ -145,7 +141,7 @@ Values = Sequence[float | None]
 
 _RINGS = (0.25, 0.5, 0.75, 1)
 _UPRIGHT = 0.1
-"""A spoke whose sine is below this points up or down: its label is centred."""
+"""An axis whose sine is below this points up or down: its label stands in the middle."""
 _OUTSIDE = 1.14
 """Where a label stands, in radii."""
 _PANEL = 350
@@ -165,7 +161,7 @@ def radars(
     high: float,
     digits: int,
 ) -> str:
-    """Draw radar charts side by side, each of at least three labels.
+    """Draw radars side by side, each of at least three labels.
 
     Args:
         title: The picture's title.
@@ -175,7 +171,7 @@ def radars(
         high: The value at the rim. The centre is 0.
         digits: Digits of a value after the point.
     """
-    radar_panels: list[Panel] = []
+    across: list[Panel] = []
     for panel_title, values_by_label in panels.items():
         polygons = _polygons(names, values_by_label, high=high, digits=digits)
         panel = Panel(
@@ -184,19 +180,14 @@ def radars(
             x=Axis.model_validate({"from": -_REACH, "to": _REACH}),
             y=Axis.model_validate({"from": -_UP, "to": _UP}),
             marks=tuple(polygons.marks),
-            paths=(*_rings_and_spokes(len(values_by_label)), *polygons.paths),
-            words=tuple(_labels_around(values_by_label, digits)),
+            paths=(*_web(len(values_by_label)), *polygons.paths),
+            words=tuple(_words_around(values_by_label, digits)),
         )
-        radar_panels.append(panel)
+        across.append(panel)
     key = tuple(names) if len(names) > 1 else None
-    radar_chart = Chart(
-        title=title,
-        about=f"{unit}; the rim is {high:g}",
-        key=key,
-        width=max(WIDTH, _PANEL * len(radar_panels)),
-        across=tuple(radar_panels),
-    )
-    return svg_of(radar_chart)
+    about = f"{unit}; the rim is {high:g}"
+    width = max(WIDTH, _PANEL * len(across))
+    return svg_of(Chart(title=title, about=about, key=key, width=width, across=tuple(across)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,58 +203,54 @@ def _polygons(
 ) -> _Polygons:
     """Return a polygon for each series, without corners where it lacks a value."""
     polygons = _Polygons([], [])
-    spokes = len(values_by_label)
-    for series_number, series_name in enumerate(names):
+    axes = len(values_by_label)
+    for number, name in enumerate(names):
         corners: list[tuple[float, float]] = []
-        for spoke, (label, values) in enumerate(values_by_label.items()):
-            value = values[series_number]
+        for place, (label, values) in enumerate(values_by_label.items()):
+            value = values[number]
             if value is None:
                 continue
-            radius = min(max(value / high, 0), 1)
-            x, y = _point_on_spoke(spoke, spokes, radius)
+            share = min(max(value / high, 0), 1)
+            x, y = _on_axis(place, axes, share)
             corners.append((x, y))
-            name = f"{label}, {series_name}" if series_name else label
-            tip = f"{name}: {numeral(value, digits)}"
-            polygons.marks.append(chart.Mark(x=x, y=y, i=series_number, text=tip))
-        polygon = Path(kind="area", i=series_number, closed=True, points=tuple(corners))
-        polygons.paths.append(polygon)
+            label_and_name = f"{label}, {name}" if name else label
+            tip = f"{label_and_name}: {numeral(value, digits)}"
+            polygons.marks.append(chart.Mark(x=x, y=y, i=number, text=tip))
+        path = Path(kind="area", i=number, closed=True, points=tuple(corners))
+        polygons.paths.append(path)
     return polygons
 
 
-def _labels_around(values_by_label: Mapping[str, Values], digits: int) -> list[Word]:
+def _words_around(values_by_label: Mapping[str, Values], digits: int) -> list[Word]:
     """Return each label beyond the rim, with the values of all series under it."""
     words: list[Word] = []
-    spokes = len(values_by_label)
-    for spoke, (label, values) in enumerate(values_by_label.items()):
-        numbers = " | ".join(numeral(value, digits) for value in values)
-        words += _spoke_label(_point_on_spoke(spoke, spokes, _OUTSIDE), label, numbers)
+    axes = len(values_by_label)
+    for place, (label, values) in enumerate(values_by_label.items()):
+        numbers = [numeral(value, digits) for value in values]
+        words += _axis_words(_on_axis(place, axes, _OUTSIDE), label, " | ".join(numbers))
     return words
 
 
-def _point_on_spoke(spoke: int, spokes: int, radius: float) -> tuple[float, float]:
-    """Return x and y of a spoke's point at a distance from the centre.
-
-    The first spoke points up, and the rim has radius 1.
-    """
-    angle = 2 * math.pi * spoke / spokes
-    return radius * math.sin(angle), radius * math.cos(angle)
+def _on_axis(place: int, axes: int, share: float) -> tuple[float, float]:
+    """Return x and y of an axis's place at a share of the radius."""
+    angle = 2 * math.pi * place / axes
+    return share * math.sin(angle), share * math.cos(angle)
 
 
-def _rings_and_spokes(spokes: int) -> list[Path]:
-    """Return the grid of a radar chart."""
+def _web(axes: int) -> list[Path]:
+    """Return the rings and the axes."""
     paths: list[Path] = []
-    for radius in _RINGS:
-        corners = tuple(_point_on_spoke(spoke, spokes, radius) for spoke in range(spokes))
-        paths.append(Path(kind="gridline", closed=True, points=corners))
-    for spoke in range(spokes):
-        rim = _point_on_spoke(spoke, spokes, 1)
-        paths.append(Path(kind="gridline", points=((0, 0), rim)))
+    for ring in _RINGS:
+        points = tuple(_on_axis(place, axes, ring) for place in range(axes))
+        paths.append(Path(kind="gridline", closed=True, points=points))
+    for place in range(axes):
+        paths.append(Path(kind="gridline", points=((0, 0), _on_axis(place, axes, 1))))
     return paths
 
 
-def _spoke_label(position: tuple[float, float], label: str, numbers: str) -> list[Word]:
-    """Return a spoke's label beyond the rim, with its values under it."""
-    x, y = position
+def _axis_words(place: tuple[float, float], label: str, numbers: str) -> list[Word]:
+    """Return an axis's label beyond the rim, with its values under it."""
+    x, y = place
     anchor: Anchor = "middle"
     if abs(x) >= _UPRIGHT:
         anchor = "start" if x > 0 else "end"
@@ -279,54 +266,50 @@ def _spoke_label(position: tuple[float, float], label: str, numbers: str) -> lis
 
 def scatter(
     title: str,
-    axis_titles: tuple[str, str],
-    series: Mapping[str, Sequence[PlotPoint]],
+    axes: tuple[str, str],
+    series: Mapping[str, Sequence[Mark]],
     least: tuple[float, float],
 ) -> str:
-    """Draw points by two numbers, `PlotPoint.x` and `PlotPoint.value`.
+    """Draw points by two numbers, each series under its name.
 
-    A series' points are joined in their order. Its name stands at the last. Where there are
-    several, the points' labels stand at them, too.
+    A series' marks are joined in their order. Its name stands at the last. Where there are several,
+    the marks' labels stand at them, too.
 
     Args:
         title: The picture's title.
-        axis_titles: The titles of x and of y.
-        series: At least one point each, by the series' name.
-        least: The lengths that the x and the y axis have at least.
+        axes: The names of `Mark.at`, which is below, and of `Mark.value`.
+        series: At least one mark each, by the series' name.
+        least: The spans that the axes have at least.
     """
-    points = points_of_all(series)
-    x_title, y_title = axis_titles
-    least_x_length, least_y_length = least
-    xs = [point.x for point in points]
-    low, high = value_span(points)
-    x_ticks = labelled_ticks(ticks(min(xs), max(xs), least_x_length))
-    y_ticks = labelled_ticks(ticks(low, high, least_y_length))
-    marks: list[chart.Mark] = []
+    marks = marks_of(series)
+    x_name, y_name = axes
+    x_least, y_least = least
+    places = [mark.at for mark in marks]
+    low, high = value_span(marks)
+    x = Axis(title=x_name, ticks=labelled(ticks(min(places), max(places), x_least)))
+    y = Axis(title=y_name, ticks=labelled(ticks(low, high, y_least)))
+    chart_marks: list[chart.Mark] = []
     paths: list[Path] = []
     for number, (name, line) in enumerate(series.items()):
-        for point, label in zip(line, _labels_of_line(name, line), strict=True):
-            marks.append(chart_mark(point, number, name, x=point.x, label=label, digits=3))
-        corners = tuple((point.x, point.value) for point in line)
-        paths.append(Path(kind="path", i=number, points=corners))
-    panel = Panel(
-        x=Axis(title=x_title, ticks=x_ticks),
-        y=Axis(title=y_title, ticks=y_ticks),
-        marks=tuple(marks),
-        paths=tuple(paths),
-    )
-    return svg_of(Chart(title=title, about=y_title + interval_note(points), across=(panel,)))
+        labels = _labels_of_line(name, line)
+        for mark, label in zip(line, labels, strict=True):
+            chart_marks.append(described(mark, number, name, x=mark.at, label=label, digits=3))
+        points = tuple((mark.at, mark.value) for mark in line)
+        paths.append(Path(kind="path", i=number, points=points))
+    panel = Panel(x=x, y=y, marks=tuple(chart_marks), paths=tuple(paths))
+    return svg_of(Chart(title=title, about=y_name + interval_note(marks), across=(panel,)))
 
 
-def _labels_of_line(name: str, line: Sequence[PlotPoint]) -> list[str]:
-    """Return the label of each point of a series. The last has the series' name.
+def _labels_of_line(name: str, line: Sequence[Mark]) -> list[str]:
+    """Return the words beside each mark of a series. Its name stands at the last.
 
-    Points at the same position as the last have no label of their own.
+    Where all marks lie on one place, only the name stands there.
     """
     last = line[-1]
     labels: list[str] = []
-    for point in line:
-        is_elsewhere = (point.x, point.value) != (last.x, last.value)
-        label = point.label if is_elsewhere else ""
+    for mark in line:
+        is_elsewhere = (mark.at, mark.value) != (last.at, last.value)
+        label = mark.label if is_elsewhere else ""
         labels.append(label)
     labels[-1] = name
     if any(labels[:-1]):

@@ -46,10 +46,10 @@ class Letters:
     spare: float = 0.12
     _widths: dict[tuple[str, bool], float] = field(default_factory=dict[tuple[str, bool], float])
 
-    def width(self, text: str, size: float = 11, *, bold: bool = False) -> float:
+    def width(self, words: str, size: float = 11, *, bold: bool = False) -> float:
         """Return the width of words in pixels."""
         total = 0.0
-        for letter in text:
+        for letter in words:
             key = (letter, bold)
             if key not in self._widths:
                 self._widths[key] = self._letter_width(letter, bold=bold)
@@ -65,30 +65,29 @@ class Letters:
         path = self.bold if bold else self.regular
         return _measuring_font(path).getlength(letter) / _SIZE
 
-    def lines(self, text: str, width: float, size: float = 11, *, bold: bool = False) -> list[str]:
-        """Break a text into lines of at most `width` pixels, between words."""
+    def lines(self, words: str, width: float, size: float = 11, *, bold: bool = False) -> list[str]:
+        """Break words into lines of at most `width` pixels, between words."""
         lines: list[str] = []
-        for word in text.split():
-            if lines:
-                longer_line = f"{lines[-1]} {word}"
-                if self.width(longer_line, size, bold=bold) <= width:
-                    lines[-1] = longer_line
-                    continue
-            lines.append(word)
+        for word in words.split():
+            longer = f"{lines[-1]} {word}" if lines else word
+            if lines and self.width(longer, size, bold=bold) <= width:
+                lines[-1] = longer
+            else:
+                lines.append(word)
         return lines
 
-    def cut(self, text: str, width: float) -> str:
-        """Cut a text to a width, with an ellipsis at its end."""
-        if self.width(text) <= width:
-            return text
-        remaining_width = width - self.width("…")
-        length = 0
-        for letter in text:
-            remaining_width -= self.width(letter)
-            if remaining_width < 0:
+    def cut(self, words: str, width: float) -> str:
+        """Cut words to a width."""
+        if self.width(words) <= width:
+            return words
+        room = width - self.width("…")
+        end = 0
+        for letter in words:
+            room -= self.width(letter)
+            if room < 0:
                 break
-            length += 1
-        return f"{text[: max(length, 1)].rstrip()}…"
+            end += 1
+        return f"{words[: max(end, 1)].rstrip()}…"
 
 
 @cache
@@ -99,19 +98,19 @@ def _measuring_font(path: Path | None) -> Font:
 
 
 @cache
-def font_for(size: float, text: str = "") -> Font:
-    """Return Pillow's default font, or this machine's first that has all letters of a text."""
-    default_font = ImageFont.load_default(size)
-    if _has_letters(default_font, text):
-        return default_font
+def font_for(size: float, words: str = "") -> Font:
+    """Return Pillow's own font, or this machine's first that has all letters of `words`."""
+    own_font = ImageFont.load_default(size)
+    if _has_letters(own_font, words):
+        return own_font
     for path in _font_files(_OTHER_FONTS):
         try:
             font = ImageFont.truetype(path, size)
         except OSError:
             continue
-        if _has_letters(font, text):
+        if _has_letters(font, words):
             return font
-    return default_font
+    return own_font
 
 
 def _font_files(names: Sequence[str]) -> list[Path]:
@@ -128,10 +127,9 @@ def _font_file(name: str) -> Path | None:
     return None
 
 
-def _has_letters(font: Font, text: str) -> bool:
-    """Return True where a font has all letters of a text."""
-    # It draws every letter that it lacks like this one, which no font has.
-    missing_letter = bytes(font.getmask("\uffff"))  # type: ignore[arg-type] - it is a buffer
-    letters = "".join(text.split())
-    drawn_letters = [bytes(font.getmask(letter)) for letter in letters]  # type: ignore[arg-type]
-    return missing_letter not in drawn_letters
+def _has_letters(font: Font, words: str) -> bool:
+    """Return True where a font draws no letter as it draws one that it lacks."""
+    lacking = bytes(font.getmask("\uffff"))  # type: ignore[arg-type] - it is a buffer
+    letters = "".join(words.split())
+    drawn = [bytes(font.getmask(letter)) for letter in letters]  # type: ignore[arg-type]
+    return lacking not in drawn

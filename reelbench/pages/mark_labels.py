@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from reelbench.pages.chart import Anchor
 from reelbench.pages.letters import Letters
-from reelbench.pages.shapes import Area, Line, Part, Point, Stroke, TextLabel
+from reelbench.pages.shapes import Area, Line, Part, Point, Stroke, Words
 
 _MOST_NAMES = 30
 _MOST_LEADERS = 5
-"""Number of the highest marks, which are named before all others."""
+"""So many of the highest marks are named first."""
 _FEW_MARKS = 24
-"""Up to so many marks all have names: further off, or as a number and in a list."""
+"""So many marks all have names: further off, or as a number and in a list."""
 _NEAR = 9
 """Pixels across from a mark to a name that is beside it."""
 _WIDEST_NAME = 340
@@ -28,7 +28,7 @@ _LEADER_LINE = Stroke("#c7caf7", 1)
 
 
 class _Offset(NamedTuple):
-    """The position of a name relative to its mark, in pixels, and its anchor."""
+    """A name's place from its mark in pixels, and its anchor."""
 
     dx: float
     dy: float
@@ -63,13 +63,13 @@ class CoveredArea:
     is_line: bool = False
 
     @classmethod
-    def around(cls, position: Point) -> "CoveredArea":
+    def around(cls, place: Point) -> "CoveredArea":
         """Return the square that a mark covers."""
-        x, y = position
+        x, y = place
         return cls(Area(x - _HALF_MARK, y - _HALF_MARK, x + _HALF_MARK, y + _HALF_MARK))
 
     def is_hidden_by(self, name_area: Area, *, is_far: bool) -> bool:
-        """Return True where a name would hide it. Far names may cross lines."""
+        """Return True where a name would stand on it."""
         if self.is_line and is_far:
             return False
         return self.area.overlaps(name_area)
@@ -77,11 +77,11 @@ class CoveredArea:
 
 @dataclass(frozen=True, slots=True)
 class LabelledMark:
-    """A mark's position in pixels, its name, and its value on the y axis."""
+    """A mark's place in pixels, its name, and its height in numbers of the axis."""
 
-    position: Point
+    place: Point
     name: str
-    y_value: float
+    height: float
 
 
 class MarkLabels(NamedTuple):
@@ -107,41 +107,39 @@ def label_marks(
     Args:
         marks: All marks, named or not.
         panel_area: Names stand within it.
-        covered_areas: What lines and other labels cover.
+        covered_areas: What lines and other words cover.
         font: The letters by which names are measured.
     """
-    areas_of_marks = [CoveredArea.around(mark.position) for mark in marks]
+    areas_of_marks = [CoveredArea.around(mark.place) for mark in marks]
     labeller = _Labeller(panel_area, [*areas_of_marks, *covered_areas], font)
-    indices = range(len(marks))
-    from_highest = sorted(indices, key=lambda index: -marks[index].y_value)
-    leaders = from_highest[:_MOST_LEADERS]
-    leaders_first = dict.fromkeys([*leaders, *indices])
-    named = [index for index in leaders_first if marks[index].name]
+    by_height = sorted(range(len(marks)), key=lambda number: -marks[number].height)
+    leaders = by_height[:_MOST_LEADERS]
+    leaders_first = dict.fromkeys([*leaders, *range(len(marks))])
+    named = [number for number in leaders_first if marks[number].name]
     parts: list[Part] = []
-    without_room: list[int] = []
-    for index in named[:_MOST_NAMES]:
-        mark = marks[index]
+    crowded: list[int] = []
+    for number in named[:_MOST_NAMES]:
+        mark = marks[number]
         offsets = list(_BESIDE)
-        if len(marks) <= _FEW_MARKS or index in leaders:
+        if len(marks) <= _FEW_MARKS or number in leaders:
             offsets += _far_offsets()
         name = font.cut(mark.name, _WIDEST_NAME)
-        label = labeller.label(name, mark.position, areas_of_marks[index], offsets)
+        label = labeller.label(name, mark.place, areas_of_marks[number], offsets)
         parts += label
         if not label:
-            without_room.append(index)
-    if len(marks) > _FEW_MARKS:
-        return MarkLabels(parts, [])
+            crowded.append(number)
     listed: list[str] = []
-    number = 0
+    if len(marks) > _FEW_MARKS:
+        return MarkLabels(parts, listed)
+    count = 0
     offsets = [*_BESIDE, *_far_offsets()]
-    for index in without_room:
-        mark = marks[index]
-        next_number = str(number + 1)
-        label = labeller.label(next_number, mark.position, areas_of_marks[index], offsets)
+    for number in crowded:
+        mark = marks[number]
+        label = labeller.label(str(count + 1), mark.place, areas_of_marks[number], offsets)
+        parts += label
         if label:
-            parts += label
-            number += 1
-            listed.append(f"{next_number} {mark.name}")
+            count += 1
+            listed.append(f"{count} {mark.name}")
         else:
             listed.append(mark.name)
     return MarkLabels(parts, listed)
@@ -156,55 +154,55 @@ class _Labeller:
         self._font = font
 
     def label(
-        self, text: str, mark: Point, area_of_mark: CoveredArea, offsets: Sequence[_Offset]
+        self, text: str, place: Point, area_of_mark: CoveredArea, offsets: Sequence[_Offset]
     ) -> list[Part]:
-        """Return a label at the first free position by a mark, if any.
+        """Return words at the first free place by a mark, else nothing.
 
-        A label that stands further off has a line to its mark.
+        What stands further off has a line to its mark.
         """
         width = self._font.width(text)
-        mark_x, mark_y = mark
-        for dx, dy, anchor in offsets:
-            position = (mark_x + dx, mark_y + dy)
-            label_area = _area_of_text(position, width, anchor)
-            is_far = abs(dx) > _NEAR
-            if not self._is_free(label_area, area_of_mark, is_far=is_far):
+        x, y = place
+        for offset in offsets:
+            name_place = (x + offset.dx, y + offset.dy)
+            name_area = _area_of_words(name_place, width, offset.anchor)
+            is_far = abs(offset.dx) > _NEAR
+            if not self._is_free(name_area, area_of_mark, is_far=is_far):
                 continue
-            self._covered_areas.append(CoveredArea(label_area))
-            label = TextLabel(position, text, anchor)
+            self._covered_areas.append(CoveredArea(name_area))
+            words = Words(name_place, text, offset.anchor)
             if not is_far:
-                return [label]
-            line_end = (mark_x + dx, mark_y + dy - 4)
-            return [Line((mark, line_end), _LEADER_LINE), label]
+                return [words]
+            line_end = (x + offset.dx, y + offset.dy - 4)
+            return [Line((place, line_end), _LEADER_LINE), words]
         return []
 
-    def _is_free(self, label_area: Area, area_of_mark: CoveredArea, *, is_far: bool) -> bool:
-        """Return True where a label is within the panel and hides nothing but its mark."""
+    def _is_free(self, name_area: Area, area_of_mark: CoveredArea, *, is_far: bool) -> bool:
+        """Return True where a name stands within the panel and hides nothing but its mark."""
         panel = self._panel_area
-        fits_across = label_area.left > panel.left and label_area.right < panel.right + _OVERHANG
-        fits_vertically = label_area.top > 0 and label_area.bottom < panel.bottom
-        if not fits_across or not fits_vertically:
+        is_inside_across = name_area.left > panel.left and name_area.right < panel.right + _OVERHANG
+        is_inside = is_inside_across and name_area.top > 0 and name_area.bottom < panel.bottom
+        if not is_inside:
             return False
         for covered_area in self._covered_areas:
             if covered_area is area_of_mark:
                 continue
-            if covered_area.is_hidden_by(label_area, is_far=is_far):
+            if covered_area.is_hidden_by(name_area, is_far=is_far):
                 return False
         return True
 
 
-def _area_of_text(position: Point, width: float, anchor: Anchor) -> Area:
-    """Return the area that a text of this width covers."""
-    x, y = position
-    width_left_of_anchor = {"start": 0, "middle": width / 2, "end": width}
-    left_edge = x - width_left_of_anchor[anchor]
-    return Area(left_edge, y - _ASCENT, left_edge + width, y + _DESCENT)
+def _area_of_words(place: Point, width: float, anchor: Anchor) -> Area:
+    """Return the area that a name of this width covers."""
+    x, y = place
+    left_of_anchor = {"start": 0, "middle": width / 2, "end": width}
+    start = x - left_of_anchor[anchor]
+    return Area(start, y - _ASCENT, start + width, y + _DESCENT)
 
 
 def _far_offsets() -> list[_Offset]:
-    """Return positions further from the mark, to which a line leads."""
+    """Return places further off, from which a line leads to the mark."""
     offsets: list[_Offset] = []
     for factor in _FAR_FACTORS:
-        for dx, dy, anchor in _CORNERS:
-            offsets.append(_Offset(dx * factor, dy * factor, anchor))
+        for corner in _CORNERS:
+            offsets.append(_Offset(corner.dx * factor, corner.dy * factor, corner.anchor))
     return offsets

@@ -1,4 +1,4 @@
-"""The shapes of marks: each series has its own, for eyes that can't tell its colour."""
+"""The forms of marks: each series has its own, for eyes that can't tell its colour."""
 
 from reelbench.pages.shapes import Disc, Line, Part, Point, Stroke
 from reelbench.pages.svg import COLOURS
@@ -28,39 +28,39 @@ _CROSS: tuple[Point, ...] = (
     (-2, 2),
     (-6, 2),
 )
-_POLYGONS = (_SQUARE, _TRIANGLE, _DIAMOND, _TRIANGLE_ON_ITS_TIP, _CROSS)
-"""The shapes of series after the first, whose shape is a disc."""
+_CORNERED_FORMS = (_SQUARE, _TRIANGLE, _DIAMOND, _TRIANGLE_ON_ITS_TIP, _CROSS)
+"""The forms of series after the first, whose form is a disc."""
 
 
 def mark_shape(
-    centre: Point,
+    place: Point,
     series_number: int,
     fill: str,
     *,
     tip: str = "",
-    is_hollow: bool = False,
+    hollow: bool = False,
     size: float = 1,
 ) -> Part:
-    """Return a mark in the shape of its series.
+    """Return a mark in the form of its series.
 
     Args:
-        centre: The middle of the mark.
+        place: The middle of the mark.
         series_number: The number of its series, from 0.
         fill: Its colour.
         tip: Its meaning in words.
-        is_hollow: It is white with a coloured edge.
+        hollow: It is a white form with a coloured edge.
         size: Its size as a share of the usual one.
     """
     edge = Stroke(_WHITE)
-    # There are as many shapes as colours: the marks of further series are hollow.
-    if is_hollow or series_number >= len(COLOURS):
+    # There are as many forms as colours: a series beyond them is hollow.
+    if hollow or series_number >= len(COLOURS):
         edge = Stroke(fill, 1.5)
         fill = _WHITE
-    shape_number = series_number % len(COLOURS)
-    if shape_number == 0:
-        return Disc(centre, _RADIUS * size, edge, fill, tip)
-    x, y = centre
+    form = series_number % len(COLOURS)
+    if form == 0:
+        return Disc(place, _RADIUS * size, edge, fill, tip)
+    x, y = place
     corners: list[Point] = []
-    for dx, dy in _POLYGONS[shape_number - 1]:
+    for dx, dy in _CORNERED_FORMS[form - 1]:
         corners.append((x + dx * size, y + dy * size))
     return Line((*corners, corners[0]), edge, fill, tip=tip)

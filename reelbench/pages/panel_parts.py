@@ -10,16 +10,16 @@ from reelbench.pages.letters import Letters
 from reelbench.pages.mark_labels import CoveredArea, LabelledMark, MarkLabels, label_marks
 from reelbench.pages.mark_shapes import mark_shape
 from reelbench.pages.shapes import (
-    BETTER_COLOUR,
+    FLOOR,
+    HUMAN,
     LINE_HEIGHT,
     SIZE,
-    WORSE_COLOUR,
     Area,
     Line,
     Part,
     Point,
     Stroke,
-    TextLabel,
+    Words,
     whiskers,
 )
 from reelbench.pages.svg import COLOURS, GRID, INK, SOFT, colour
@@ -30,14 +30,14 @@ _NARROW = 26
 """Pixels of an interval whose mark is small, or it would hide that."""
 _SMALL_MARK = 0.6
 _WIDEST_RULE_LABEL = 170
-_MARK_COLOURS = {"above": BETTER_COLOUR, "under": WORSE_COLOUR, "level": SOFT}
+_MARK_COLOURS = {"above": HUMAN, "under": FLOOR, "level": SOFT}
 _BOX_FILLS = {"heat": COLOURS[0], "win": "#e5f6ef", "loss": "#fef3e2", "level": None}
-_BOX_EDGES = {"win": BETTER_COLOUR, "loss": WORSE_COLOUR}
+_BOX_EDGES = {"win": HUMAN, "loss": FLOOR}
 _DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 3), (8, 3, 2, 3), (1, 2))
 """Dashes of lines, which tell them from others beside their colour."""
 _RULE_STROKES = {
-    "baseline": Stroke(WORSE_COLOUR, 1.5, (3, 4)),
-    "human": Stroke(BETTER_COLOUR, 1.5),
+    "baseline": Stroke(FLOOR, 1.5, (3, 4)),
+    "human": Stroke(HUMAN, 1.5),
     "zero": Stroke(SOFT, 1.5, (3, 3)),
 }
 
@@ -73,9 +73,9 @@ class PanelParts:
     font: Letters
 
     def draw(self) -> MarkLabels:
-        """Return all parts, from the back to the front, and the names without room."""
+        """Return all parts, and the names without room. What lies behind comes first."""
         parts = self._grid()
-        covered_areas: list[CoveredArea] = []  # no mark's name is put there
+        covered_areas: list[CoveredArea] = []
         for path in self.panel.paths:
             parts.append(self._path(path))
             if path.kind == "frontier":
@@ -84,22 +84,22 @@ class PanelParts:
             parts += self._box(box)
         for number, rule in enumerate(self.panel.rules):
             x = self.x_of(rule.at)
-            parts += self._vertical_lines(x, _RULE_STROKES[rule.kind])
-            covered_areas.append(self._area_of_vertical_line(x))
+            parts += self._upright_lines(x, _RULE_STROKES[rule.kind])
+            covered_areas.append(self._area_of_upright(x))
             if rule.text:
-                rule_label = self._rule_label(rule, number)
-                parts.append(rule_label.label)
-                covered_areas.append(CoveredArea(rule_label.area))
+                label = self._rule_label(rule, number)
+                parts.append(label.words)
+                covered_areas.append(CoveredArea(label.area))
         parts += self._marks()
         for word in self.panel.words:
-            x, y = self._pixels_of(word.x, word.y)
-            parts.append(TextLabel((x, y + 4), word.text, word.anchor, bold=word.strong))
-        covered_areas += self._areas_of_vertical_intervals()
+            x, y = self._place(word.x, word.y)
+            parts.append(Words((x, y + 4), word.text, word.anchor, bold=word.strong))
+        covered_areas += self._areas_of_intervals()
         labels = self._names_of_marks(covered_areas)
         return MarkLabels(parts + labels.parts, labels.listed)
 
-    def _pixels_of(self, x: float, y: float) -> Point:
-        """Return the pixels of a point that is given in numbers of the axes."""
+    def _place(self, x: float, y: float) -> Point:
+        """Return the pixels of a place on the axes."""
         return self.x_of(x), self.y_of(y)
 
     # --- lines
@@ -109,36 +109,35 @@ class PanelParts:
         stroke = Stroke(GRID)
         if self.panel.x.grid:
             for value, _ in self.panel.x.ticks:
-                parts += self._vertical_lines(self.x_of(value), stroke)
+                parts += self._upright_lines(self.x_of(value), stroke)
         for value, _ in self.panel.y.ticks:
             y = self.y_of(value)
             parts.append(Line(((self.area.left, y), (self.area.right, y)), stroke))
         return parts
 
-    def _vertical_lines(self, x: float, stroke: Stroke) -> list[Part]:
-        """Return a vertical line at x, with gaps where names stand above rows."""
+    def _upright_lines(self, x: float, stroke: Stroke) -> list[Part]:
+        """Return a line up, with gaps where names stand above rows."""
         return [Line(((x, span.top), (x, span.bottom)), stroke) for span in self.spans]
 
-    def _area_of_vertical_line(self, x: float) -> CoveredArea:
+    def _area_of_upright(self, x: float) -> CoveredArea:
         area = Area(x - 1, self.area.top, x + 1, self.area.bottom)
         return CoveredArea(area, is_line=True)
 
     def _rule_label(self, rule: Rule, number: int) -> "_RuleLabel":
-        """Return the label to the right of a rule, else to its left."""
-        gap = 6
+        """Return the words on a rule's right, else on its left."""
         x = self.x_of(rule.at)
         text = self.font.cut(rule.text, _WIDEST_RULE_LABEL)
         width = self.font.width(text)
-        left_edge = x + gap
-        if left_edge + width > self.area.right:
-            left_edge = x - gap - width
+        start = x + 6
+        if start + width > self.area.right:
+            start = x - 6 - width
         y = self.area.top + 10 + LINE_HEIGHT * number
-        label = TextLabel((left_edge, y), text, colour=WORSE_COLOUR)
-        return _RuleLabel(label, Area(left_edge, y - 12, left_edge + width, y + 4))
+        words = Words((start, y), text, colour=FLOOR)
+        return _RuleLabel(words, Area(start, y - 12, start + width, y + 4))
 
     def _path(self, path: Path) -> Part:
         """Return a line through the points of a path, or the area within them."""
-        points = tuple(self._pixels_of(x, y) for x, y in path.points)
+        points = tuple(self._place(x, y) for x, y in path.points)
         if path.closed and points:
             points = (*points, points[0])
         if path.kind == "gridline":
@@ -146,20 +145,19 @@ class PanelParts:
         if path.kind == "joined":
             return Line(points, Stroke(GRID, 3))
         if path.kind == "frontier":
-            return Line(points, Stroke(WORSE_COLOUR, 1.5, (5, 3)))
+            return Line(points, Stroke(FLOOR, 1.5, (5, 3)))
         series_number = path.i or 0
         series_colour = colour(series_number)
-        dashes = _DASHES[series_number % len(_DASHES)]
-        stroke = Stroke(series_colour, 2, dashes)
+        stroke = Stroke(series_colour, 2, _DASHES[series_number % len(_DASHES)])
         if path.kind == "area":
             return Line(points, stroke, series_colour, opacity=0.1)
         return Line(points, stroke)
 
     def _areas_of_steps(self, path: Path) -> list[CoveredArea]:
-        """Return the areas of the steps of a frontier, across which no name stands."""
-        corners = [self._pixels_of(x, y) for x, y in path.points]
+        """Return the areas of a front's steps, across which no name stands."""
+        places = [self._place(x, y) for x, y in path.points]
         areas: list[CoveredArea] = []
-        for (x, y), (next_x, next_y) in pairwise(corners):
+        for (x, y), (next_x, next_y) in pairwise(places):
             area = Area(
                 left=min(x, next_x),
                 top=min(y, next_y),
@@ -172,39 +170,40 @@ class PanelParts:
     # --- boxes
 
     def _box(self, box: Box) -> list[Part]:
-        """Return a bar or a cell, its interval, and the labels in it."""
-        left_edge, top, right, bottom = self._area_of_box(box)
-        outline = (
-            (left_edge, top),
-            (right, top),
-            (right, bottom),
-            (left_edge, bottom),
-            (left_edge, top),
+        """Return a bar or a cell, its interval, and the words in it."""
+        area = self._area_of_box(box)
+        x_start, top, x_end, bottom = area
+        corners = (
+            (x_start, top),
+            (x_end, top),
+            (x_end, bottom),
+            (x_start, bottom),
+            (x_start, top),
         )
-        opacity = 1 if box.strength is None else box.strength
-        parts: list[Part] = [Line(outline, _edge(box), _fill(box), opacity, box.text)]
+        strength = 1 if box.strength is None else box.strength
+        parts: list[Part] = [Line(corners, _edge(box), _fill(box), strength, box.text)]
         middle = (top + bottom) / 2
         if box.ends is not None:
             low, high = box.ends
             ends = (self.x_of(low), self.x_of(high))
-            half_cap = (bottom - top) / 2 - 1
-            parts += whiskers(ends, middle, Stroke(COLOURS[0], 1.5), half_cap, is_horizontal=True)
-        return parts + _labels_in_box(box, (left_edge + right) / 2, middle)
+            half = (bottom - top) / 2 - 1
+            parts += whiskers(ends, middle, Stroke(COLOURS[0], 1.5), half, flat=True)
+        return parts + _words_in_box(box, (x_start + x_end) / 2, middle)
 
     def _area_of_box(self, box: Box) -> Area:
         x_ends = [self.x_of(x) for x in box.x]
-        left_edge = min(x_ends)
-        right = max(x_ends)
-        if box.show:  # a cell, with a gap to its neighbours
-            left_edge += 1
-            right -= 1
+        x_start = min(x_ends)
+        x_end = max(x_ends)
+        if box.show:
+            x_start += 1
+            x_end -= 1
         if self.row_height:
             first_row, last_row = box.y
             top = self.y_of(first_row) + 1
             height = (last_row - first_row) * self.row_height - 2
-            return Area(left_edge, top, right, top + height)
+            return Area(x_start, top, x_end, top + height)
         y_ends = [self.y_of(y) for y in box.y]
-        return Area(left_edge, min(y_ends), right, max(y_ends))
+        return Area(x_start, min(y_ends), x_end, max(y_ends))
 
     # --- marks
 
@@ -214,21 +213,21 @@ class PanelParts:
         has_series = any(mark.i for mark in self.panel.marks)
         for mark in self.panel.marks:
             parts += self._interval_of_mark(mark, has_series=has_series)
-        size = self._mark_size()
+        size = self._size_of_marks()
         for mark in self.panel.marks:
             shape = mark_shape(
-                self._pixels_of(mark.x, mark.y),
+                self._place(mark.x, mark.y),
                 mark.i,
                 _MARK_COLOURS.get(mark.kind or "", colour(mark.i)),
                 tip=mark.text,
-                is_hollow=bool(mark.open),
+                hollow=bool(mark.open),
                 size=size,
             )
             parts.append(shape)
         return parts
 
-    def _interval_in_pixels(self, mark: Mark) -> tuple[float, float] | None:
-        """Return the ends of a mark's interval: x in a chart with rows, else y."""
+    def _ends_in_pixels(self, mark: Mark) -> Point | None:
+        """Return an interval's ends: along x in a chart with rows, else along y."""
         if mark.ends is None:
             return None
         low, high = mark.ends
@@ -236,55 +235,51 @@ class PanelParts:
             return self.x_of(low), self.x_of(high)
         return self.y_of(low), self.y_of(high)
 
-    def _mark_size(self) -> float:
-        """Return the size of all marks as a share of the usual one.
-
-        They are smaller where a narrow interval would be hidden by its mark.
-        """
+    def _size_of_marks(self) -> float:
+        """Return the marks' share of their usual size: large ones would hide narrow intervals."""
         for mark in self.panel.marks:
-            interval = self._interval_in_pixels(mark)
-            if interval is not None and abs(interval[1] - interval[0]) < _NARROW:
+            ends = self._ends_in_pixels(mark)
+            if ends is not None and abs(ends[1] - ends[0]) < _NARROW:
                 return _SMALL_MARK
         return 1.0
 
     def _interval_of_mark(self, mark: Mark, *, has_series: bool) -> list[Part]:
-        interval = self._interval_in_pixels(mark)
-        if interval is None:
+        ends = self._ends_in_pixels(mark)
+        if ends is None:
             return []
         series_colour = colour(mark.i) if has_series else COLOURS[0]
         stroke = Stroke(_MARK_COLOURS.get(mark.kind or "", series_colour), 1.5)
-        x, y = self._pixels_of(mark.x, mark.y)
+        x, y = self._place(mark.x, mark.y)
         if self.row_height:
-            half_cap = 3 if has_series else 6
-            return whiskers(interval, y, stroke, half_cap, is_horizontal=True)
-        return whiskers(interval, x, stroke, _HALF_CAP, is_horizontal=False)
+            half = 3 if has_series else 6
+            return whiskers(ends, y, stroke, half, flat=True)
+        return whiskers(ends, x, stroke, _HALF_CAP, flat=False)
 
-    def _areas_of_vertical_intervals(self) -> list[CoveredArea]:
-        """Return the areas of vertical intervals, on which no name stands."""
-        if self.row_height:
-            return []
+    def _areas_of_intervals(self) -> list[CoveredArea]:
+        """Return the areas of the intervals that stand upright, on which no name stands."""
         areas: list[CoveredArea] = []
         for mark in self.panel.marks:
-            interval = self._interval_in_pixels(mark)
-            if interval is not None:
-                x, _ = self._pixels_of(mark.x, mark.y)
-                area = Area(x - _HALF_CAP, min(interval), x + _HALF_CAP, max(interval))
-                areas.append(CoveredArea(area))
+            ends = self._ends_in_pixels(mark)
+            if ends is None or self.row_height:
+                continue
+            x, _ = self._place(mark.x, mark.y)
+            area = Area(x - _HALF_CAP, min(ends), x + _HALF_CAP, max(ends))
+            areas.append(CoveredArea(area))
         return areas
 
     def _names_of_marks(self, covered_areas: Sequence[CoveredArea]) -> MarkLabels:
         labelled_marks: list[LabelledMark] = []
         for mark in self.panel.marks:
-            position = self._pixels_of(mark.x, mark.y)
-            labelled_marks.append(LabelledMark(position, mark.name or "", mark.y))
+            place = self._place(mark.x, mark.y)
+            labelled_marks.append(LabelledMark(place, mark.name or "", mark.y))
         return label_marks(labelled_marks, self.area, covered_areas, self.font)
 
 
 @dataclass(frozen=True, slots=True)
 class _RuleLabel:
-    """The label of a rule, and the area that it covers."""
+    """The words beside a rule, and the area that they cover."""
 
-    label: TextLabel
+    words: Words
     area: Area
 
 
@@ -304,14 +299,13 @@ def _edge(box: Box) -> Stroke | None:
     return None
 
 
-def _labels_in_box(box: Box, centre: float, middle: float) -> list[Part]:
+def _words_in_box(box: Box, centre: float, middle: float) -> list[Part]:
     """Return the number in a box and the smaller line under it."""
-    labels: list[Part] = []
+    parts: list[Part] = []
     if box.show:
         ink = SOFT if box.kind == "level" else INK
         y = middle - 2 if box.note else middle + 4
-        labels.append(TextLabel((centre, y), box.show, "middle", ink))
+        parts.append(Words((centre, y), box.show, "middle", ink))
     if box.note:
-        y = middle + 12
-        labels.append(TextLabel((centre, y), box.note, "middle", SOFT, size=SIZE - 1.5))
-    return labels
+        parts.append(Words((centre, middle + 12), box.note, "middle", SOFT, size=SIZE - 1.5))
+    return parts

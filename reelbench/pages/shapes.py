@@ -7,9 +7,9 @@ from typing import NamedTuple
 from reelbench.pages.chart import Anchor
 from reelbench.pages.svg import INK
 
-WORSE_COLOUR = "#b45309"
+FLOOR = "#b45309"
 """The colour of floors and of what is worse."""
-BETTER_COLOUR = "#047857"
+HUMAN = "#047857"
 """The colour of people and of what is better."""
 SIZE = 11.0
 """Pixels of a letter."""
@@ -66,7 +66,7 @@ class Line:
 class Disc:
     """A filled circle."""
 
-    position: Point
+    place: Point
     radius: float
     stroke: Stroke
     fill: str
@@ -74,10 +74,10 @@ class Disc:
 
 
 @dataclass(frozen=True, slots=True)
-class TextLabel:
-    """One line of text, rotated by `angle` degrees counterclockwise around its position."""
+class Words:
+    """One line of text, `angle` degrees against the clock around its place."""
 
-    position: Point
+    place: Point
     text: str
     anchor: Anchor = "start"
     colour: str = INK
@@ -86,7 +86,7 @@ class TextLabel:
     angle: float = 0
 
 
-Part = Line | Disc | TextLabel
+Part = Line | Disc | Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,43 +100,43 @@ class Drawing:
     parts: list[Part] = field(default_factory=list[Part])
 
 
-def move_parts(parts: Iterable[Part], *, down: float = 0, right: float = 0) -> list[Part]:
-    """Return the parts moved by so many pixels."""
+def move_parts(parts: Iterable[Part], *, down: float = 0, across: float = 0) -> list[Part]:
+    """Return the parts so many pixels further down and to the right."""
     moved_parts: list[Part] = []
     for part in parts:
         if isinstance(part, Line):
-            points = tuple((x + right, y + down) for x, y in part.points)
+            points = tuple((x + across, y + down) for x, y in part.points)
             moved_parts.append(replace(part, points=points))
         else:
-            x, y = part.position
-            moved_parts.append(replace(part, position=(x + right, y + down)))
+            x, y = part.place
+            moved_parts.append(replace(part, place=(x + across, y + down)))
     return moved_parts
 
 
 def whiskers(
-    ends: tuple[float, float],
-    centre: float,
+    ends: Point,
+    across: float,
     stroke: Stroke,
-    half_cap: float,
+    half: float,
     *,
-    is_horizontal: bool,
+    flat: bool,
 ) -> list[Part]:
     """Return an interval as a line with a cap at each end.
 
     Args:
-        ends: The interval's two ends: x of a horizontal one, y of a vertical one.
-        centre: The line's position on the other axis.
+        ends: The interval's two ends.
+        across: The place of the line on the other axis.
         stroke: The look of all three lines.
-        half_cap: Half the length of a cap.
-        is_horizontal: The interval lies along x. Without it, it stands along y.
+        half: Half the length of a cap.
+        flat: The interval lies along x. Without it, it stands along y.
     """
     low, high = ends
-    lines = [((low, centre), (high, centre))]
+    lines = [((low, across), (high, across))]
     for end in ends:
-        lines.append(((end, centre - half_cap), (end, centre + half_cap)))
+        lines.append(((end, across - half), (end, across + half)))
     parts: list[Part] = []
     for start, stop in lines:
-        if is_horizontal:
+        if flat:
             parts.append(Line((start, stop), stroke))
         else:
             parts.append(Line((_swapped(start), _swapped(stop)), stroke))

@@ -81,14 +81,14 @@ def page_head(
     """Return the first row of a page's head: name, links, dark switch.
 
     Args:
-        links: The address and the text of each link.
+        links: The address and the words of each link.
         label: The links' heading, for people who can't see them.
         tools: HTML that stands behind the links.
         home: Attributes of an `<a>`, which make our name a link.
     """
     anchors: list[str] = []
-    for address, text in links:
-        anchors.append(f'<a href="{escape(address)}">{escape(text)}</a>')
+    for address, words in links:
+        anchors.append(f'<a href="{escape(address)}">{escape(words)}</a>')
     navigation = ""
     if anchors:
         navigation = f'<nav aria-label="{escape(label)}">{"".join(anchors)}</nav>'
@@ -124,7 +124,7 @@ def shell_page(
     allowed_scripts = f"'{script_hash(code)}'"
     if loads_scripts:
         allowed_scripts += " 'self' file:"
-    text_by_placeholder = {
+    parts = {
         "KIND": kind,
         "'SCRIPT-HASH'": allowed_scripts,
         "TITLE": escape(title),
@@ -135,11 +135,11 @@ def shell_page(
         "/*DATA*/": data,
         "/*SCRIPT*/": code,
     }
-    # Filled in the order of the template, so that no text is searched for placeholders.
+    # From the front to the back of the template, so that nothing in a text is taken for a mark.
     page = ""
     rest = page_asset("shell_page.html")
-    for placeholder, text in text_by_placeholder.items():
-        before, _, rest = rest.partition(placeholder)
+    for mark, text in parts.items():
+        before, _, rest = rest.partition(mark)
         page += before + text
     return page + rest
 

@@ -46,22 +46,22 @@ def element(name: str, tip: str = "", **attributes: str | float | None) -> str:
         attributes: Its attributes, `_` for `-` in their names. A float is written with one digit
             after the point, an integer as it is. None leaves the attribute out.
     """
-    parts = [name]
+    words = [name]
     for attribute, value in attributes.items():
         if value is None:
             continue
-        value_text = f"{value:.1f}" if isinstance(value, float) else value
-        parts.append(f"{attribute.replace('_', '-')}='{value_text}'")
-    tag = "<" + " ".join(parts)
+        shown_value = f"{value:.1f}" if isinstance(value, float) else value
+        words.append(f"{attribute.replace('_', '-')}='{shown_value}'")
+    start = "<" + " ".join(words)
     if not tip:
-        return tag + "/>"
-    return f"{tag}><title>{escape(tip)}</title></{name}>"
+        return start + "/>"
+    return f"{start}><title>{escape(tip)}</title></{name}>"
 
 
 def text(
     x: float,
     y: float,
-    content: str,
+    words: str,
     anchor: str = "start",
     *,
     size: int = 12,
@@ -69,9 +69,9 @@ def text(
     weight: str = "normal",
 ) -> str:
     """Return one text."""
-    position = f"x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}'"
-    style = f"font-size='{size}' font-weight='{weight}' fill='{fill}'"
-    return f"<text {position} {style}>{escape(content)}</text>"
+    place = f"x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}'"
+    look = f"font-size='{size}' font-weight='{weight}' fill='{fill}'"
+    return f"<text {place} {look}>{escape(words)}</text>"
 
 
 def numeral(value: float | None, digits: int | None = None) -> str:

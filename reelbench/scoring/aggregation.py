@@ -40,7 +40,7 @@ from reelbench.scoring import (
 from reelbench.scoring.item_columns import Facets, ItemColumns, Label
 from reelbench.scoring.tally import SampleTally
 from reelbench.stats import intervals, ratios
-from reelbench.stats.intervals import Array, Indices, Mask
+from reelbench.stats.intervals import Array, Mask, Places
 
 KeyT = TypeVar("KeyT")
 
@@ -344,7 +344,7 @@ def plain_ratio(mean: Mean, scores: Array, takes_part: Mask | None = None) -> ra
     counts = ~np.isnan(scores)
     if takes_part is not None:
         counts &= takes_part
-    items: Indices | None = None
+    items: Places | None = None
     if not np.logical_and.reduce(counts):
         items = np.flatnonzero(counts)
         scores = scores[items]

@@ -22,7 +22,7 @@ from reelbench.base.files import sha256_of_names
 from reelbench.base.progress import Bar, counted, no_bar
 from reelbench.base.python_guesses import NamedMetrics
 from reelbench.base.text_tables import Table, p_value
-from reelbench.judges.identity import answering_judge_name, returned_ids, single_judges
+from reelbench.judges.identity import judge_as_answered, returned_ids, single_judges
 from reelbench.registry.model_ids import same_model
 from reelbench.registry.records import JudgeRecord, ReaderRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
@@ -265,7 +265,7 @@ def judging_apart(
     names_b = _judge_names(b)
     same_judges = len(names_a) == len(names_b) and all(map(_same_judge, names_a, names_b))
     if not same_judges:
-        return f"different judges: a has {answering_judge_name(a)}, b has {answering_judge_name(b)}"
+        return f"different judges: a has {judge_as_answered(a)}, b has {judge_as_answered(b)}"
     same_prompts = a.prompt_sha256 == b.prompt_sha256
     if twins:
         same_prompts = a.prompt == b.prompt

@@ -9,7 +9,7 @@ from math import nan
 import numpy as np
 
 from reelbench.registry.records import Sample
-from reelbench.stats.intervals import ALL_ITEMS, Array, Clusters, Indices, Mask
+from reelbench.stats.intervals import ALL_ITEMS, Array, Clusters, Mask, Places
 
 Facets = Mapping[str, Sequence[str]]
 """Facet -> an item's labels."""
@@ -42,7 +42,7 @@ class ItemColumns:
 
     clusters: Clusters
     label_sets: Sequence[Facets]
-    label_places: Indices
+    label_places: Places
     scores: Mapping[str, Array]
 
     @classmethod
@@ -132,12 +132,12 @@ class ColumnCollector:
             _fill(column, self._count)
             column.extend([scores.get(name, nan) for scores in scores_of_samples])
 
-    def columns(self, order: Indices | None = None) -> ItemColumns:
+    def columns(self, order: Places | None = None) -> ItemColumns:
         """Return the columns, in another order of the items where one is given.
 
         The collector is empty then: there may be no room for both.
         """
-        in_order: Indices | slice = ALL_ITEMS
+        in_order: Places | slice = ALL_ITEMS
         if order is not None:
             in_order = order
         scores: dict[str, Array] = {}
@@ -158,7 +158,7 @@ class ColumnCollector:
             scores=scores,
         )
 
-    def _ranks_of_videos(self) -> Indices:
+    def _ranks_of_videos(self) -> Places:
         """Return each video's place in the sorted order of their names."""
         ranks = np.empty(len(self._videos), dtype=np.intc)
         for rank, name in enumerate(sorted(self._videos)):

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from reelbench.judges.verdicts import is_blank_answer, scores_of
+from reelbench.judges.verdicts import needs_no_judge, scores_of
 from reelbench.registry.reasons import UNANSWERED
 from reelbench.registry.records import JudgeRecord, Marks, Sample
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
@@ -26,7 +26,7 @@ def with_agreement(
         return record.model_copy(update={"marks": marks_of(samples)})
     panel = [_with_metrics(spec, spec.judge, samples, member) for member in record.panel]
     judged = [
-        sample for sample in samples if sample.judge_replies and not is_blank_answer(sample.text)
+        sample for sample in samples if sample.judge_replies and not needs_no_judge(sample.text)
     ]
     panel_scores = [_panel_scores(spec.judge, record.panel, sample) for sample in judged]
     agreement: dict[str, float | None] = {}

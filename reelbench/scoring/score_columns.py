@@ -16,7 +16,7 @@ from reelbench.scoring import aggregation
 from reelbench.scoring.comparison import AtBothEnds
 from reelbench.scoring.value_bounds import End, end_scores
 from reelbench.stats import ratios
-from reelbench.stats.intervals import Array, Clusters, Indices, Mask
+from reelbench.stats.intervals import Array, Clusters, Mask, Places
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +86,7 @@ class _CountedItems:
         digest: The hash of their ids.
     """
 
-    places: Indices
+    places: Places
     clusters: Clusters
     digest: str
 

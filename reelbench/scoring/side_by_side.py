@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from reelbench.base.values import is_object
-from reelbench.judges.identity import answering_judge_name
+from reelbench.judges.identity import judge_as_answered
 from reelbench.registry.records import Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring.aggregation import score_of
@@ -64,7 +64,7 @@ def _settings_of(result: Result) -> dict[str, Any]:
     """Return a result's settings by their dotted names."""
     judge = None
     if result.judge is not None:
-        judge = {"": answering_judge_name(result.judge), **result.judge.model_dump(mode="json")}
+        judge = {"": judge_as_answered(result.judge), **result.judge.model_dump(mode="json")}
     settings = {**result.settings.model_dump(mode="json"), "audio": result.settings.sound}
     if result.settings.asked_one_way:
         settings.pop("merged", None)

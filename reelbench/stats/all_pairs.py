@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from reelbench.stats import intervals, paired, student_t
-from reelbench.stats.intervals import Array, Bounds, Indices, RunNoise, standard_errors
+from reelbench.stats.intervals import Array, Bounds, Places, RunNoise, standard_errors
 from reelbench.stats.ratios import Resampled
 from reelbench.stats.sorting import distinct
 
@@ -49,7 +49,7 @@ class Scores:
 
     values: Array
     draws: Array
-    contributions: Array
+    added: Array
     deviations: Array
     run_variances: Array
     run_freedoms: Array
@@ -59,7 +59,7 @@ class Scores:
         """Stack runs that have a value, draws and parts."""
         values: list[float] = []
         draws: list[Array] = []
-        contributions: list[Array] = []
+        added: list[Array] = []
         deviations: list[Array] = []
         for run in runs:
             assert run.value is not None  # noqa: S101 - the caller has looked
@@ -67,7 +67,7 @@ class Scores:
             assert run.parts is not None  # noqa: S101
             values.append(run.value)
             draws.append(run.draws)
-            contributions.append(paired.rounded_contributions(run.parts.contributions))
+            added.append(paired.without_rounding(run.parts.added))
             deviations.append(run.parts.deviations)
         noises = [RunNoise.of(run.runs) for run in runs]
         stacked_draws = np.stack(draws)
@@ -76,24 +76,23 @@ class Scores:
         return cls(
             values=np.array(values),
             draws=np.ascontiguousarray(stacked_draws[:, is_drawn]),
-            contributions=np.stack(contributions),
+            added=np.stack(added),
             deviations=np.stack(deviations),
             run_variances=np.array([noise.variance for noise in noises]),
             run_freedoms=np.array([noise.freedom for noise in noises], dtype=np.float64),
         )
 
-    def of_runs(self, run_indices: Indices | slice) -> "Scores":
+    def at(self, places: Places | slice) -> "Scores":
         """Return the scores of some of the runs."""
-        arrays = [getattr(self, field.name)[run_indices] for field in fields(self)]
-        return Scores(*arrays)
+        return Scores(*(getattr(self, field.name)[places] for field in fields(self)))
 
     def followed_by(self, more_runs: "Scores") -> "Scores":
         """Return these runs and more after them."""
         arrays: list[Array] = []
         for field in fields(self):
-            rows = getattr(self, field.name)
-            more_rows = getattr(more_runs, field.name)
-            arrays.append(np.concatenate([rows, more_rows]))
+            arrays.append(
+                np.concatenate([getattr(self, field.name), getattr(more_runs, field.name)])
+            )
         return Scores(*arrays)
 
 
@@ -121,18 +120,16 @@ class PairedTests:
 
     @classmethod
     def empty(cls, runs: int) -> "PairedTests":
-        """Return the matrices of so many runs before any test: all NaN."""
-        matrices = [np.full((runs, runs), np.nan) for _ in fields(cls)]
-        return cls(*matrices)
+        """Return the tests of runs before any is made."""
+        return cls(*(np.full((runs, runs), np.nan) for _ in fields(cls)))
 
-    def of_runs(self, run_indices: Indices) -> "PairedTests":
-        """Return the tests of some of the runs among themselves."""
-        rows_and_columns = np.ix_(run_indices, run_indices)
-        matrices = [getattr(self, field.name)[rows_and_columns] for field in fields(self)]
-        return PairedTests(*matrices)
+    def at(self, places: Places) -> "PairedTests":
+        """Return the tests of some of the runs."""
+        square = np.ix_(places, places)
+        return PairedTests(*(getattr(self, field.name)[square] for field in fields(self)))
 
     def intervals(
-        self, first: Indices, second: Indices, levels: Array, bounds: Bounds
+        self, first: Places, second: Places, levels: Array, bounds: Bounds
     ) -> tuple[Array, Array]:
         """Return the low and the high ends of some tests, each at its own level.
 
@@ -150,17 +147,16 @@ class PairedTests:
         t = np.full(len(levels), np.nan)
         for degrees in distinct(freedom[has_test]).tolist():
             has_degrees = has_test & (freedom == degrees)
-            levels_of_degrees = levels[has_degrees]
-            # Most tests share one level, so a quantile is computed once for each level.
-            distinct_levels = distinct(levels_of_degrees)
+            # Most pairs share the level of the first that isn't told apart.
+            tested_levels = levels[has_degrees]
+            distinct_levels = distinct(tested_levels)
             quantiles = student_t.quantiles(1 - distinct_levels / 2, int(degrees))
-            level_numbers = np.searchsorted(distinct_levels, levels_of_degrees)
-            t[has_degrees] = quantiles[level_numbers]
+            t[has_degrees] = quantiles[np.searchsorted(distinct_levels, tested_levels)]
         half_length = t * self.error[first, second]
         low, high = bounds
-        low_ends = np.clip(centre - half_length, low, high)
-        high_ends = np.clip(centre + half_length, low, high)
-        return low_ends, high_ends
+        starts = np.clip(centre - half_length, low, high)
+        ends = np.clip(centre + half_length, low, high)
+        return starts, ends
 
 
 def all_tests(
@@ -178,44 +174,42 @@ def all_tests(
     """
     runs = len(lowest.values)
     tests = PairedTests.empty(runs)
-    tested_runs = 0
+    known_runs = 0
     if first_tests is not None:
-        tested_runs = len(first_tests.p)
+        known_runs = len(first_tests.p)
+        first = slice(0, known_runs)
         for field in fields(first_tests):
-            matrix = getattr(tests, field.name)
-            matrix[:tested_runs, :tested_runs] = getattr(first_tests, field.name)
-    for run in range(max(tested_runs, 1), runs):
-        _test_with_earlier_runs(tests, run, lowest, highest, common)
-    _set_p(tests, tested_runs, is_mirrored=lowest is highest)
+            getattr(tests, field.name)[first, first] = getattr(first_tests, field.name)
+    for run in range(max(known_runs, 1), runs):
+        _test_run(tests, run, lowest, highest, common)
+    _set_p(tests, known_runs, is_mirrored=lowest is highest)
     return tests
 
 
-def _test_with_earlier_runs(
+def _test_run(
     tests: PairedTests, run: int, lowest: Scores, highest: Scores, common: CommonItems
 ) -> None:
-    """Test a run with all before it, in both directions, but for p."""
+    """Test a run and all before it, in both directions, but for p."""
     if common.clusters < intervals.MIN_CLUSTERS:
         return
-    this_run = slice(run, run + 1)
-    earlier_runs = slice(0, run)
-    lowest_of_run = lowest.of_runs(this_run)
-    lowest_of_earlier = lowest.of_runs(earlier_runs)
-    errors = _errors_of_differences(lowest_of_run, lowest_of_earlier, common)
-    tests.resampled_error[run, earlier_runs] = errors
-    tests.resampled_error[earlier_runs, run] = errors
+    itself = slice(run, run + 1)
+    earlier = slice(0, run)
+    run_lowest = lowest.at(itself)
+    earlier_lowest = lowest.at(earlier)
+    errors = _errors_of_differences(run_lowest, earlier_lowest, common)
+    tests.resampled_error[run, earlier] = errors
+    tests.resampled_error[earlier, run] = errors
     if lowest.draws.shape[1] < 2:  # noqa: PLR2004
         return
     if lowest is highest:
-        # Without unscored items the test of the other direction is the same, with its sign changed.
-        row = _test_differences(lowest_of_run, lowest_of_earlier, errors, common)
+        row = _test_against_each(run_lowest, earlier_lowest, errors, common)
         column = _PairedTestRow(-row.centre, row.error, row.freedom)
     else:
-        row = _test_lowest_with_highest(lowest_of_run, highest.of_runs(earlier_runs), common)
-        column = _test_lowest_with_highest(lowest_of_earlier, highest.of_runs(this_run), common)
+        row = _test_at_ends(run_lowest, highest.at(earlier), common)
+        column = _test_at_ends(earlier_lowest, highest.at(itself), common)
     for name in _PairedTestRow.__slots__:
-        matrix = getattr(tests, name)
-        matrix[run, earlier_runs] = getattr(row, name)
-        matrix[earlier_runs, run] = getattr(column, name)
+        getattr(tests, name)[run, earlier] = getattr(row, name)
+        getattr(tests, name)[earlier, run] = getattr(column, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,42 +221,37 @@ class _PairedTestRow:
     freedom: Array
 
 
-def _test_lowest_with_highest(
-    lowest: Scores, highest: Scores, common: CommonItems
-) -> _PairedTestRow:
-    """Test the runs in `lowest` less those in `highest`.
-
-    One of the two is a single run.
-    """
-    errors = _errors_of_differences(lowest, highest, common)
-    return _test_differences(lowest, highest, errors, common)
+def _test_at_ends(first: Scores, second: Scores, common: CommonItems) -> _PairedTestRow:
+    """Test each run of `first` at one end less each of `second` at the other."""
+    errors = _errors_of_differences(first, second, common)
+    return _test_against_each(first, second, errors, common)
 
 
-def _test_differences(
+def _test_against_each(
     first: Scores, second: Scores, errors: Array, common: CommonItems
 ) -> _PairedTestRow:
     """Test each run of `first` less each of `second`.
 
     One of the two is a single run. `errors` are the standard errors of their differences.
     """
+    difference = first.values - second.values
     variances: list[Array] = []
     for deviations in _differences(first.deviations, second.deviations):
         variances.append(paired.sums_of_squares(deviations))
-    differs = first.contributions != second.contributions
+    is_other = first.added != second.added
     items = paired.Items(
         n=common.n,
         variance=np.concatenate(variances),
-        differing=np.count_nonzero(differs, axis=1).astype(np.float64),
+        differing=np.count_nonzero(is_other, axis=1).astype(np.float64),
     )
-    difference = first.values - second.values
     guarded = paired.guarded_errors(difference, errors, common.clusters, items, common.bounds)
-    with_noise = intervals.with_run_noise(
+    noisy = intervals.with_run_noise(
         guarded.error,
         common.clusters - 1,
         RunNoise(first.run_variances, first.run_freedoms),
         RunNoise(second.run_variances, second.run_freedoms),
     )
-    return _PairedTestRow(guarded.centre, with_noise.error, with_noise.freedom)
+    return _PairedTestRow(guarded.centre, noisy.error, noisy.freedom)
 
 
 def _errors_of_differences(first: Scores, second: Scores, common: CommonItems) -> Array:
@@ -277,7 +266,7 @@ def _errors_of_differences(first: Scores, second: Scores, common: CommonItems) -
 
 
 def _differences(first: Array, second: Array) -> Iterator[Array]:
-    """Yield the rows of `first` less those of `second`, some rows at a time.
+    """Yield the rows of `first` less those of `second`, some at a time.
 
     All are yielded in the same array, one after the other. One of the two may be a single row,
     which is taken with each of the other's.
@@ -286,28 +275,32 @@ def _differences(first: Array, second: Array) -> Iterator[Array]:
     # A new array each time would be new memory each time, which takes longer than the differences.
     room = np.empty((min(rows, _ROWS_AT_ONCE), first.shape[1]))
     for start in range(0, rows, _ROWS_AT_ONCE):
-        block = slice(start, start + _ROWS_AT_ONCE)
-        first_rows = first if len(first) == 1 else first[block]
-        second_rows = second if len(second) == 1 else second[block]
+        end = start + _ROWS_AT_ONCE
+        first_rows = first
+        if len(first) > 1:
+            first_rows = first[start:end]
+        second_rows = second
+        if len(second) > 1:
+            second_rows = second[start:end]
         room_of_rows = room[: min(rows - start, _ROWS_AT_ONCE)]
         yield np.subtract(first_rows, second_rows, out=room_of_rows)
 
 
-def _set_p(tests: PairedTests, tested_runs: int, *, is_mirrored: bool) -> None:
-    """Set the p of all tests but those among the runs that were tested before."""
+def _set_p(tests: PairedTests, known_runs: int, *, is_mirrored: bool) -> None:
+    """Set the p of all tests but those of the known runs among themselves."""
     runs = len(tests.p)
     is_new = np.ones((runs, runs), dtype=bool)
-    is_new[:tested_runs, :tested_runs] = False
-    below_diagonal = np.tri(runs, k=-1, dtype=bool) & is_new
-    above_diagonal = below_diagonal.T
-    tests.p[below_diagonal] = paired.two_sided_p(
-        tests.centre[below_diagonal], tests.error[below_diagonal], tests.freedom[below_diagonal]
+    is_new[:known_runs, :known_runs] = False
+    below = np.tri(runs, k=-1, dtype=bool) & is_new
+    tests.p[below] = paired.two_sided_p(
+        tests.centre[below], tests.error[below], tests.freedom[below]
     )
+    above = below.T
     if is_mirrored:
-        tests.p[above_diagonal] = tests.p.T[above_diagonal]
+        tests.p[above] = tests.p.T[above]
     else:
-        tests.p[above_diagonal] = paired.two_sided_p(
-            tests.centre[above_diagonal], tests.error[above_diagonal], tests.freedom[above_diagonal]
+        tests.p[above] = paired.two_sided_p(
+            tests.centre[above], tests.error[above], tests.freedom[above]
         )
 
 

@@ -24,7 +24,7 @@ _PASSING_RATE = 0.5  # the paper's threshold
 
 
 @dataclass(slots=True)
-class _Comparison:
+class _Advantages:
     """The comparison of the model with one person.
 
     Attributes:
@@ -74,36 +74,38 @@ def annotator_test(
     """
     if len(people) < 2:  # noqa: PLR2004
         raise ValueError("the alternative-annotator test needs two people or more")
-    comparisons: dict[str, _Comparison] = {}
-    for person in people:
-        comparisons[person] = _compare_with_person(model, people, person, similarity, epsilon)
-    tested = [comparison for comparison in comparisons.values() if comparison.p is not None]
-    p_values = sorted(comparison.p for comparison in tested if comparison.p is not None)
+    by_person = {
+        person: _advantages_over_person(model, people, person, similarity, epsilon)
+        for person in people
+    }
+    p_values = sorted(each.p for each in by_person.values() if each.p is not None)
     wins = _count_discoveries(p_values, alpha)
-    for comparison in comparisons.values():
-        comparison.won = comparison.p in p_values[:wins]
+    for advantages in by_person.values():
+        advantages.won = advantages.p in p_values[:wins]
     winning_rate = None
-    mean_advantage = None
-    if tested:
-        winning_rate = wins / len(tested)
-        advantages = [comparison.advantage_model for comparison in tested]
-        mean_advantage = float(np.mean(np.array(advantages, dtype=np.float64)))
+    advantage = None
+    if p_values:
+        winning_rate = wins / len(p_values)
+        tested_advantages = [
+            each.advantage_model for each in by_person.values() if each.p is not None
+        ]
+        advantage = float(np.mean(np.array(tested_advantages, dtype=np.float64)))
     return {
-        "people": {person: asdict(comparison) for person, comparison in comparisons.items()},
+        "people": {person: asdict(advantages) for person, advantages in by_person.items()},
         "winning_rate": winning_rate,
-        "advantage": mean_advantage,
+        "advantage": advantage,
         "passes": winning_rate is not None and winning_rate >= _PASSING_RATE,
     }
 
 
-def _compare_with_person(
+def _advantages_over_person(
     model: Mapping[str, Label],
     people: Mapping[str, Mapping[str, Label]],
     person: str,
     similarity: Callable[[Label, Label], float],
     epsilon: float,
-) -> _Comparison:
-    """Compare the model with one person by their similarity to everybody else."""
+) -> _Advantages:
+    """Compare the model with one person by their nearness to everybody else."""
     model_is_near: list[bool] = []
     person_is_near: list[bool] = []
     for item, person_label in people[person].items():
@@ -113,14 +115,14 @@ def _compare_with_person(
                 peer_labels.append(labels[item])
         if item not in model or not peer_labels:
             continue
-        model_similarity = sum(similarity(model[item], label) for label in peer_labels)
-        person_similarity = sum(similarity(person_label, label) for label in peer_labels)
-        model_is_near.append(model_similarity >= person_similarity)
-        person_is_near.append(person_similarity >= model_similarity)
+        nearness_of_model = sum(similarity(model[item], label) for label in peer_labels)
+        nearness_of_person = sum(similarity(person_label, label) for label in peer_labels)
+        model_is_near.append(nearness_of_model >= nearness_of_person)
+        person_is_near.append(nearness_of_person >= nearness_of_model)
     n = len(model_is_near)
     if not n:
-        return _Comparison(0, None, None, None)
-    return _Comparison(
+        return _Advantages(0, None, None, None)
+    return _Advantages(
         n,
         float(np.mean(model_is_near)),
         float(np.mean(person_is_near)),

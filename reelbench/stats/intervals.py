@@ -22,7 +22,7 @@ from reelbench.stats import student_t
 
 Array = NDArray[np.float64]
 FloatOrArray = float | Array
-Indices = NDArray[np.integer[Any]]
+Places = NDArray[np.integer[Any]]
 Mask = NDArray[np.bool_]
 Method = Literal["percentile", "t", "wilson"]
 Bounds = tuple[float, float]
@@ -39,7 +39,7 @@ Under it `t` covers down to 77 %, and `wilson` up to 99.
 
 RESAMPLES = 1000
 SEED = 0
-KEPT_CELLS = 1_000_000  # draws cached for the next metric or result: some 8 MB
+KEPT_CELLS = 1_000_000  # draws kept for the next metric or result: some 8 MB
 KEPT_SMALL_CELLS = 8_000_000  # the same of larger tables, in two bytes each: some 16 MB
 BLOCK_CELLS = 4_000_000  # resamples x clusters held at once: bounds memory at some 32 MB
 
@@ -64,7 +64,7 @@ class Clusters:
         number: How many clusters there are.
     """
 
-    places: Indices
+    places: Places
     number: int
 
     @classmethod
@@ -75,7 +75,7 @@ class Clusters:
         places = np.fromiter(item_places, dtype=np.intp, count=len(names))
         return cls(places, len(place_of))
 
-    def sums(self, values: Array, items: "Indices | slice") -> Array:
+    def sums(self, values: Array, items: "Places | slice") -> Array:
         """Sum the values of items, given by their places, by cluster."""
         sums = np.zeros(self.number)
         # It adds as `bincount` does, which makes a copy of places and values first.
@@ -114,59 +114,59 @@ def resampled_sums(sums: Array, *, resamples: int = RESAMPLES, seed: int = SEED)
     clusters = len(sums)
     cells = resamples * clusters
     if cells <= KEPT_CELLS:
-        yield _cached_draws(clusters, resamples, seed) @ sums
+        yield _cluster_counts(clusters, resamples, seed) @ sums
         return
     block_size = max(1, min(resamples, BLOCK_CELLS // clusters))
     if cells <= KEPT_SMALL_CELLS:
-        counts = _cached_small_draws(clusters, resamples, seed, block_size)
+        counts = _small_cluster_counts(clusters, resamples, seed, block_size)
         for start in range(0, resamples, block_size):
             block = counts[start : start + block_size]
             yield block.astype(np.float64) @ sums
         return
-    for counts in _draw_clusters(clusters, resamples, seed, block_size):
+    for counts in _drawn_counts(clusters, resamples, seed, block_size):
         # Converted in place, row by row: numpy would have the whole block in memory twice.
         floats = counts.view(np.float64)
-        for row in range(len(counts)):
-            floats[row] = counts[row]
+        for place in range(len(counts)):
+            floats[place] = counts[place]
         block = floats @ sums
         del counts, floats  # or they stay in memory beside the next block
         yield block
 
 
-def _draw_clusters(
+def _drawn_counts(
     clusters: int, resamples: int, seed: int, block_size: int
 ) -> Iterator[NDArray[np.int64]]:
     """Yield the number of times that each cluster is drawn, in blocks of resamples."""
     rng = np.random.default_rng(seed)
-    equal_chances = np.full(clusters, 1.0 / clusters)
+    uniform = np.full(clusters, 1.0 / clusters)
     for start in range(0, resamples, block_size):
         size = min(block_size, resamples - start)
-        yield rng.multinomial(clusters, equal_chances, size=size)
+        yield rng.multinomial(clusters, uniform, size=size)
 
 
 @lru_cache(maxsize=1)
-def _cached_small_draws(
+def _small_cluster_counts(
     clusters: int, resamples: int, seed: int, block_size: int
 ) -> NDArray[np.uint16]:
-    """Return all blocks of `_draw_clusters`, in two bytes a number.
+    """Return all blocks of `_drawn_counts`, in two bytes a number.
 
     Drawing takes a hundred times as long as adding up, and all runs of a table have the same draws.
     """
     counts = np.empty((resamples, clusters), dtype=np.uint16)
     start = 0
-    for block in _draw_clusters(clusters, resamples, seed, block_size):
+    for block in _drawn_counts(clusters, resamples, seed, block_size):
         counts[start : start + len(block)] = block
         start += len(block)
     return counts
 
 
 @lru_cache(maxsize=4)
-def _cached_draws(clusters: int, resamples: int, seed: int) -> Array:
+def _cluster_counts(clusters: int, resamples: int, seed: int) -> Array:
     """Return the number of times that each cluster is drawn in each resample.
 
     The draws are the same for every set of so many clusters, so they are cached.
     """
-    counts = next(_draw_clusters(clusters, resamples, seed, block_size=resamples))
+    counts = next(_drawn_counts(clusters, resamples, seed, block_size=resamples))
     return counts.astype(np.float64)
 
 
@@ -187,12 +187,12 @@ def _interpolated_percentile(ordered: Array, share: float) -> float:
     A leaderboard asks for many thousands.
     """
     last = len(ordered) - 1
-    position = share * last
-    below = math.floor(position)
+    place = share * last
+    below = math.floor(place)
     above = min(below + 1, last)
     low = ordered[below]
     high = ordered[above]
-    return float(low + (high - low) * (position - below))
+    return float(low + (high - low) * (place - below))
 
 
 def confidence_interval(
@@ -285,19 +285,19 @@ def _wilson_interval(
     share = (value - low) / scale
     variance = share * (1 - share)
     # A corrected value may lie on the bounds, or beyond them, and still be uncertain.
-    is_on_bounds = not 0 < share < 1
-    if is_on_bounds and error:
+    if not 0 < share < 1 and error:
         return interval_around(value, t * error, bounds)
     observations = float(clusters)  # without variance, the clusters are all the evidence
     if variance and error:
-        # So many independent answers would have that standard error.
+        # As many independent answers have that standard error.
         observations = variance * (scale / error) ** 2
-    z = t * t / observations
-    middle = (share + z / 2) / (1 + z)
-    half_length = math.sqrt(z * variance + z**2 / 4) / (1 + z)
-    low_end = low + scale * (middle - half_length)
-    high_end = low + scale * (middle + half_length)
-    return within_bounds(low_end, high_end, bounds)
+    inverse = t * t / observations
+    middle = (share + inverse / 2) / (1 + inverse)
+    root = math.sqrt(inverse * variance + inverse**2 / 4)
+    half_length = root / (1 + inverse)
+    start = low + scale * (middle - half_length)
+    end = low + scale * (middle + half_length)
+    return within_bounds(start, end, bounds)
 
 
 def interval_around(middle: float, reach: float, bounds: Bounds) -> tuple[float, float]:
@@ -420,7 +420,7 @@ def _run_noise_term(noise: RunNoise) -> Array:
     return variance * variance / np.maximum(noise.freedom, 1.0)
 
 
-def share_over_clusters(values: Array, clusters: Indices) -> Estimate:
+def share_over_clusters(values: Array, clusters: Places) -> Estimate:
     """Return a mean of values in 0 to 1 with its `wilson` interval over clusters.
 
     As `mean_over_clusters`, with the standard error of a ratio of sums in place of a bootstrap's:
@@ -436,18 +436,18 @@ def share_over_clusters(values: Array, clusters: Indices) -> Estimate:
     if not len(values):
         raise ValueError("a mean needs at least one value")
     value = float(np.mean(values))
-    cluster_sizes = np.bincount(clusters)
-    n_clusters = int(np.count_nonzero(cluster_sizes))
-    if n_clusters < MIN_CLUSTERS:
+    sizes = np.bincount(clusters)
+    count = int(np.count_nonzero(sizes))
+    if count < MIN_CLUSTERS:
         return Estimate(value, None)
-    residuals_by_cluster = np.bincount(clusters, values - value, len(cluster_sizes))
-    sum_of_squares = float((residuals_by_cluster**2).sum())
-    error = math.sqrt(sum_of_squares * n_clusters / (n_clusters - 1)) / len(values)
+    residuals = np.bincount(clusters, values - value, len(sizes))
+    squares = float((residuals**2).sum())
+    error = math.sqrt(squares * count / (count - 1)) / len(values)
     ci95 = interval_of_error(
         value,
         error,
-        freedom=n_clusters - 1,
-        clusters=n_clusters,
+        freedom=count - 1,
+        clusters=count,
         bounds=(0, 1),
     )
     return Estimate(value, ci95)

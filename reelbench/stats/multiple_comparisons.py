@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reelbench.stats.intervals import Array, Indices
+from reelbench.stats.intervals import Array, Places
 from reelbench.stats.power import ALPHA
 
 
@@ -13,14 +13,14 @@ class _OrderedTests(NamedTuple):
     """The tests that have a p value, the smallest first.
 
     Attributes:
-        indices: The index of each among all tests.
-        p: Its p value.
-        remaining: The number of tests from it on.
+        places: Their places among all tests.
+        p: Their p values.
+        to_go: The number of tests from each of them on.
     """
 
-    indices: Indices
+    places: Places
     p: Array
-    remaining: Array
+    to_go: Array
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -28,11 +28,12 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
     A None (not tested) stays None and does not count as a test.
     """
-    adjusted = adjusted_by_holm(np.array(p_values, dtype=np.float64))  # None becomes NaN
-    adjusted_or_none: list[float | None] = adjusted.tolist()
-    for index in np.flatnonzero(np.isnan(adjusted)):
-        adjusted_or_none[index] = None
-    return adjusted_or_none
+    adjusted = adjusted_by_holm(np.array(p_values, dtype=np.float64))
+    is_untested = np.isnan(adjusted)
+    numbers: list[float | None] = adjusted.tolist()
+    for place in np.flatnonzero(is_untested):
+        numbers[place] = None
+    return numbers
 
 
 def adjusted_by_holm(p_values: Array) -> Array:
@@ -42,9 +43,9 @@ def adjusted_by_holm(p_values: Array) -> Array:
     not count as a test.
     """
     tests = _ordered_tests(p_values)
-    multiplied = np.minimum(1.0, tests.p * tests.remaining)
     adjusted = np.full(len(p_values), np.nan)
-    adjusted[tests.indices] = np.maximum.accumulate(multiplied)
+    steps = np.minimum(1.0, tests.p * tests.to_go)
+    adjusted[tests.places] = np.maximum.accumulate(steps)
     return adjusted
 
 
@@ -56,25 +57,26 @@ def levels_of_holm(p_values: Array, *, alpha: float = ALPHA) -> Array:
     `alpha`, and an interval at that level excludes 0 exactly there. A NaN (not tested) stays NaN.
     """
     tests = _ordered_tests(p_values)
-    ordered_levels = alpha / tests.remaining
-    not_rejected = np.flatnonzero(tests.p > ordered_levels)
+    levels = np.full(len(p_values), np.nan)
+    steps = alpha / tests.to_go
+    not_rejected = np.flatnonzero(tests.p > steps)
     if len(not_rejected):
         first = not_rejected[0]
-        ordered_levels[first:] = ordered_levels[first]
-    levels = np.full(len(p_values), np.nan)
-    levels[tests.indices] = ordered_levels
+        steps[first:] = steps[first]
+    levels[tests.places] = steps
     return levels
 
 
 def _ordered_tests(p_values: Array) -> _OrderedTests:
     """Return the tests that have a p value, the smallest first."""
-    count = int(np.count_nonzero(~np.isnan(p_values)))
-    order = np.argsort(p_values, kind="stable")  # NaNs come last
-    indices = order[:count]
+    has_p = ~np.isnan(p_values)
+    count = int(np.count_nonzero(has_p))
+    all_places = np.argsort(p_values, kind="stable")
+    places = all_places[:count]  # NaNs stand last
     return _OrderedTests(
-        indices=indices,
-        p=p_values[indices],
-        remaining=np.arange(count, 0, -1, dtype=np.float64),
+        places=places,
+        p=p_values[places],
+        to_go=np.arange(count, 0, -1, dtype=np.float64),
     )
 
 
@@ -82,14 +84,14 @@ class Pairs(NamedTuple):
     """The differences of pairs of models.
 
     Attributes:
-        first: The index of each pair's first model.
-        second: The index of its second model.
+        first: The place of each pair's first model.
+        second: The place of its second model.
         difference: The first less the second. Higher is better.
         p: Of no difference. NaN where the two can't be told apart.
     """
 
-    first: Indices
-    second: Indices
+    first: Places
+    second: Places
     difference: Array
     p: Array
 

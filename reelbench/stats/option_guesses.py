@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.stats.intervals import Array, Estimate, Indices, share_over_clusters
+from reelbench.stats.intervals import Array, Estimate, Places, share_over_clusters
 
 _MOST_STEPS = 840
 """Steps around a video's options: questions with 2 to 8 options share this number."""
@@ -60,8 +60,8 @@ class RightOptions:
         videos: The video of each question.
     """
 
-    indices: Indices
-    options: Indices
+    indices: Places
+    options: Places
     videos: Sequence[str]
 
     def subset(self, mask: NDArray[np.bool_]) -> "RightOptions":
@@ -100,7 +100,7 @@ class RightOptions:
         return min(_MOST_STEPS, math.lcm(*option_counts))
 
     @cached_property
-    def _video_numbers(self) -> Indices:
+    def _video_numbers(self) -> Places:
         distinct = dict.fromkeys(self.videos)
         number_of = {video: number for number, video in enumerate(distinct)}
         numbers = [number_of[video] for video in self.videos]

@@ -61,8 +61,8 @@ class PairedTest:
 
     def interval(self, alpha: float = 0.05) -> Bounds:
         """Return the test's own interval: it excludes 0 exactly where p is at most `alpha`."""
-        half_length = student_t.quantile(1 - alpha / 2, self.freedom) * self.error
-        return interval_around(self.centre, half_length, self.bounds)
+        reach = student_t.quantile(1 - alpha / 2, self.freedom) * self.error
+        return interval_around(self.centre, reach, self.bounds)
 
 
 def two_sided_p(centre: Array, error: Array, freedom: Array) -> Array:
@@ -78,10 +78,10 @@ def two_sided_p(centre: Array, error: Array, freedom: Array) -> Array:
     p = np.full(len(centre), np.nan)
     has_test = ~np.isnan(centre)
     t = centre / error
-    for degrees in distinct(freedom[has_test]).tolist():
-        has_degrees = has_test & (freedom == degrees)
-        tail_areas = student_t.two_sided_p(t[has_degrees], int(degrees))
-        p[has_degrees] = np.maximum(tail_areas, SMALLEST_P)
+    for number in distinct(freedom[has_test]).tolist():
+        is_tested = has_test & (freedom == number)
+        tails = student_t.two_sided_p(t[is_tested], int(number))
+        p[is_tested] = np.maximum(tails, SMALLEST_P)
     return p
 
 
@@ -96,7 +96,7 @@ class Parts:
         n: The items that take part.
     """
 
-    contributions: Array
+    added: Array
     deviations: Array
     n: int
 
@@ -104,23 +104,21 @@ class Parts:
         """Compare the items with those of another value."""
         deviations = self.deviations - subtrahend.deviations
         variances = sums_of_squares(deviations[None, :])
-        differs = rounded_contributions(self.contributions) != rounded_contributions(
-            subtrahend.contributions
-        )
+        is_other = without_rounding(self.added) != without_rounding(subtrahend.added)
         return Items(
             n=self.n,
             variance=float(variances[0]),
-            differing=int(np.count_nonzero(differs)),
+            differing=int(np.count_nonzero(is_other)),
         )
 
 
 def parts_of_ratio(numerators: Array, weights: Array) -> Parts:
     """Return the parts of a ratio of two sums."""
     total = weights.sum()
-    contributions = numerators / total
-    deviations = contributions - contributions.sum() * weights / total
+    added = numerators / total
+    deviations = added - added.sum() * weights / total
     return Parts(
-        contributions=contributions,
+        added=added,
         deviations=deviations,
         n=int(np.count_nonzero(weights)),
     )
@@ -134,9 +132,9 @@ def sums_of_squares(values: Array) -> Array:
     return np.einsum("rc,rc->r", values, values)
 
 
-def rounded_contributions(contributions: Array) -> Array:
+def without_rounding(added: Array) -> Array:
     """Return the parts of a value, equal where rounding alone tells them apart."""
-    return np.round(contributions, 12)
+    return np.round(added, 12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +160,7 @@ class GuardedErrors(NamedTuple):
 
 
 def guarded_errors(
-    difference: FloatOrArray,
-    error: FloatOrArray,
-    clusters: int,
-    items: Items,
-    bounds: Bounds,
+    difference: FloatOrArray, error: FloatOrArray, clusters: int, items: Items, bounds: Bounds
 ) -> GuardedErrors:
     """Add two pairs to those that were seen, so that no difference is a point.
 
@@ -193,15 +187,15 @@ def guarded_errors(
     low, high = bounds
     scale = high - low
     step = _typical_difference(difference, items, scale)
-    one_sidedness = _one_sidedness(difference, items, step)
+    lean = _lean_to_one_side(difference, items, step)
     observations = _independent_items(error, clusters, items)
-    with_added_pairs = observations + 2
+    total = observations + 2
     with np.errstate(invalid="ignore"):
-        centre = observations * difference / with_added_pairs
-        observed_squares = observations * (observations * error**2 + difference**2)
-        added_squares = (1 + one_sidedness) * step**2
-        variance = (observed_squares + added_squares) / with_added_pairs - centre**2
-        guarded = np.sqrt(variance / with_added_pairs)
+        centre = observations * difference / total
+        seen_squares = observations * (observations * error**2 + difference**2)
+        added_squares = (1 + lean) * step**2
+        variance = (seen_squares + added_squares) / total - centre**2
+        guarded = np.sqrt(variance / total)
     if bounds == UNBOUNDED:
         # Nothing says how far the added pairs lie apart, so a spread that was seen stands alone.
         has_spread = error > 0
@@ -224,17 +218,17 @@ def _typical_difference(difference: Array, items: Items, scale: float) -> Array:
     return np.minimum(root_mean_square, scale)
 
 
-def _one_sidedness(difference: Array, items: Items, step: Array) -> Array:
-    """Return the share to which the differing items lean to one model, 0 to 1.
+def _lean_to_one_side(difference: Array, items: Items, step: Array) -> Array:
+    """Return the lean to one side of the items that differ, 0 to 1.
 
-    It is 1 where all of them do, and where none differs.
+    It is 1 where none differs.
     """
     differing = np.asarray(items.differing)
     sum_of_differences = np.abs(difference) * items.n
     with np.errstate(divide="ignore", invalid="ignore"):
-        one_sidedness = sum_of_differences / (step * differing)
-    one_sidedness = np.where(differing == 0, 1.0, one_sidedness)
-    return np.minimum(one_sidedness, 1.0)
+        lean = sum_of_differences / (step * differing)
+    lean = np.where(differing == 0, 1.0, lean)
+    return np.minimum(lean, 1.0)
 
 
 def _independent_items(error: Array, clusters: int, items: Items) -> Array:

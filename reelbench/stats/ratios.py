@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from reelbench.stats import intervals, paired
-from reelbench.stats.intervals import ALL_ITEMS, Array, Clusters, Indices, Mask
+from reelbench.stats.intervals import ALL_ITEMS, Array, Clusters, Mask, Places
 
 KeyT = TypeVar("KeyT")
 
@@ -34,10 +34,10 @@ class Ratio:
     numerators: Array
     weights: Array
     scale: float
-    items: Indices | None = None
+    items: Places | None = None
 
     @property
-    def _item_indices(self) -> "Indices | slice":
+    def _places(self) -> "Places | slice":
         return ALL_ITEMS if self.items is None else self.items
 
     @property
@@ -51,31 +51,32 @@ class Ratio:
         # A view yields floats one by one, without a list of all.
         return self.scale * fsum(self.numerators.data) / fsum(self.weights.data)
 
-    def taking_part(self, number_of_items: int) -> Mask:
-        """Return True for each of all items that takes part."""
-        takes_part = np.zeros(number_of_items, dtype=np.bool_)
-        takes_part[self._item_indices] = self.weights != 0
+    def taking_part(self, number: int) -> Mask:
+        """Return True for each of so many items that takes part."""
+        takes_part = np.zeros(number, dtype=np.bool_)
+        takes_part[self._places] = self.weights != 0
         return takes_part
 
-    def of_all(self, number_of_items: int) -> "Ratio":
+    def of_all(self, number: int) -> "Ratio":
         """Return the ratio with a numerator and a weight for every item."""
-        numerators = np.zeros(number_of_items)
-        weights = np.zeros(number_of_items)
-        numerators[self._item_indices] = self.numerators
-        weights[self._item_indices] = self.weights
+        numerators = np.zeros(number)
+        weights = np.zeros(number)
+        numerators[self._places] = self.numerators
+        weights[self._places] = self.weights
         return Ratio(numerators, weights, self.scale)
 
     def summed(self, clusters: Clusters) -> "SummedRatio":
         """Return the ratio's sums by cluster."""
-        items_taking_part = clusters.places[self._item_indices][self.weights != 0]
         takes_part = np.zeros(clusters.number, dtype=np.bool_)
-        takes_part[items_taking_part] = True
-        value = self.value if self.n else None
+        takes_part[clusters.places[self._places][self.weights != 0]] = True
+        value = None
+        if self.n:
+            value = self.value
         return SummedRatio(
             value,
             self.scale,
-            clusters.sums(self.numerators, self._item_indices),
-            clusters.sums(self.weights, self._item_indices),
+            clusters.sums(self.numerators, self._places),
+            clusters.sums(self.weights, self._places),
             takes_part,
         )
 
@@ -127,16 +128,16 @@ class MeanOfRatios:
             return None
         return fsum(values) / len(values)
 
-    def n(self, number_of_items: int) -> int:
-        """Return the number of items that take part.
+    def n(self, number: int) -> int:
+        """Return the number of items that take part, of so many.
 
-        Where complete items count and there are some, these are the items in every ratio (the
-        ratios may be of different items, too), and else the items in any of the ratios.
+        It is that of the complete items where these count and there are some (the ratios may be
+        of different items, too), and else of the items in any of the ratios.
         """
-        in_all = np.full(number_of_items, self.counts_complete and bool(self.ratios))
-        in_any = np.zeros(number_of_items, dtype=np.bool_)
+        in_all = np.full(number, self.counts_complete and bool(self.ratios))
+        in_any = np.zeros(number, dtype=np.bool_)
         for ratio in self.ratios:
-            takes_part = ratio.taking_part(number_of_items)
+            takes_part = ratio.taking_part(number)
             in_all &= takes_part
             in_any |= takes_part
         return int(np.count_nonzero(in_all)) or int(np.count_nonzero(in_any))
@@ -250,32 +251,29 @@ def resampled(mean: MeanOfRatios, clusters: Clusters) -> Resampled:
 
 def _item_parts(ratios: Sequence[Ratio], n: int, items: int) -> paired.Parts:
     """Return the mean of the ratios as the sum of its items' parts."""
-    contributions = np.zeros(items)
+    added = np.zeros(items)
     deviations = np.zeros(items)
     for ratio in ratios:
         of_all = ratio.of_all(items)
         parts = paired.parts_of_ratio(of_all.numerators, of_all.weights)
         factor = ratio.scale / len(ratios)
-        contributions += factor * parts.contributions
+        added += factor * parts.added
         deviations += factor * parts.deviations
-    return paired.Parts(contributions, deviations, n)
+    return paired.Parts(added, deviations, n)
 
 
 def with_intervals(
     means: Mapping[KeyT, SummedMean], method: intervals.Method
 ) -> dict[KeyT, intervals.Estimate]:
     """Return the value and the interval of each, from the same resamples for all."""
-    all_ratios: list[SummedRatio] = []
+    ratios: list[SummedRatio] = []
     for mean in means.values():
-        all_ratios += mean.nonempty_ratios
-    all_draws = _ratio_draws(all_ratios)
+        ratios += mean.nonempty_ratios
+    remaining_draws = iter(_ratio_draws(ratios))
     estimates: dict[KeyT, intervals.Estimate] = {}
-    start = 0
     for key, mean in means.items():
-        end = start + len(mean.nonempty_ratios)
-        draws = _mean_draws(all_draws[start:end])
-        estimates[key] = _estimate_from_draws(mean, draws, method)
-        start = end
+        draws = [next(remaining_draws) for _ in mean.nonempty_ratios]
+        estimates[key] = _estimate_from_draws(mean, _mean_draws(draws), method)
     return estimates
 
 
@@ -308,12 +306,14 @@ def _clusters_in_any(ratios: Sequence[SummedRatio]) -> int:
     return int(np.count_nonzero(takes_part))
 
 
-def _mean_draws(draws_of_ratios: Sequence[Array | None]) -> Array | None:
+def _mean_draws(
+    draws: Sequence[Array | None],
+) -> Array | None:
     """Return the mean of the ratios in every resample. None where one has none."""
-    complete_draws = [draws for draws in draws_of_ratios if draws is not None]
-    if not complete_draws or len(complete_draws) < len(draws_of_ratios):
+    known_draws = [draw for draw in draws if draw is not None]
+    if not known_draws or len(known_draws) < len(draws):
         return None
-    return np.mean(complete_draws, axis=0)
+    return np.mean(known_draws, axis=0)
 
 
 def _ratio_draws(ratios: Sequence[SummedRatio]) -> list[Array | None]:
@@ -323,14 +323,15 @@ def _ratio_draws(ratios: Sequence[SummedRatio]) -> list[Array | None]:
     columns: list[Array] = []
     for ratio in ratios:
         columns += [ratio.numerators, ratio.weights]
-    resamples = intervals.all_resampled_sums(np.stack(columns, axis=1))
+    sums = np.stack(columns, axis=1)
+    resamples = intervals.all_resampled_sums(sums)
     draws: list[Array | None] = []
-    for index, ratio in enumerate(ratios):
-        if np.count_nonzero(ratio.weights) < 2:  # noqa: PLR2004 - one cluster can't be resampled
+    for place, ratio in enumerate(ratios):
+        numerator = 2 * place
+        weight = numerator + 1
+        if np.count_nonzero(sums[:, weight]) < 2:  # noqa: PLR2004 - one cluster can't be resampled
             draws.append(None)
             continue
-        numerators = resamples[:, 2 * index]
-        weights = resamples[:, 2 * index + 1]
         with np.errstate(invalid="ignore", divide="ignore"):
-            draws.append(ratio.scale * numerators / weights)
+            draws.append(ratio.scale * resamples[:, numerator] / resamples[:, weight])
     return draws

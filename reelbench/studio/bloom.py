@@ -87,7 +87,7 @@ def scale_prompts(prompts: str = "reelbench") -> "PromptSet":
     from reelbench.judges.prompting import load_scale_prompts
 
     folder = resources.files("reelbench.studio") / "prompts" / "bloom"
-    prompt_set = load_scale_prompts("bloom", SCALE, folder, prompts, placeholders=("answer",))
+    prompt_set = load_scale_prompts("bloom", SCALE, folder, prompts, places=("answer",))
     retry = PromptFiles(folder).retry
     return replace(prompt_set, read=past_reasoning(read_level), again=retry)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from reelbench.llm.ask_options import AskOptions
     from reelbench.llm.budget import Budget
     from reelbench.llm.structured import Structured
-    from reelbench.methods.cached_answers import CachePolicy
+    from reelbench.methods.kept import Keeping
     from reelbench.methods.runs import Runs
     from reelbench.registry.decoding import Candidates
     from reelbench.registry.question_files import QuestionIds
@@ -375,9 +375,9 @@ def question_choice(
 ChosenQuestions = Annotated[QuestionChoice, question_choice]
 
 
-def cache_policy_options(
+def keeping_options(
     *,
-    cached_answers: Annotated[
+    kept_answers: Annotated[
         bool, _questions("--kept", help="Use saved answers without checking who gave them.")
     ] = False,
     fresh: Annotated[
@@ -401,16 +401,16 @@ def cache_policy_options(
             help="Skip the two test questions that check whether the model sees pictures.",
         ),
     ] = False,
-) -> "CachePolicy":
-    """Return the policy for answers that are in the cache."""
-    if cached_answers and fresh:
+) -> "Keeping":
+    """Return the treatment of answers that are kept."""
+    if kept_answers and fresh:
         raise InputError("--kept and --fresh: give one of them")
-    from reelbench.methods.cached_answers import CachePolicy
+    from reelbench.methods.kept import Keeping
 
-    return CachePolicy(cached_answers, fresh, not no_recheck, not no_probe)
+    return Keeping(kept_answers, fresh, not no_recheck, not no_probe)
 
 
-CachePolicyOptions = Annotated["CachePolicy", cache_policy_options]
+Kept = Annotated["Keeping", keeping_options]
 
 
 def runs_options(

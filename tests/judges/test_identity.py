@@ -3,7 +3,7 @@
 import pytest
 
 from reelbench.judges.identity import (
-    answering_judge_name,
+    judge_as_answered,
     judges_under_several_ids,
     other_than_requested,
     returned_ids,
@@ -38,19 +38,16 @@ def test_a_date_behind_a_name_is_no_other_model(requested, returned, same):
 
 
 def test_one_judge_is_named_as_it_answered():
-    assert answering_judge_name(record("judge")) == "judge (as requested, not stated)"
-    assert answering_judge_name(record("judge", judge=3)) == "judge"
+    assert judge_as_answered(record("judge")) == "judge (as requested, not stated)"
+    assert judge_as_answered(record("judge", judge=3)) == "judge"
     dated = record("gpt-4o", **{"gpt-4o": 1, "gpt-4o-2024-08-06": 9})
-    assert (answering_judge_name(dated), judges_under_several_ids(dated)) == (
-        "gpt-4o-2024-08-06",
-        [],
-    )
+    assert (judge_as_answered(dated), judges_under_several_ids(dated)) == ("gpt-4o-2024-08-06", [])
     assert other_than_requested(dated) == []
 
 
 def test_one_judge_under_several_ids_is_told():
     rerouted = record("gemini-2.5-flash", **{"gemini-2.5-flash": 60, "gemini-3.5-flash-lite": 40})
-    assert answering_judge_name(rerouted) == "gemini-2.5-flash + gemini-3.5-flash-lite"
+    assert judge_as_answered(rerouted) == "gemini-2.5-flash + gemini-3.5-flash-lite"
     assert judges_under_several_ids(rerouted) == ["gemini-2.5-flash"]
     assert other_than_requested(rerouted) == [("gemini-2.5-flash", "gemini-3.5-flash-lite")]
     two_dates = record("gpt-4o", **{"gpt-4o-2024-05-13": 1, "gpt-4o-2024-08-06": 9})
@@ -62,8 +59,8 @@ def test_each_judge_of_a_panel_counts_by_itself():
     panel = record(
         "a,b", [record("a", a=5), record("b", **{"b-2025-01-01": 5})], a=5, **{"b-2025-01-01": 5}
     )
-    assert answering_judge_name(panel) == "a, b-2025-01-01"
+    assert judge_as_answered(panel) == "a, b-2025-01-01"
     assert (judges_under_several_ids(panel), other_than_requested(panel)) == ([], [])
     odd = record("a,b", [record("a", a=4, c=1), record("b")])
-    assert answering_judge_name(odd) == "a + c, b (as requested, not stated)"
+    assert judge_as_answered(odd) == "a + c, b (as requested, not stated)"
     assert judges_under_several_ids(odd) == ["a"]

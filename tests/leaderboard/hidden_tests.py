@@ -97,7 +97,7 @@ class Hidden:
         self.hub = hub
         self.monkeypatch = monkeypatch
         # The fork server outlives this test: it would hold a Hub client with the settings of whichever test starts it.
-        monkeypatch.setattr(webhook, "preload_modules", lambda: None)
+        monkeypatch.setattr(webhook, "prepare_looks", lambda: None)
         self.repo = hub.add(DATASET)
 
     def use(self, account):
@@ -143,7 +143,7 @@ class Hidden:
         reveal(self.folder, self.right)
 
     def check(self, number):
-        return self.test().check_and_comment(number, BOUNDS, is_last_try=True)
+        return self.test().look_at(number, BOUNDS, last=True)
 
     def offer(self, account, letters, model=None, *, change=None):
         """Offer answers as a commit of the account's; `change` spoils their folder before."""

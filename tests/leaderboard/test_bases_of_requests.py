@@ -81,5 +81,5 @@ def test_the_changes_are_those_since_the_commits_that_git_calls_the_merge_base(h
     changed = set()
     for base in git(tmp_path, "merge-base", "--all", main, offered):
         changed.update(git(tmp_path, "diff", "--name-only", base, offered))
-    comment = PullRequests(DATASET, "bot").review(1, tmp_path / "none", tmp_path / "offer", print)
+    comment = PullRequests(DATASET, "bot").look(1, tmp_path / "none", tmp_path / "offer", print)
     assert set(re.findall(r"\bf\d\b", comment or "")) == changed

@@ -12,7 +12,7 @@ from reelbench.pages import canvases
 from reelbench.pages.chart import Chart, Panel
 from reelbench.pages.drawing import draw
 from reelbench.pages.letters import Letters
-from reelbench.pages.shapes import TextLabel
+from reelbench.pages.shapes import Words
 from reelbench.registry import discovery
 from reelbench.registry.records import About, MetricValue
 from tests.leaderboard.rows import MOVIECORE, REXTIME, entry
@@ -182,7 +182,7 @@ def test_each_of_few_points_has_a_name_and_none_stands_on_an_interval(page_of, t
     assert (named >= 1, upright, across) == (True, 12, 0)
     # A name without room stands below the chart, behind its mark's number.
     drawn = draw(described, 720, Letters())
-    in_file = " ".join(part.text for part in drawn.parts if isinstance(part, TextLabel))
+    in_file = " ".join(part.text for part in drawn.parts if isinstance(part, Words))
     for place in range(12):
         name = NAME.format(place).partition("/")[2]
         assert name in on_page

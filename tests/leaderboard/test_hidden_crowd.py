@@ -102,7 +102,7 @@ def _look_at_all(hidden):
     def look(number):
         for _ in range(20):
             try:
-                return test.check(number, BOUNDS, is_last_try=True)
+                return test.check(number, BOUNDS, last=True)
             except ReelbenchError:
                 continue
         pytest.fail(f"pull request {number}: broken off 20 times")

@@ -163,16 +163,16 @@ def test_files_wait_for_the_quota_of_all_accounts_in_their_order(hidden):
     test = hidden.test()
     places = []
     for number in test.open():
-        comment = test.check_and_comment(number, hidden_tests.BOUNDS, is_last_try=True).comment
+        comment = test.look_at(number, hidden_tests.BOUNDS, last=True).comment
         places.append(comment.partition("queue")[0][-9:])
     assert "scored by the owner" in hidden.repo.pull_requests[0].comments[0]
     assert [place[:9] for place in places[1:]] == ["1 in the ", "2 in the "]
     assert hidden.acts == [("ann", "received"), ("ann", "scored")]
     hidden.rules("{files_per_month: 2}")
     # The later one leaves the room to the earlier one, whoever is looked at first.
-    test.check(3, hidden_tests.BOUNDS, is_last_try=True)
+    test.check(3, hidden_tests.BOUNDS, last=True)
     assert "waits" in hidden.repo.pull_requests[2].comments[0]
-    test.check(2, hidden_tests.BOUNDS, is_last_try=True)
+    test.check(2, hidden_tests.BOUNDS, last=True)
     assert "scored by the owner" in hidden.repo.pull_requests[1].comments[0]
 
 
@@ -561,8 +561,8 @@ def test_what_is_not_handed_in_is_said(hidden, reelbench):
     publish.publish(hidden.store, dataset=DATASET)
     command = ("leaderboard", "publish", "--store", place, "--dataset", DATASET)
     hidden.use("museum")
-    reelbench(*command)
-    told = reelbench(*command)
+    for _ in range(2):
+        told = reelbench(*command)
     assert told.returncode == 0, told.stderr
     assert "1 submission is not submitted: add --create-pr\n" in told.stderr
     assert "unchanged" not in told.stdout
@@ -646,7 +646,6 @@ def test_the_name_of_a_model_in_a_hidden_test_is_its_accounts_in_public_tables_t
     assert "ann/model was submitted first by ann" in added.why
     [added] = store.add(run, hidden.store, filing=Filing("ann"))
     assert added.outcome == "added", added.why
-    assert added.place is not None
     row_life.remove([added.place.relative_to(hidden.store).as_posix()], hidden.store, "wrong")
     store.add(rextime_run("other", model="org/other", right=3), hidden.store)
     with pytest.raises(InputError, match="has results of 'ann/model' already"):

@@ -41,21 +41,10 @@ def board(rextime_run, tmp_path):
     return tmp_path / "store"
 
 
-def pairs_of(submitted):
-    """Return the rows that a result is compared with, and the differences from them."""
-    pairs = []
-    for row in submitted.compared_rows:
-        assert row.paired is not None
-        pairs.append((row, row.paired))
-    return pairs
-
-
 def test_a_result_that_holds_stands_beside_the_nearest_rows_of_its_table(rextime_run, board):
     [found] = report_of(rextime_run("mine", model="me/mine", right=6), against=board).submissions
     assert (found.verdict, found.why) == ("holds", "")
-    near = {
-        row.relation: (row.model, paired.difference, paired.n) for row, paired in pairs_of(found)
-    }
+    near = {row.place: (row.model, row.paired.difference, row.paired.n) for row in found.near}
     # Accuracy at IoU 0.5 is the share of questions whose letter and window are right: 6 of 12
     # against 8, 5 and 2.
     assert near == {
@@ -79,7 +68,7 @@ def test_a_result_that_holds_stands_beside_the_nearest_rows_of_its_table(rextime
 
 def test_the_next_row_above_is_not_always_the_best(rextime_run, board):
     [found] = report_of(rextime_run("low", right=3), against=board).submissions
-    assert [(row.relation, row.model) for row in found.compared_rows] == [
+    assert [(row.place, row.model) for row in found.near] == [
         ("best", "org/right-8"),
         ("above", "org/right-5"),
         ("below", "org/right-2"),
@@ -88,7 +77,7 @@ def test_the_next_row_above_is_not_always_the_best(rextime_run, board):
 
 def test_without_a_store_nothing_is_said_of_ranks(rextime_run):
     [found] = report_of(rextime_run()).submissions
-    assert (found.rank, found.compared_rows) == (None, ())
+    assert (found.rank, found.near) == (None, ())
     assert (found.as_json()["rank"], found.as_json()["ranked"]) == (None, None)
     assert "rank 1" not in submission_page.markdown(Report((found,)))
 
@@ -108,7 +97,7 @@ def test_a_result_with_holes_holds_and_is_not_ranked(rextime_run, board, tmp_pat
     )
     [part] = report_of(tmp_path / "part", against=board).submissions
     assert (part.verdict, part.rank) == ("partial", None)
-    assert all(paired.n == 5 for _, paired in pairs_of(part))
+    assert all(row.paired.n == 5 for row in part.near)
     assert "5 of 12 items scored (7 prediction_missing)" in submission_page.markdown(
         Report((part,))
     )
@@ -117,10 +106,9 @@ def test_a_result_with_holes_holds_and_is_not_ranked(rextime_run, board, tmp_pat
 @pytest.mark.usefixtures("few_videos")
 def test_where_videos_suffice_the_difference_has_an_interval(rextime_run, board):
     [found] = report_of(rextime_run("mine", right=6), against=board).submissions
-    for _, paired in pairs_of(found):
-        assert paired.ci95 is not None
-        low, high = paired.ci95
-        assert low < paired.difference < high
+    assert all(
+        low < row.paired.difference < high for row in found.near for low, high in [row.paired.ci95]
+    )
     assert "95 % interval" in submission_page.markdown(Report((found,)))
 
 
@@ -128,7 +116,7 @@ def test_the_row_that_would_be_replaced_is_named(rextime_run, board):
     [found] = report_of(
         rextime_run("again", model="org/right-5", right=6), against=board
     ).submissions
-    assert [(row.relation, row.model) for row in found.compared_rows] == [
+    assert [(row.place, row.model) for row in found.near] == [
         ("replaced", "org/right-5"),
         ("best", "org/right-8"),
         ("below", "org/right-2"),
@@ -142,8 +130,6 @@ def test_a_changed_metric_is_refused_beside_what_the_samples_give(rextime_run, t
     [found] = report_of(tamper(rextime_run(), result=higher)).submissions
     assert found.verdict == "refused"
     stated, again = found.metrics["accuracy_at_iou_0.5"]
-    assert stated is not None
-    assert again is not None
     assert (stated.value, again.value) == (91.25, 50.0)
     text = submission_page.markdown(Report((found,)))
     assert "91.25 | 50.00" in text
@@ -184,10 +170,9 @@ def test_a_row_whose_samples_can_t_be_read_costs_no_submission_its_neighbours(
     refiled(place)
     skipped = {}
     mine = store.check(rextime_run("mine", right=6))
-    [submitted] = submission.read(mine, board, on_left_out=skipped.__setitem__)
-    assert submitted.rank is not None
+    [submitted] = submission.read(mine, board, left_out=skipped.__setitem__)
     assert (submitted.verdict, submitted.rank[1]) == ("holds", 3)
-    assert [(row.relation, row.model) for row in submitted.compared_rows] == [
+    assert [(row.place, row.model) for row in submitted.near] == [
         ("best", "org/right-8"),
         ("below", "org/right-2"),
     ]
@@ -287,7 +272,6 @@ def changed(rextime_run, tmp_path):
     offered = tmp_path / "offered"
     shutil.copytree(base, offered)
     [added] = store.add(rextime_run("two", model="eve/two", right=5), tmp_path / "theirs")
-    assert added.place is not None
     key = added.place.relative_to(tmp_path / "theirs")
     shutil.copytree(added.place, offered / "results" / key)
     return base, offered
@@ -295,18 +279,18 @@ def changed(rextime_run, tmp_path):
 
 def test_a_check_that_takes_too_long_is_ended_and_says_nothing_of_the_result(changed, monkeypatch):
     base, offered = changed
-    assert changed_files.check_within_bounds(offered, base, "eve").refusals == ()
-    monkeypatch.setattr(changed_files, "CHECK_BOUNDS", Bounds(seconds=0.001))
-    outcome = changed_files.check_within_bounds(offered, base, "eve")
+    assert changed_files.checked(offered, base, "eve").refusals == ()
+    monkeypatch.setattr(changed_files, "BOUNDS", Bounds(seconds=0.001))
+    outcome = changed_files.checked(offered, base, "eve")
     assert (outcome.number, outcome.markdown) == (0, "")
-    assert outcome.interrupted is not None
+    assert outcome.ended is not None
 
 
 def test_more_bytes_than_are_taken_are_refused_before_they_are_read(changed, monkeypatch):
     base, offered = changed
     for samples in (offered / "results" / "eve__two").rglob("samples.jsonl"):
         samples.write_bytes(b"[" * 4_000_000)
-    monkeypatch.setattr(changed_files, "MAX_BYTES", 3_000_000)
+    monkeypatch.setattr(changed_files, "LARGEST", 3_000_000)
     report = changed_files.report(
         changed_files.between(base, offered), offered, base / "results", account="eve"
     )

@@ -244,15 +244,15 @@ def test_what_is_ended_is_said_and_not_looked_at_again(hub, table, offer, monkey
 
     monkeypatch.setattr(hub, "_resolve_file", resolve_file)
     pull_requests, bounds = PullRequests(DATASET), Bounds(seconds=600)
-    assert pull_requests.check(1, bounds, is_last_try=False) == "not in time"
+    assert pull_requests.check(1, bounds, last=False) == "not in time"
     assert pull_request.comments == []
-    assert pull_requests.check(1, bounds, is_last_try=True) == "commented"
+    assert pull_requests.check(1, bounds, last=True) == "commented"
     assert pull_request.comments == [
         f"### Reelbench: not checked\n\nCommit: `{ref}`\n\n- **not checked**: it took longer than 600 s\n"
     ]
     with lock:
         ending.clear()
-    assert pull_requests.check(1, bounds, is_last_try=True) == "unchanged"
+    assert pull_requests.check(1, bounds, last=True) == "unchanged"
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_nobody_else_hands_in_as_the_benchmarks_own_people(
     offer("floor", model=model, organisation=about)
     monkeypatch.setenv("HF_TOKEN", "hf_bot")
     (tmp_path / "table").mkdir()
-    comment = PullRequests(DATASET).review(
+    comment = PullRequests(DATASET).look(
         1, tmp_path / "table", tmp_path / "offered", lambda _: None
     )
     assert comment is not None
@@ -289,7 +289,7 @@ def test_a_strangers_result_is_no_baseline_of_ours(offer, monkeypatch, tmp_path)
     )  # as ours say that they were made
     monkeypatch.setenv("HF_TOKEN", "hf_bot")
     (tmp_path / "table").mkdir()
-    comment = PullRequests(DATASET).review(
+    comment = PullRequests(DATASET).look(
         1, tmp_path / "table", tmp_path / "offered", lambda _: None
     )
     assert comment is not None
@@ -308,7 +308,7 @@ def test_paths_that_no_disk_or_no_store_has_are_said_and_never_written(
         branch=pull_request.ref,
     )
     (tmp_path / "table").mkdir()
-    text = PullRequests(DATASET).review(1, tmp_path / "table", tmp_path / "offered", lambda _: None)
+    text = PullRequests(DATASET).look(1, tmp_path / "table", tmp_path / "offered", lambda _: None)
     assert text is not None
     assert text.startswith("### Reelbench: refused; 1 of 1 result is valid\n")
     assert text.count("- **refused**: `results/") == len(strange)
@@ -545,7 +545,7 @@ def test_publish_writes_the_space(hub, rextime_run, tmp_path):
 
 
 def test_what_fails_is_looked_at_again_within_minutes(monkeypatch):
-    monkeypatch.setattr(webhook, "RETRY_DELAYS_S", (0, 0, 0))
+    monkeypatch.setattr(webhook, "AGAIN_S", (0, 0, 0))
     said, tries, commented = [], [], asyncio.Event()
 
     def note(line):

@@ -13,12 +13,12 @@ KEEPING = Keeping(probe=False, recheck=False)
 
 
 def test_a_question_whose_video_makes_a_library_fail_waits_for_frames_no_more(monkeypatch):
-    runs, made = [], asking._AskingRun
+    runs, made = [], asking._Run
 
     def fails(*_):
         raise RuntimeError("no frames, and no line about it")
 
-    monkeypatch.setattr(asking, "_AskingRun", lambda *given: runs.append(made(*given)) or runs[0])
+    monkeypatch.setattr(asking, "_Run", lambda *given: runs.append(made(*given)) or runs[0])
     monkeypatch.setattr(QuestionMedia, "show", fails)
     with JudgeServer() as server, pytest.raises(RuntimeError, match="no frames"):
         asking.ask(

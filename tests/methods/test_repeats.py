@@ -61,7 +61,7 @@ def test_the_same_server_is_asked_eight_questions_once():
 
 def test_one_that_reads_otherwise_is_asked_three_times_more_and_not_right_after_itself():
     outcome, calls = asked(lambda name: "B" if name == "3" else "A", QUESTIONS[:8])
-    assert (outcome.different, outcome.consistently_different) == (["3"], ["3"])
+    assert (outcome.otherwise, outcome.firm) == (["3"], ["3"])
     assert calls.count("3") == 4
     assert all(one != other for one, other in itertools.pairwise(calls))
     assert outcome.verdict is None  # of eight, one firm difference decides nothing
@@ -70,11 +70,7 @@ def test_one_that_reads_otherwise_is_asked_three_times_more_and_not_right_after_
 def test_a_difference_that_is_not_four_times_alike_is_noise():
     replies = iter("BBBC")
     outcome, _ = asked(lambda name: next(replies) if name == "0" else "A")
-    assert (outcome.different, outcome.consistently_different, outcome.verdict) == (
-        ["0"],
-        [],
-        "same",
-    )
+    assert (outcome.otherwise, outcome.firm, outcome.verdict) == (["0"], [], "same")
 
 
 def test_few_kept_questions_decide_nothing_and_replies_may_lack():

@@ -10,7 +10,7 @@ from reelbench.pages import canvases
 from reelbench.pages.chart import Axis, Box, Chart, Mark, Panel, Path, Texts
 from reelbench.pages.drawing import draw
 from reelbench.pages.letters import Letters
-from reelbench.pages.shapes import Line, TextLabel
+from reelbench.pages.shapes import Line, Words
 from tests.pages.drawn import SVG, elements, find_line, pdf_segments, segments, whiskers
 
 LONG = "organisation/A-Model-of-a-Rather-Long-Name-72B-Instruct"
@@ -190,13 +190,13 @@ def test_no_name_stands_on_an_interval():
             (x, y), (end_x, end_y) = part.points
             if x == end_x:
                 upright.append((x, min(y, end_y), max(y, end_y)))
-    names = [part for part in drawing.parts if isinstance(part, TextLabel) and "Model" in part.text]
+    names = [part for part in drawing.parts if isinstance(part, Words) and "Model" in part.text]
     assert len(upright) == 12
     assert len(names) >= 4
     for name in names:
-        x, y = name.position
+        x, y = name.place
         width = font.width(name.text)
         start = x - {"start": 0, "middle": width / 2, "end": width}[name.anchor]
         for line_x, top, bottom in upright:
             is_across = start < line_x < start + width and top < y and bottom > y - 10
-            assert not is_across, (name.text, name.position, line_x)
+            assert not is_across, (name.text, name.place, line_x)

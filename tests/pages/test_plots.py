@@ -6,8 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from reelbench.pages import figures, plots, svg
-from reelbench.pages.figures import Cell
-from reelbench.pages.plots import PlotPoint
+from reelbench.pages.plots import Mark
 from reelbench.pages.shell_page import page_asset
 from tests.pages.drawn import SVG
 
@@ -51,7 +50,7 @@ def test_pictures_have_the_colours_of_pages_and_write_numbers_as_they_do():
     script = page_asset("drawing.js")
     for name in ("c0", "c1", "c2", "c3", "c4", "c5", "ink", "soft", "line", "floor", "human"):
         assert palette[name] in script
-    marks = [PlotPoint(0, "a", -1.25, (-3.0, 0.5), 9), PlotPoint(1, "b", -2.0, None, 9)]
+    marks = [Mark(0, "a", -1.25, (-3.0, 0.5), 9), Mark(1, "b", -2.0, None, 9)]
     drawn = plots.intervals("Shifts", "points", marks, 2)
     assert "−1.25 (n 9)" in words(drawn)
     assert not [text for text in words(drawn) if re.match(r"-\d", text)]
@@ -110,7 +109,7 @@ def test_the_same_numbers_give_the_same_bytes():
 
 def test_a_curve_has_each_run_at_its_frames_and_its_score():
     points = [(0, 20.0, None, 9), (1, 30.0, (25.0, 35.0), 9), (3, 40.0, (30.0, 50.0), 8)]
-    marks = [plots.point_at_frames(*point) for point in points]
+    marks = [plots.frames_mark(*point) for point in points]
     svg = plots.lines(
         "rextime · org/model", "Accuracy", {"": marks}, "frames (log scale)", least=10
     )
@@ -156,7 +155,7 @@ def test_ticks_enclose_the_values_and_pass_no_greatest_one(low, high, least, num
 def test_several_lines_have_a_key_and_stand_beside_each_other():
     series = {
         name: [
-            plots.PlotPoint(place, label, 10.0 * place + n, None, 5)
+            plots.Mark(place, label, 10.0 * place + n, None, 5)
             for place, label in enumerate(("low", "high"))
         ]
         for n, name in enumerate(("ja-JP", "en-GB", "es-MX", "de-DE", "fr-FR"))
@@ -176,8 +175,8 @@ def test_several_lines_have_a_key_and_stand_beside_each_other():
 
 def test_a_matrix_has_its_numbers_and_darkens_within_a_row():
     rows = {
-        "ja-JP": {"native": Cell(50.0, (40.0, 60.0), 9), "en": Cell(25.0, None, 9)},
-        "en-GB": {"native": Cell(10.0, None, 3)},
+        "ja-JP": {"native": (50.0, (40.0, 60.0), 9), "en": (25.0, None, 9)},
+        "en-GB": {"native": (10.0, None, 3)},
     }
     root = ET.fromstring(figures.matrix("curve", "Score", rows, ["native", "en"]))  # noqa: S314 - our own
     cells = [cell for cell in root.iter(f"{SVG}polyline") if len(cell)]
@@ -190,9 +189,9 @@ def test_a_matrix_has_its_numbers_and_darkens_within_a_row():
 
 def test_points_of_a_scatter_stand_at_their_numbers_under_names_that_do_not_overlap():
     series = {
-        "first": [PlotPoint(10, "3", 0.1, None, 9), PlotPoint(10, "5", 0.1, None, 9)],
-        "random": [PlotPoint(10.1, "3", 0.1, None, 9), PlotPoint(10.2, "5", 0.1, None, 9)],
-        "longest": [PlotPoint(14, "3", 0.15, (0.12, 0.18), 9), PlotPoint(20, "5", 0.2, None, 9)],
+        "first": [Mark(10, "3", 0.1, None, 9), Mark(10, "5", 0.1, None, 9)],
+        "random": [Mark(10.1, "3", 0.1, None, 9), Mark(10.2, "5", 0.1, None, 9)],
+        "longest": [Mark(14, "3", 0.15, (0.12, 0.18), 9), Mark(20, "5", 0.2, None, 9)],
     }
     picture = figures.scatter("A & <b>", ("words", "METEOR"), series, least=(1.0, 0.02))
     assert "longest, 3: 0.150 (0.120 to 0.180), n = 9" in picture
@@ -219,10 +218,7 @@ def test_points_of_a_scatter_stand_at_their_numbers_under_names_that_do_not_over
 
 
 def test_intervals_lie_on_the_scale_that_stands_below():
-    marks = [
-        plots.PlotPoint(0, "all <b>", 0.5, (0.25, 1.0), 12),
-        plots.PlotPoint(0, "few", 0.0, None, 3),
-    ]
+    marks = [plots.Mark(0, "all <b>", 0.5, (0.25, 1.0), 12), plots.Mark(0, "few", 0.0, None, 3)]
     svg = plots.intervals("Title", "Score", marks, 4)
     root = ET.fromstring(svg)  # noqa: S314 - our own
     scale = {

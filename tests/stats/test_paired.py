@@ -202,13 +202,13 @@ def test_a_run_that_is_added_changes_no_bit_of_the_others_tests():
     tests = None
     for number in range(1, 8):
         some = slice(0, number)
-        tests = all_pairs.all_tests(lowest.of_runs(some), highest.of_runs(some), common, tests)
+        tests = all_pairs.all_tests(lowest.at(some), highest.at(some), common, tests)
     for name in ("centre", "error", "freedom", "p", "resampled_error"):
         np.testing.assert_array_equal(getattr(tests, name), getattr(at_once, name))
     # The other order of the runs, too.
     order = np.array([4, 0, 6, 2, 1, 5, 3])
-    turned = all_pairs.all_tests(lowest.of_runs(order), highest.of_runs(order), common)
-    np.testing.assert_array_equal(turned.p, at_once.of_runs(order).p)
+    turned = all_pairs.all_tests(lowest.at(order), highest.at(order), common)
+    np.testing.assert_array_equal(turned.p, at_once.at(order).p)
 
 
 @pytest.mark.parametrize("rows_at_once", [1, 2, 3])

@@ -89,7 +89,7 @@ HiddenBenchmark = Annotated[
         "--benchmark", metavar="NAME", help="With --answers: the benchmark, or its folder."
     ),
 ]
-_MAX_LINES = 20
+_SHOWN = 20
 
 
 def workers_options(*, workers: NumberOfWorkers = None, engine: Engine = "pool") -> "Workers":
@@ -99,11 +99,11 @@ def workers_options(*, workers: NumberOfWorkers = None, engine: Engine = "pool")
     return Workers(workers, engine, console.progress)
 
 
-WorkersFromOptions = Annotated["Workers", workers_options]
+Spread = Annotated["Workers", workers_options]
 
 
-def _single_worker() -> "Workers":
-    """Return this process as the only worker, with a progress bar."""
+def _alone_with_bar() -> "Workers":
+    """Return this process as the only worker, which shows what it does."""
     from reelbench.base.workers import Workers
 
     return Workers(1, bar=console.progress)
@@ -173,7 +173,7 @@ def add(
         ),
     ] = False,
     as_json: Json = False,
-    workers: WorkersFromOptions,
+    spread: Spread,
     about: AboutModel,
     rejudge: Annotated["Rejudge | None", rejudge_options],
 ) -> None:
@@ -189,7 +189,7 @@ def add(
     from reelbench.leaderboard import store as stores
 
     if again:
-        _check_again(store, workers, write=True)
+        _check_again(store, spread, write=True)
     if not run_dirs:
         if not again:
             raise InputError("add needs the folder of a result, or --again")
@@ -199,65 +199,63 @@ def add(
     for run_dir in run_dirs:
         try:
             added += stores.add(
-                run_dir, store, rejudge=rejudge, about=about, filing=filing, workers=workers
+                run_dir, store, rejudge=rejudge, about=about, filing=filing, workers=spread
             )
         except InputError as error:
             if len(run_dirs) == 1:
                 raise
             added.append(stores.Added(run_dir, "refused", why=str(error)))
-    _note_outcomes(added)
-    setting_is_given = about is not None and about.setting is not None
-    for outcome in added[:_MAX_LINES]:
-        if outcome.place is None or outcome.result is None or outcome.outcome == "refused":
-            continue
-        _note_if_unjudged(outcome.source, outcome.result)
-        if outcome.outcome == "added" and not setting_is_given:
-            _note_unstated_setting(store, outcome.result.model)
+    _tell_added(added)
+    is_stated = about is not None and about.setting is not None
+    for each in added[:_SHOWN]:
+        if each.place is not None and each.result is not None and each.outcome != "refused":
+            _note_if_unjudged(each.source, each.result)
+            if each.outcome == "added" and not is_stated:
+                _note_unstated_setting(store, each.result.model)
     if as_json:
-        console.write_json({"results": [outcome.as_json() for outcome in added]})
+        console.write_json({"results": [each.as_json() for each in added]})
     # Of several, what was added stays: the work failed in part, and the call was right.
     kind = ReelbenchError if len(run_dirs) > 1 else InputError
-    reasons = [outcome.why for outcome in added if outcome.outcome == "refused"]
-    _raise_if_refused(reasons, len(added), kind)
+    _refuse([each.why for each in added if each.outcome == "refused"], len(added), kind)
 
 
-def _note_outcomes(added: "list[Added]") -> None:
-    """Note the outcome of the first results, and how many had which outcome."""
-    accepted = [outcome for outcome in added if outcome.outcome != "refused"]
-    for result in accepted[:_MAX_LINES]:
-        reason = f" ({result.why})" if result.why else ""
-        console.note(f"{result.outcome}: {result.place}{reason}")
-    if len(added) > _MAX_LINES:
-        outcomes = Counter(result.outcome for result in added)
+def _tell_added(added: "list[Added]") -> None:
+    """Say what became of the first results, and how many had which outcome."""
+    accepted = [each for each in added if each.outcome != "refused"]
+    for each in accepted[:_SHOWN]:
+        reason = f" ({each.why})" if each.why else ""
+        console.note(f"{each.outcome}: {each.place}{reason}")
+    if len(added) > _SHOWN:
+        outcomes = Counter(each.outcome for each in added)
         counts = [f"{number} {outcome}" for outcome, number in sorted(outcomes.items())]
         console.note(", ".join(counts))
 
 
 def _note_unstated_setting(store: Path, model: "ModelRecord") -> None:
-    """Note which settings a model's other runs state, where the added run states none."""
+    """Say which setting a model's other runs state, where the added one states none."""
     if model.setting_stated is not None:
         return
     settings = _stated_settings(store, model.id)
     if settings:
-        settings_text = " and ".join(settings)
+        says = " and ".join(settings)
         console.note(
-            f"{model.id}: no setting is stated, and this model's other runs say {settings_text}; "
-            f"if this one is the same, add it with --about setting={settings[0]}"
+            f"{model.id}: no setting is stated, and this model's other runs say {says}; if this "
+            f"one is the same, add it with --about setting={settings[0]}"
         )
 
 
 def _stated_settings(store: Path, model: str) -> list[str]:
-    """Return the settings that a model's runs in a store state, without duplicates."""
+    """Return the settings that a model's runs in a store state, without double ones."""
     from reelbench.leaderboard import board_state
     from reelbench.scoring import result_files
 
     state = board_state.read(store)
-    present_name = state.name_of(model).casefold()  # the model may have been renamed
+    today = state.name_of(model).casefold()
     settings: set[str] = set()
     for row in state.rows.values():
-        if state.name_of(row.model).casefold() != present_name:
+        if state.name_of(row.model).casefold() != today:
             continue
-        with suppress(InputError):  # a row that can't be read states nothing
+        with suppress(InputError):  # another row that can't be read says nothing
             setting = result_files.read(store / row.key).model.setting_stated
             if setting is not None:
                 settings.add(setting)
@@ -265,18 +263,18 @@ def _stated_settings(store: Path, model: str) -> list[str]:
 
 
 def _check_again(store: Path, workers: "Workers", *, write: bool) -> None:
-    """Check a store's rows again, and note which verification marks rise or fall."""
+    """Check a store's rows again, and say how many marks rise and fall."""
     from reelbench.leaderboard import missing_columns, recheck
 
     missing_columns.make(store, workers, console.note)
     changes = recheck.changed_marks(store, workers)
-    for change in changes[:_MAX_LINES]:
+    for change in changes[:_SHOWN]:
         console.note(f"{change.direction}: {change.row.key}: {change.why}")
     if write:
-        keys_not_written = recheck.write(changes, store)
-        for key in keys_not_written:
+        changed_keys = recheck.write(changes, store)
+        for key in changed_keys:
             console.note(f"{key}: got other answers meanwhile, so its mark stays; run it again")
-        changes = [change for change in changes if change.row.key not in keys_not_written]
+        changes = [change for change in changes if change.row.key not in changed_keys]
     risen = sum(change.direction == "rises" for change in changes)
     fallen = sum(change.direction == "falls" for change in changes)
     if write:
@@ -286,33 +284,32 @@ def _check_again(store: Path, workers: "Workers", *, write: bool) -> None:
 
 
 def _note_if_unjudged(source: Path, result: "Result") -> None:
-    """Note how to judge a result that lacks the benchmark's primary metric."""
+    """Say how a result without the metric that ranks gets it."""
     from reelbench.leaderboard.entries import metric_value
+    from reelbench.methods.asking import ADAPTER as ASK_ADAPTER
     from reelbench.registry import discovery
 
     spec = discovery.spec_of(result.benchmark)
     if spec.judge is None or metric_value(result.metrics, spec.primary.name) is not None:
         return
-    command = _judging_command(source, result, spec.id, spec.judge.suggested)
-    judge_note = ""
+    judge = spec.judge.suggested
+    command = (
+        f"reelbench score {spec.id} --predictions FILE --judge {judge} --judge-prompts official"
+    )
+    if result.model.adapter == ASK_ADAPTER:
+        command = (
+            f"the `ask` or `eval` that wrote it, with --judge {judge} --judge-prompts official "
+            "(its answers are kept)"
+        )
+    elif result.model.adapter:
+        command = f"reelbench score --run {source} --judge {judge} --judge-prompts official"
+    words = ""
     if spec.judge.suggested_in_words:
-        judge_note = f", {spec.judge.suggested_in_words}"
+        words = f", {spec.judge.suggested_in_words}"
     console.note(
         f"{source}: no {spec.primary.name} yet, so no rank; judge it and add it again: {command} "
-        f"(the prompts are those of published numbers{judge_note})"
+        f"(the prompts are those of published numbers{words})"
     )
-
-
-def _judging_command(source: Path, result: "Result", benchmark: str, judge: str) -> str:
-    """Return the command that judges a result's answers."""
-    from reelbench.methods.asking import ADAPTER as ASK_ADAPTER
-
-    judge_options = f"--judge {judge} --judge-prompts official"
-    if result.model.adapter == ASK_ADAPTER:
-        return f"the `ask` or `eval` that wrote it, with {judge_options} (its answers are kept)"
-    if result.model.adapter:
-        return f"reelbench score --run {source} {judge_options}"
-    return f"reelbench score {benchmark} --predictions FILE {judge_options}"
 
 
 @reports_status
@@ -357,7 +354,7 @@ def rejudge(
         raise InputError(
             "rejudge needs --judge MODEL, the judge that is to score the stored answers"
         )
-    rejudgement = Rejudgement(
+    work = Rejudgement(
         store,
         judge,
         sample=sample,
@@ -369,44 +366,43 @@ def rejudge(
     if judge_estimate:
         from reelbench.terminal.report import show_estimates
 
-        show_estimates(list(rejudgement.estimates()), as_json=as_json)
-        for line in rejudgement.refused:
+        show_estimates(list(work.estimates()), as_json=as_json)
+        for line in work.refused:
             console.note(f"left out: {line}")
         return
-    failures = _judge_all(rejudgement, out or home() / "rejudged")
-    _note_skipped(rejudgement, judge.name)
-    bridges = {name: bridge.bridges(pairs) for name, pairs in rejudgement.pairs().items()}
+    failed = _judge_all(work, out or home() / "rejudged")
+    _note_skipped(work, judge.name)
+    bridges = {name: bridge.bridges(pairs) for name, pairs in work.pairs().items()}
     if as_json:
-        documents = {name: bridge.as_json(relations) for name, relations in bridges.items()}
-        console.write_json(documents)
+        console.write_json({name: bridge.as_json(each) for name, each in bridges.items()})
     else:
         for bridges_of_benchmark in bridges.values():
-            for judges_bridge in bridges_of_benchmark:
-                show(judges_bridge)
-    if failures:
-        raise ReelbenchError(first_of(failures, separator="; "))
-    if rejudgement.refused:
-        raise InputError(first_of(rejudgement.refused, separator="; "))
+            for each in bridges_of_benchmark:
+                show(each)
+    if failed:
+        raise ReelbenchError(first_of(failed, separator="; "))
+    if work.refused:
+        raise InputError(first_of(work.refused, separator="; "))
 
 
-def _judge_all(rejudgement: "Rejudgement", out: Path) -> list[str]:
-    """Judge all answers, note the outcome for each result, and return the failures."""
-    failures: list[str] = []
-    for outcome in rejudgement.judge(out):
+def _judge_all(work: "Rejudgement", out: Path) -> list[str]:
+    """Judge the answers, say what came of each result, and return the failures."""
+    failed: list[str] = []
+    for outcome in work.judge(out):
         if outcome.failed:
-            failures.append(f"{outcome.key}: {outcome.why}")
+            failed.append(f"{outcome.key}: {outcome.why}")
         elif outcome.folder:
             console.note(f"judged: {outcome.folder}")
         else:
             console.note(f"waiting: {outcome.key}: {outcome.why}")
-    return failures
+    return failed
 
 
-def _note_skipped(rejudgement: "Rejudgement", judge: str) -> None:
-    """Note how many results had nothing to judge, and why."""
+def _note_skipped(work: "Rejudgement", judge: str) -> None:
+    """Say which results there was nothing to judge of."""
     unanswered = 0
     judged_before = 0
-    for answers in rejudgement.answers:
+    for answers in work.answers:
         if answers.unanswered:
             unanswered += 1
         elif not answers.wanted:
@@ -419,10 +415,7 @@ def _note_skipped(rejudgement: "Rejudgement", judge: str) -> None:
 
 
 def show(bridge: "Bridge") -> None:
-    """Print a row for each result that two judges scored.
-
-    The agreement of both orders follows.
-    """
+    """Print a bridge: a row for each result, then the agreement of both orders."""
     table = console.table(
         f"{bridge.old.benchmark}: old = {bridge.old.label}; new = {bridge.new.label}",
         "model",
@@ -436,41 +429,40 @@ def show(bridge: "Bridge") -> None:
         "#rank old",
         "#new",
     )
-    for result in bridge.results:
-        shift = result.shift
+    for each in bridge.results:
+        shift = each.shift
         ci95 = ""
         if shift.ci95 is not None:
             low, high = shift.ci95
             ci95 = f"{low:+.2f} to {high:+.2f}"
-        kappa = "undefined" if result.kappa is None else f"{result.kappa:.3f}"
-        values = [f"{value:.2f}" for value in result.values]
-        ranks = [str(rank) for rank in result.ranks]
+        kappa = "undefined" if each.kappa is None else f"{each.kappa:.3f}"
         table.add_row(
-            result.new.result.model.id,
-            *values,
+            each.new.result.model.id,
+            *(f"{value:.2f}" for value in each.values),
             f"{shift.difference:+.2f}",
             ci95,
-            f"{100 * result.exact:.1f}",
+            f"{100 * each.exact:.1f}",
             kappa,
             str(shift.n),
-            *ranks,
+            *map(str, each.ranks),
         )
     console.show(table)
     if len(bridge.results) > 1:
         tau = "undefined" if bridge.tau is None else f"{bridge.tau:.2f}"
-        console.write(f"Kendall's tau of the two orders: {tau}; {_rank_changes_text(bridge)}")
+        changes = _changed_places(bridge)
+        console.write(f"Kendall's tau of the two orders: {tau}; {changes}")
     console.note("shift is new less old, over the answers that both scored; no value is converted")
 
 
-def _rank_changes_text(bridge: "Bridge") -> str:
-    """Return a text on the pairs of results that changed places beyond chance."""
+def _changed_places(bridge: "Bridge") -> str:
+    """Return the pairs of results that changed places, in words."""
     if bridge.changed is None:
         return "too many results to compare each with each"
     if not bridge.changed:
         return "no pair changed places beyond chance"
     pairs: list[str] = []
-    for first, second, p in bridge.changed:
-        pairs.append(f"{first.result.model.id} and {second.result.model.id} (p = {p_value(p)})")
+    for a, b, p in bridge.changed:
+        pairs.append(f"{a.result.model.id} and {b.result.model.id} (p = {p_value(p)})")
     return f"changed places beyond chance: {', '.join(pairs)}"
 
 
@@ -478,7 +470,7 @@ def list_(*, store: Store, as_json: Json = False) -> None:
     """List the results in a store: each key, and under it what it is."""
     from reelbench.leaderboard import store as stores
 
-    stored_results = stores.read(store, _single_worker())
+    stored_results = stores.read(store, _alone_with_bar())
     if as_json:
         rows = [
             {"key": stored.key, "result": str(stored.folder / "result.json")}
@@ -489,26 +481,24 @@ def list_(*, store: Store, as_json: Json = False) -> None:
     for stored in stored_results:
         # A key stands alone on its line, so that it can be copied from a terminal of any width.
         console.write(stored.key)
-        console.write(f"    {_facts_line(stored)}")
+        console.write(f"    {_in_a_line(stored)}")
 
 
-def _facts_line(stored: "StoredResult") -> str:
-    """Return the line of facts below a result's key."""
+def _in_a_line(stored: "StoredResult") -> str:
     from reelbench.leaderboard.entries import why_reference
 
     result = stored.result
-    filed_row = stored.filed_row
+    row = stored.filed_row
     facts = [result.model.id, f"{result.counts.scored} of {result.counts.items} scored"]
     if result.judge is not None:
         facts.append(f"judge {result.judge.requested}")
-    problem = filed_row.failed or filed_row.partial
-    if problem:
-        facts.append(problem)
-    if filed_row.stated:
-        facts.append(f"as stated: {', '.join(filed_row.stated)}")
-    reference_reason = why_reference(stored)
-    if reference_reason is not None:
-        facts.append(f"not ranked: {reference_reason}")
+    if row.failed or row.partial:
+        facts.append(row.failed or row.partial or "")
+    if row.stated:
+        facts.append(f"as stated: {', '.join(row.stated)}")
+    reference = why_reference(stored)
+    if reference is not None:
+        facts.append(f"not ranked: {reference}")
     facts.append(result.provenance.date)
     return " · ".join(facts)
 
@@ -559,7 +549,7 @@ def build(
         typer.Option("--samples/--no-samples", help="Also show each run's questions and answers."),
     ] = True,
     as_json: Json = False,
-    workers: WorkersFromOptions,
+    spread: Spread,
 ) -> None:
     """Write the leaderboard's page. It works from disk and on any static host."""
     from reelbench.leaderboard import site_build
@@ -568,14 +558,14 @@ def build(
         store,
         out,
         published=published,
-        workers=workers,
+        workers=spread,
         common=common or (),
         url=url,
         samples=samples,
         note=console.note,
     )
     for key, why in summary.left_out.items():
-        _note_left_out(key, why)
+        _tell_left_out(key, why)
     runs = number_of(summary.runs, "run")
     published_results = number_of(summary.published, "published result")
     console.note(f"{runs} and {published_results}")
@@ -637,7 +627,7 @@ def check(
         Path | None, typer.Option("--markdown", metavar="FILE", help="Write a Markdown report.")
     ] = None,
     as_json: Json = False,
-    workers: WorkersFromOptions,
+    spread: Spread,
 ) -> None:
     """Check results as the results dataset's CI does.
 
@@ -653,12 +643,12 @@ def check(
     if not folders:
         if store is None:
             raise InputError("check needs a folder, or --store")
-        _check_again(store, workers, write=False)
+        _check_again(store, spread, write=False)
         return
     if base is not None:
         _check_change(folders, base, account, markdown, as_json=as_json)
         return
-    _check_folders(folders, store, markdown, workers, as_json=as_json)
+    _check_folders(folders, store, markdown, spread, as_json=as_json)
 
 
 def _hidden_test(
@@ -674,21 +664,20 @@ def _hidden_test(
 
 
 def _check_hidden(test: "HiddenTest") -> None:
-    """Check and score all open pull requests. The exit status doesn't depend on their scores."""
+    """Look at all open pull requests. The status is the same whatever they score."""
     from reelbench.leaderboard import webhook
 
-    webhook.preload_modules()
-    bounds = webhook.LANES[-1].bounds
+    webhook.prepare_looks()
     failures: list[str] = []
     for number in test.open():
         try:
-            checked = test.check_and_comment(number, bounds, is_last_try=True)
+            look = test.look_at(number, webhook.LANES[-1].bounds, last=True)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next one may do
             failures.append(f"pull request {number}: {failure_in_a_line(error)}")
             continue
-        console.note(f"pull request {number}: {checked.outcome}")
-        if checked.comment:
-            console.write(checked.comment)
+        console.note(f"pull request {number}: {look.done}")
+        if look.comment:
+            console.write(look.comment)
     if failures:
         raise ReelbenchError(first_of(failures, separator="; "))
 
@@ -707,18 +696,18 @@ def _check_change(
 
     if len(folders) > 1:
         raise InputError("--base compares one folder with it; give one")
-    outcome = changed_files.check_within_bounds(folders[0], base, account)
-    if outcome.interrupted is not None:
-        text = f"{submission_page.TITLE} not checked\n\n{outcome.interrupted}\n"
+    outcome = changed_files.checked(folders[0], base, account)
+    if outcome.ended is not None:
+        text = f"{submission_page.TITLE} not checked\n\n{outcome.ended}\n"
         if markdown is not None:
             write_text(markdown, text)
-        raise InputError(f"{folders[0]}: not checked: {outcome.interrupted}")
+        raise InputError(f"{folders[0]}: not checked: {outcome.ended}")
     if markdown is not None:
         write_text(markdown, outcome.markdown)
     if as_json:
         console.write_json(outcome.document)
     results = number_of(outcome.number, "result")
-    for refusal in outcome.refusals[1:_MAX_LINES]:
+    for refusal in outcome.refusals[1:_SHOWN]:
         console.note(f"refused: {refusal}")
     if outcome.refusals:
         reasons = number_of(len(outcome.refusals), "reason")
@@ -733,37 +722,34 @@ def _check_folders(
     folders: list[Path],
     store: Path | None,
     markdown: Path | None,
-    workers: "Workers",
+    spread: "Workers",
     *,
     as_json: bool,
 ) -> None:
-    """Check results, and compare them with those of a store if one is given."""
     from reelbench.base.files import write_text
     from reelbench.leaderboard import store as stores
     from reelbench.leaderboard import submission, submission_page
 
-    checked = stores.check(*folders, workers=workers)
-    refusals: dict[Path, str] = {}
+    checked = stores.check(*folders, workers=spread)
+    refused: dict[Path, str] = {}
     if as_json or markdown is not None or store is not None:
-        submissions = submission.read(checked, store, on_left_out=_note_left_out)
-        report = submission.Report(submissions)
-        for submitted in submissions:
-            if submitted.verdict == "refused":
-                refusals[submitted.folder] = f"{submitted.folder}: {submitted.why}"
-            if submitted.entry and submitted.entry.group.differs:
-                differences = submitted.entry.group.differs
-                console.note(f"{submitted.folder}: a table of its own: {differences}")
+        report = submission.Report(submission.read(checked, store, left_out=_tell_left_out))
+        for each in report.submissions:
+            if each.verdict == "refused":
+                refused[each.folder] = f"{each.folder}: {each.why}"
+            if each.entry and each.entry.group.differs:
+                console.note(f"{each.folder}: a table of its own: {each.entry.group.differs}")
         if markdown is not None:
             write_text(markdown, submission_page.markdown(report))
         if as_json:
             console.write_json(report.as_json())
     for result in checked:
         if result.outcome == "refused":
-            refusals[result.source] = result.why
-        elif result.source not in refusals:
+            refused[result.source] = result.why
+        elif result.source not in refused:
             reason = f" ({result.why})" if result.why else ""
             console.note(f"valid: {result.source}{reason}")
-    _raise_if_refused([*refusals.values()], len(checked))
+    _refuse([*refused.values()], len(checked))
     if as_json:
         return
     if len(checked) == 1:
@@ -805,23 +791,23 @@ def tables(
     from reelbench.leaderboard.exports import tables as files
 
     benchmark = benchmark or name
-    full_board = board.make(
-        store, published=published, workers=_single_worker(), common=common or ()
+    whole_board = board.make(
+        store, published=published, workers=_alone_with_bar(), common=common or ()
     )
     split: str | None = None
-    if benchmark is not None and benchmark not in full_board.specs:
+    if benchmark is not None and benchmark not in whole_board.specs:
         named_split = find_split(benchmark)
         benchmark = named_split.spec.id
         split = named_split.split
-    for key, why in full_board.left_out.items():
-        _note_left_out(key, why)
+    for key, why in whole_board.left_out.items():
+        _tell_left_out(key, why)
     metrics = columns.split(",") if columns else None
     if style is None:
         at_terminal = sys.stdout is not None and sys.stdout.isatty()
         style = "text" if at_terminal else "markdown"
     width = shutil.get_terminal_size((files.NARROW_TERMINAL, 24)).columns
     text = files.tables(
-        full_board, style, benchmark=benchmark, split=split, metrics=metrics, width=width
+        whole_board, style, benchmark=benchmark, split=split, metrics=metrics, width=width
     )
     console.write(text.rstrip("\n"))
 
@@ -877,17 +863,17 @@ def _described_tables(
     from reelbench.leaderboard import board
     from reelbench.leaderboard.exports import figures as drawing
 
-    board_of_runs = board.make(store, published=False, workers=_single_worker())
-    if benchmark is not None and benchmark not in board_of_runs.specs:
+    runs_board = board.make(store, published=False, workers=_alone_with_bar())
+    if benchmark is not None and benchmark not in runs_board.specs:
         benchmark = find_split(benchmark).spec.id
-    named_charts: list[tuple[str, Chart]] = []
-    for name, group in board_of_runs.main.items():
+    described: list[tuple[str, Chart]] = []
+    for name, group in runs_board.main.items():
         if benchmark in (None, name):
-            named_charts.append((name, drawing.described(board_of_runs, group, width, top)))
-    if not named_charts:
-        of_benchmark = f" of {benchmark}" if benchmark else ""
-        raise InputError(f"{store}: no ranked table{of_benchmark} to draw")
-    return named_charts
+            described.append((name, drawing.described(runs_board, group, width, top)))
+    if not described:
+        which = f" of {benchmark}" if benchmark else ""
+        raise InputError(f"{store}: no ranked table{which} to draw")
+    return described
 
 
 def publish(
@@ -968,7 +954,7 @@ def publish(
         dataset=dataset,
         webhook=webhook,
         options=options,
-        workers=_single_worker(),
+        workers=_alone_with_bar(),
         note=console.note,
     )
     for step in steps:
@@ -1073,15 +1059,12 @@ def export(
             console.write(str(path))
 
 
-def _note_left_out(key: str, why: str) -> None:
+def _tell_left_out(key: str, why: str) -> None:
     console.note(f"left out: {key}: {why}")
 
 
-def _raise_if_refused(
-    reasons: list[str], number_of_results: int, kind: type[ReelbenchError] = InputError
-) -> None:
-    """Raise an error with the first reason, and note the others."""
-    for reason in reasons[1:_MAX_LINES]:
+def _refuse(reasons: list[str], of: int, kind: type[ReelbenchError] = InputError) -> None:
+    for reason in reasons[1:_SHOWN]:
         console.note(f"refused: {reason}")
     if reasons:
-        raise kind(f"refused {len(reasons)} of {number_of_results}: {reasons[0]}")
+        raise kind(f"refused {len(reasons)} of {of}: {reasons[0]}")

@@ -1,16 +1,13 @@
 """`reelbench view`: a page of one run, or of several side by side."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from reelbench.base.errors import InputError
 from reelbench.terminal import console
 from reelbench.terminal.option_groups import reports_status
-
-if TYPE_CHECKING:
-    from reelbench.leaderboard.view.page import View
 
 
 @reports_status
@@ -60,7 +57,7 @@ def view(
     """
     from reelbench.base.files import write_text
     from reelbench.base.text_tables import SPREADSHEET_MARK
-    from reelbench.leaderboard.view import page
+    from reelbench.leaderboard.view import page, parts
 
     for path in runs:
         if not path.exists():
@@ -88,24 +85,17 @@ def view(
                 group, place, pictures=pictures, show=lambda done, bar=bar: bar(done, ""), only=only
             )
         console.write(str(written.path))
-        _note_about_page(written)
-
-
-def _note_about_page(written: "View") -> None:
-    """Note what the reader of a page should know: its size, faults and missing questions."""
-    from reelbench.leaderboard.view import parts
-
-    size = written.path.stat().st_size
-    if size > parts.MOST_SIGNS:
-        console.note(
-            f"{written.path}: has {size / 1e6:.0f} MB, which browsers are slow to open; "
-            "--out FOLDER puts the questions into parts, and --only leaves some out"
-        )
-    for line in written.faults:
-        console.note(f"the numbers are not what the samples say: {line}")
-    missing = written.items - written.with_question
-    if missing:
-        console.note(
-            f"{missing} of {written.items} questions are not on this machine: their ids are "
-            "shown instead"
-        )
+        size = written.path.stat().st_size
+        if size > parts.MOST_SIGNS:
+            console.note(
+                f"{written.path}: has {size / 1e6:.0f} MB, which browsers are slow to open; "
+                "--out FOLDER puts the questions into parts, and --only leaves some out"
+            )
+        for line in written.faults:
+            console.note(f"the numbers are not what the samples say: {line}")
+        missing = written.items - written.with_question
+        if missing:
+            console.note(
+                f"{missing} of {written.items} questions are not on this machine: their ids are "
+                "shown instead"
+            )

@@ -20,7 +20,7 @@ from reelbench.pages.chart import Axis, Chart, Mark, Panel, Rule, Texts
 from reelbench.pages.chart_layout import chart_layout
 from reelbench.pages.drawing import EDGE, draw
 from reelbench.pages.letters import Letters
-from reelbench.pages.plots import labelled_ticks, ticks
+from reelbench.pages.plots import labelled, ticks
 from reelbench.registry.spec import BenchmarkSpec, Metric
 
 Width = Literal["column", "page"]
@@ -257,7 +257,7 @@ def _panel(
     steps = ticks(lowest, highest, least, unit.high)
     return Panel(
         title=f"{metric.short}, {unit_text}",
-        x=Axis(ticks=labelled_ticks(steps)),
+        x=Axis(ticks=labelled(steps)),
         y=Axis(),
         marks=tuple(marks),
         rules=tuple(rules),

@@ -14,7 +14,7 @@ from typing import Any
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import write_text
 from reelbench.data import hub
-from reelbench.judges.identity import answering_judge_name
+from reelbench.judges.identity import judge_as_answered
 from reelbench.leaderboard.entries import HUB_ID, BoardEntry, metric_value, run_entry
 from reelbench.leaderboard.exports import Exported
 from reelbench.leaderboard.store import StoredResult
@@ -165,7 +165,7 @@ def notes(spec: BenchmarkSpec, row: BoardEntry, result: Result) -> str:
     judge = result.judge
     if judge is not None:
         prompt_hash = judge.prompt_sha256[:8]
-        parts.append(f"judge {answering_judge_name(judge)}, prompts {judge.prompt} {prompt_hash}")
+        parts.append(f"judge {judge_as_answered(judge)}, prompts {judge.prompt} {prompt_hash}")
     if row.lowest is not None:
         parts.append(row.facts["bound"])
     ends = row.metrics[spec.primary.name].ci95

@@ -21,7 +21,7 @@ from reelbench.terminal.option_groups import Json, NoOverlap, options_given, rep
 from reelbench.terminal.report import check_judged, report
 
 if TYPE_CHECKING:
-    from reelbench.pages.plots import PlotPoint
+    from reelbench.pages.plots import Mark
     from reelbench.studio.ace import Enhancement
     from reelbench.tasks.score import Answers, Options, Outcome
 
@@ -254,11 +254,11 @@ def _draw_controls(documents: Sequence[dict[str, Any]], answers: "Answers", outp
 
 def _marks_by_control(
     documents: Sequence[dict[str, Any]], metric: str, *, by_length: bool
-) -> "dict[str, list[PlotPoint]]":
+) -> "dict[str, list[Mark]]":
     """Return each control's marks in a metric, one for each number of candidates."""
-    from reelbench.pages.plots import PlotPoint
+    from reelbench.pages.plots import Mark
 
-    series: dict[str, list[PlotPoint]] = {}
+    series: dict[str, list[Mark]] = {}
     for document in documents:
         k = document["k"]
         for name, control in document["controls"].items():
@@ -266,6 +266,6 @@ def _marks_by_control(
             if not value:
                 continue
             x = control["mean_words"] if by_length else k
-            mark = PlotPoint(x, str(k), value["value"], value["ci95"], value["n"])
+            mark = Mark(x, str(k), value["value"], value["ci95"], value["n"])
             series.setdefault(name, []).append(mark)
     return series

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reelbench.base.errors import installing
-from reelbench.stats.intervals import Array, Indices
+from reelbench.stats.intervals import Array, Places
 from reelbench.stats.option_guesses import GuessTest, RightOptions
 from reelbench.tasks.lint.findings import FAMILY_LEVEL, FEWEST_ROWS, Rule
 from reelbench.tasks.lint.questions import ChoiceQuestions
@@ -133,7 +133,7 @@ def score_text_only_model(split: str, choices: ChoiceQuestions) -> TextOnlyScore
     )
 
 
-def _folds_of_questions(videos: Sequence[str]) -> Indices:
+def _folds_of_questions(videos: Sequence[str]) -> Places:
     """Return each question's fold. All questions on a video are in one."""
     distinct = sorted(set(videos))
     order = np.random.default_rng(SEED).permutation(len(distinct))
@@ -176,8 +176,8 @@ class _OptionTable:
     """
 
     features: "csr_array"
-    questions: Indices
-    indices: Indices
+    questions: Places
+    indices: Places
     is_right: NDArray[np.bool_]
 
     @classmethod

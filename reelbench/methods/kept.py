@@ -11,7 +11,7 @@ import difflib
 import hashlib
 import json
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -35,10 +35,10 @@ Servers' replies to one question differ in words at temperature 0 too.
 
 
 @dataclass(frozen=True, slots=True)
-class CachePolicy:
+class Keeping:
     """The use that is made of kept answers, and what is asked beside the questions."""
 
-    trust_all: bool = False
+    as_they_are: bool = False
     """Take them, whoever gave them, and though no server can be asked."""
 
     fresh: bool = False
@@ -51,18 +51,11 @@ class CachePolicy:
     """Ask two small questions with known pictures, the first time that a model is shown any."""
 
 
-class _CachedAnswer(NamedTuple):
-    """A cached answer that may be asked for once more."""
+class _KeptAnswer(NamedTuple):
+    """A kept answer that may be asked for once more."""
 
     row: Row
     text: str
-
-
-class _ForeignReply(NamedTuple):
-    """A cached reply of another model or server, and in what that one differs."""
-
-    stored: StoredReply
-    difference: str
 
 
 class _Reading(NamedTuple):
@@ -77,96 +70,96 @@ QuestionOf = Callable[[Row], Sequence[Message]]
 """Makes the messages that ask a row's question."""
 
 
-class CachedAnswers:
-    """The cached answers of one model to a run's questions.
+class KeptAnswers:
+    """The kept answers of one model to the questions of a run.
 
     It lives in the asker's event loop.
     """
 
-    def __init__(
-        self, asker: Asker, policy: CachePolicy, revision: str | None, task_name: str
-    ) -> None:
+    def __init__(self, asker: Asker, keeping: Keeping, revision: str | None, what: str) -> None:
+        """Set up. `what` names the questions."""
         self._asker = asker
-        self._policy = policy
-        self._task_name = task_name
-        self._source: dict[str, Any] = {
+        self._keeping = keeping
+        self._what = what
+        self._giver: dict[str, Any] = {
             "server": asker.options.host,
             "name": asker.options.model,
             "revision": revision,
             "served": None,
         }
-        self._unreachable_reason: str | None = None
+        self._why_away: str | None = None
         self._began = time.time()
-        self._valid_from = 0.0
-        self._cached_answers: dict[str, _CachedAnswer] = {}
+        self._since = 0.0
+        self._kept_answers: dict[str, _KeptAnswer] = {}
         self._repeats = Repeats()
 
     async def begin(self) -> None:
-        """Ask the server which model it serves.
+        """Ask the server what it serves.
 
-        Cached replies are valid from a time on, which is read; with `fresh` that is now.
+        Where all is to be asked anew, that is put down.
         """
         asker = self._asker
         try:
-            self._source["served"] = await asker.served_model()
+            self._giver["served"] = await asker.served_model()
         except (TransientError, NotServedError) as error:
-            self._unreachable_reason = str(error)
-        asker.giver = json.dumps(self._source, sort_keys=True)
-        scope = json.dumps([self._source, self._task_name, asker.sampling], sort_keys=True)
-        scope_key = hashlib.sha256(scope.encode()).hexdigest()
+            self._why_away = str(error)
+        asker.giver = json.dumps(self._giver, sort_keys=True)
+        asked_of_whom = json.dumps([self._giver, self._what, asker.sampling], sort_keys=True)
+        place = hashlib.sha256(asked_of_whom.encode()).hexdigest()
         store = asker.cache.store
-        if self._policy.fresh and self._unreachable_reason is None:
-            await asker.cache.run_off_loop(store.set_valid_from, scope_key, time.time())
-        self._valid_from = await asker.cache.run_off_loop(store.valid_from, scope_key)
+        if self._keeping.fresh and self._why_away is None:
+            await asker.cache.run_off_loop(store.set_valid_from, place, time.time())
+        self._since = await asker.cache.run_off_loop(store.valid_from, place)
 
     async def cursor(
         self, messages: Sequence[Message], vote: int, outdated: Outdated | None
     ) -> RetryCursor[str]:
-        """Return a question's cursor, behind those cached replies that may be used.
+        """Return a question's place among the replies that are kept.
 
         Raises:
-            ReelbenchError: The cached replies come from another model or server.
+            ReelbenchError: They are another giver's.
         """
-        foreign_replies: list[_ForeignReply] = []
+        foreign_replies: list[tuple[StoredReply, str]] = []
 
-        def is_unusable(stored: StoredReply) -> bool:
+        def is_passed_over(stored: StoredReply) -> bool:
             is_outdated = outdated is not None and outdated(stored)
-            if self._policy.trust_all:
+            if self._keeping.as_they_are:
                 return is_outdated
-            difference = self._difference_of(stored)
+            giver: dict[str, Any] | None = None
+            if stored.giver is not None:
+                giver = json.loads(stored.giver)
+            difference = self._difference_to_asked_model(giver)
             if difference is not None:
-                foreign_replies.append(_ForeignReply(stored, difference))
+                foreign_replies.append((stored, difference))
                 return True
-            return stored.at < self._valid_from or is_outdated
+            return stored.at < self._since or is_outdated
 
         cursor = await self._asker.cache.run_off_loop(
-            RetryCursor[str], self._asker, messages, str, vote=vote, outdated=is_unusable
+            RetryCursor[str], self._asker, messages, str, vote=vote, outdated=is_passed_over
         )
-        needs_call = cursor.key is not None
-        if needs_call and foreign_replies and not self._policy.fresh:
-            last = foreign_replies[-1]
+        if cursor.key is not None and foreign_replies and not self._keeping.fresh:
+            stored, difference = foreign_replies[-1]
             raise ReelbenchError(
-                f"{self._task_name}: kept answers of {self._source['name']} "
-                f"({_date(last.stored.at)}) are from a different source than the one asked now: "
-                f"{last.difference}; --fresh asks all again and keeps both, "
+                f"{self._what}: kept answers of {self._giver['name']} ({_date(stored.at)}) are "
+                f"from a different source than the one asked now: {difference}; --fresh asks all "
+                "again and keeps both, "
                 "--kept takes the kept answers"
             )
         return cursor
 
-    def _difference_of(self, stored: StoredReply) -> str | None:
-        """Return in what a reply's source differs from the model that is asked now.
+    def _difference_to_asked_model(self, giver: dict[str, Any] | None) -> str | None:
+        """Return in what a giver differs from the one that is asked now.
 
         None where nothing tells of a difference.
         """
-        if stored.giver is None:
+        if giver is None:
             return None
-        source: dict[str, Any] = json.loads(stored.giver)
-        if source["revision"] != self._source["revision"]:
-            before = source["revision"] or "not stated"
-            now = self._source["revision"] or "not stated"
+        if giver["revision"] != self._giver["revision"]:
+            before = giver["revision"] or "not stated"
+            now = self._giver["revision"] or "not stated"
             return f"revision was {before}, is {now}"
-        served_before = source["served"]
-        served_now = self._source["served"]
+        served_before = giver["served"]
+        served_now = self._giver["served"]
         if served_before is None or served_now is None:
             return None
         differences: list[str] = []
@@ -178,90 +171,78 @@ class CachedAnswers:
         return "; ".join(differences) or None
 
     def note_answer(self, row: Row, text: str, at: float) -> None:
-        """Note an answer that can be read.
-
-        One from the cache may be asked for again.
-        """
+        """Note an answer that can be read. A kept one may be asked for again."""
         if at < self._began:
-            self._cached_answers[row["id"]] = _CachedAnswer(row, text)
+            self._kept_answers[row["id"]] = _KeptAnswer(row, text)
 
     async def check(self, read: Read, question_of: QuestionOf) -> None:
-        """Check that the cached answers come from the model that is asked now.
-
-        Raises:
-            ReelbenchError: They come from another model, or that can't be known.
-        """
+        """Raise ReelbenchError where kept answers are another's, or nobody can say whose."""
         tally = self._asker.tally
-        if self._policy.trust_all or tally.kept_from is None:
+        if self._keeping.as_they_are or tally.kept_from is None:
             return
         answers = number_of(max(0, tally.replies - tally.calls), "kept answer")
-        name = self._source["name"]
-        answers_text = f"{self._task_name}: {answers} of {name} from {_date(tally.kept_from)}"
-        if self._unreachable_reason is not None:
+        whose = f"{self._what}: {answers} of {self._giver['name']} from {_date(tally.kept_from)}"
+        if self._why_away is not None:
             raise ReelbenchError(
-                f"{answers_text}; the server does not answer ({self._unreachable_reason}), so "
-                "they can't be checked; --kept takes them anyway"
+                f"{whose}; the server does not answer ({self._why_away}), so they can't be "
+                "checked; --kept takes them anyway"
             )
-        if self._asker.sent_sampling.get("temperature") == 0:
-            if self._policy.recheck and self._cached_answers:
-                await self._recheck(read, question_of, answers_text)
-        elif not tally.calls and self._source["served"] is None:
-            raise ReelbenchError(
-                f"{answers_text}, and {self._source['server']} doesn't say what it serves "
-                "(/v1/models); --kept takes them, --fresh asks all again and keeps both"
-            )
+        if self._asker.sent_sampling.get("temperature") != 0:
+            if not tally.calls and self._giver["served"] is None:
+                raise ReelbenchError(
+                    f"{whose}, and {self._giver['server']} doesn't say what it serves "
+                    "(/v1/models); --kept takes them, --fresh asks all again and keeps both"
+                )
+            return
+        if self._keeping.recheck and self._kept_answers:
+            await self._ask_drawn_questions_again(read, question_of, whose)
 
-    async def _recheck(self, read: Read, question_of: QuestionOf, answers_text: str) -> None:
-        """Ask a random sample of the questions again.
+    async def _ask_drawn_questions_again(
+        self, read: Read, question_of: QuestionOf, whose: str
+    ) -> None:
+        """Ask drawn questions once more. ReelbenchError where another model answers."""
 
-        Raises:
-            ReelbenchError: The new answers are another model's, or there are none.
-        """
-
-        def cached_reading(question_id: str) -> _Reading:
-            answer = self._cached_answers[question_id]
+        def before(name: str) -> _Reading:
+            answer = self._kept_answers[name]
             return _Reading(read(answer.row, answer.text))
 
-        async def new_readings(question_ids: Sequence[str]) -> Sequence[_Reading | None]:
-            asking: list[Coroutine[Any, Any, _Reading | None]] = []
-            for question_id in question_ids:
-                row = self._cached_answers[question_id].row
-                asking.append(self._ask_and_read(read, question_of, row))
-            return await asyncio.gather(*asking)
+        async def ask_again(names: Sequence[str]) -> Sequence[_Reading | None]:
+            rows = [self._kept_answers[name].row for name in names]
+            return await asyncio.gather(*(self._read_again(read, question_of, row) for row in rows))
 
-        shuffled_ids = sorted(self._cached_answers, key=self._shuffle_key)
-        self._repeats = await repeat(shuffled_ids, cached_reading, new_readings, _are_alike)
+        drawn_ids = sorted(self._kept_answers, key=self._place_in_draw)
+        self._repeats = await repeat(drawn_ids, before, ask_again, _are_alike)
         if not self._repeats.number:
             if self._asker.tally.calls:
-                return  # new answers count, and e.g. the budget ended before this check
-            reason = "it gave no reply"
+                return  # of the same run: a budget that is used up, say
+            why = "it gave no reply"
             if self._asker.notes:
-                reason = self._asker.notes[-1]
+                why = self._asker.notes[-1]
             raise ReelbenchError(
-                f"{answers_text}, and none of them can be asked again ({reason}); --kept takes them"
+                f"{whose}, and none of them can be asked again ({why}); --kept takes them"
             )
         if self._repeats.verdict == "another":
-            different_ids = self._repeats.consistently_different
+            firm = len(self._repeats.firm)
             raise ReelbenchError(
-                f"{answers_text}, and the server answers differently now: {len(different_ids)} of "
+                f"{whose}, and the server answers differently now: {firm} of "
                 f"{self._repeats.number} asked again, each with one new answer four times "
-                f"(first: {different_ids[0]!r}); "
+                f"(first: {self._repeats.firm[0]!r}); "
                 "--fresh asks all again and keeps both, --kept takes the kept answers"
             )
 
-    def _shuffle_key(self, question_id: str) -> bytes:
-        """Return the sort key that puts questions in a random, repeatable order."""
-        return hashlib.sha256(f"{self._task_name} {question_id}".encode()).digest()
+    def _place_in_draw(self, name: str) -> bytes:
+        """Return a question's place in the draw of those that are asked once more."""
+        return hashlib.sha256(f"{self._what} {name}".encode()).digest()
 
-    async def _ask_and_read(self, read: Read, question_of: QuestionOf, row: Row) -> _Reading | None:
-        """Ask a question again, and return the new answer's reading. None without a reply."""
+    async def _read_again(self, read: Read, question_of: QuestionOf, row: Row) -> _Reading | None:
+        """Ask a question once more, and return the new answer's reading. None without a reply."""
         reply = await self._asker.ask_again(question_of(row))
         if reply is None or reply.raw is None:
             return None
         return _Reading(read(row, reply.raw))
 
     def record(self) -> AskedRecord:
-        """Return the record of the calls and cached replies behind the answers."""
+        """Return the record of how the answers were come by."""
         pacer = self._asker.pacer
         per_second = None
         if self._asker.tally.calls and pacer.pace.per_second is not None:
@@ -272,17 +253,17 @@ class CachedAnswers:
             kept=tally_fields["cached"],
             kept_from=tally_fields["kept_from"],
             kept_to=tally_fields["kept_to"],
-            server=self._source["server"],
-            revision=self._source["revision"],
-            served=self._served_model(),
+            server=self._giver["server"],
+            revision=self._giver["revision"],
+            served=self._filed_facts(),
             states=self._asker.statement.record_fields(),
             returned=tally_fields["returned"] or None,
             in_flight=pacer.most_in_flight or None,
             price=self._price(),
             per_second=per_second,
             rechecked=tuple(self._repeats.same),
-            unlike=tuple(self._repeats.different) or None,
-            firmly_unlike=tuple(self._repeats.consistently_different) or None,
+            unlike=tuple(self._repeats.otherwise) or None,
+            firmly_unlike=tuple(self._repeats.firm) or None,
             sent_instead=self._asker.sent_instead or None,
         )
 
@@ -294,9 +275,9 @@ class CachedAnswers:
             return None
         return PriceRecord(prompt=prompt_price, completion=completion_price)
 
-    def _served_model(self) -> dict[str, Any] | None:
-        """Return the server's facts of the model, with names as results have them."""
-        served = self._source["served"]
+    def _filed_facts(self) -> dict[str, Any] | None:
+        """Return the server's facts of the model, names as they are filed."""
+        served = self._giver["served"]
         if served is None:
             return None
         facts = dict(served)
