@@ -7,6 +7,7 @@ was in the table changes.
 
 import hashlib
 import json
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -153,7 +154,8 @@ def flood(hub: HubServer, place: Path, run: Path, kinds: list[tuple[str, str]]) 
         json.loads((run / "result.json").read_text("utf-8")),
         (run / "samples.jsonl").read_text("utf-8"),
     )
-    server = Served(hub, place)
+    program = Path(sys.executable).with_name("reelbench")
+    server = Served(hub, place, program)
     try:
         server.until("0 open pull requests")
         offers = []
