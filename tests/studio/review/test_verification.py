@@ -287,7 +287,7 @@ def test_a_low_question_is_edited_in_a_browser(decide, made, reelbench, opened, 
     command = ["review", "page", "moviecore", "--data", made / "annotations.json", "--output", page]
     reelbench(*command, "--consensus", rated)
     browser = opened(page)
-    browser.get_by_label("Edit it, below").check()
+    browser.get_by_label("Edit it below").check()
     box = browser.get_by_label("Answer, edited on film0_2")
     assert (
         box.input_value()
