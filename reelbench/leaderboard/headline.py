@@ -251,7 +251,9 @@ def _first_overall(board: Board) -> str:
 
 def _better_below_the_first(board: Board) -> str:
     """Return the sentence on models below the first that are better where both ran."""
-    number = sum(len(model.better_below) for model in board.overall[:1])
+    if not board.overall:
+        return ""
+    number = len(board.overall[0].better_below)
     if not number:
         return ""
     verb = "is" if number == 1 else "are"

@@ -172,9 +172,30 @@ def build(
         InputError: If the address is without http:// or https://.
         ReelbenchError: If the folder has other files.
     """
-    address = None if url is None else address_beside(url)
-    board = boards.make(store, published=published, workers=workers, common=common, note=note)
-    _replace_site(board, out, workers, address, samples=samples)
+    options = BuildOptions(published, tuple(common), url, samples)
+    return _build(store, out, options, workers, note, checked=None)
+
+
+def _build(
+    store: Path,
+    out: Path,
+    options: BuildOptions,
+    workers: Workers,
+    note: Note,
+    *,
+    checked: CheckedFiles | None,
+) -> Board:
+    """Write the site of a store over an earlier one, and return what it shows."""
+    address = None if options.url is None else address_beside(options.url)
+    board = boards.make(
+        store,
+        published=options.published,
+        workers=workers,
+        common=options.common,
+        note=note,
+        checked=checked,
+    )
+    _replace_site(board, out, workers, address, samples=options.samples)
     return board
 
 
@@ -216,16 +237,7 @@ def build_over(
         workers: They write the runs.
         note: Called with a line where the store's columns had to be made.
     """
-    address = None if options.url is None else address_beside(options.url)
-    board = boards.make(
-        store,
-        published=options.published,
-        workers=workers,
-        common=options.common,
-        note=note,
-        checked=checked,
-    )
-    _replace_site(board, out, workers, address, samples=options.samples)
+    board = _build(store, out, options, workers, note, checked=checked)
     return BuiltSite(
         summary=_summary(board),
         runs=_hashes_of_runs(board, samples=options.samples),
@@ -410,11 +422,19 @@ def _plain(board: Board, headline_html: str) -> str:
         heads.append("Mean win rate, %")
     heads += [_short_title(board.spec(group)) for group in groups]
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
+    unstated = overall.unstated_settings(board.overall)
     rows: list[str] = []
     better_below: list[str] = []
     for model in board.overall:
         if len(rows) < _PLAIN_ROWS and not model.cells.keys().isdisjoint(groups):
-            rows.append(_plain_row(board, groups, model, has_win_rates=has_win_rates))
+            row = _plain_row(
+                board,
+                groups,
+                model,
+                states_setting=model.key not in unstated,
+                has_win_rates=has_win_rates,
+            )
+            rows.append(row)
             if model.better_below:
                 text = f"Below {model.key[0]}: {headline.better_below(board, model)}."
                 better_below.append(f"<p>{escape(text)}</p>")
@@ -430,14 +450,19 @@ def _plain(board: Board, headline_html: str) -> str:
 
 
 def _plain_row(
-    board: Board, groups: Sequence[RankingGroup], model: Overall, *, has_win_rates: bool
+    board: Board,
+    groups: Sequence[RankingGroup],
+    model: Overall,
+    *,
+    states_setting: bool,
+    has_win_rates: bool,
 ) -> str:
     rank = "–" if model.rank is None else str(model.rank)
     name, _, setting = model.key
     notes: list[str] = []
     if setting != "zero-shot":
         notes.append(setting)
-    if model.key in overall.unstated_settings(board.overall):
+    if not states_setting:
         notes.append("setting not stated")
     if notes:
         name += f" ({', '.join(notes)})"

@@ -5,7 +5,7 @@ loaded only where something did.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from reelbench.base.workers import ALONE, Workers
@@ -19,12 +19,9 @@ log = logging.getLogger("reelbench")
 def build_changed(
     store: Path,
     out: Path,
+    options: BuildOptions,
     *,
-    published: bool = True,
     workers: Workers = ALONE,
-    common: Sequence[str] = (),
-    url: str | None = None,
-    samples: bool = True,
     note: Callable[[str], None] = log.info,
 ) -> Summary:
     """Write the site as `site.build` does, unless nothing changed since this machine wrote it.
@@ -32,7 +29,6 @@ def build_changed(
     Returns:
         What is said of the site.
     """
-    options = BuildOptions(published, tuple(common), url, samples)
     checked = CheckedFiles(store)
     inputs = site_state.inputs_of(store, checked.states, options)
     state = site_state.read(out)

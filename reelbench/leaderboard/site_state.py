@@ -33,10 +33,10 @@ class BuildOptions:
         samples: Each run's samples are shown too.
     """
 
-    published: bool
-    common: tuple[str, ...]
-    url: str | None
-    samples: bool
+    published: bool = True
+    common: tuple[str, ...] = ()
+    url: str | None = None
+    samples: bool = True
 
 
 @dataclass(frozen=True, slots=True)

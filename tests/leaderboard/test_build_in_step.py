@@ -13,6 +13,7 @@ from perf.leaderboard import make as make_results
 from reelbench.base import settings
 from reelbench.base.workers import Workers
 from reelbench.leaderboard import ranking, row_life, site, site_build, store
+from reelbench.leaderboard.site_state import BuildOptions
 from tests.leaderboard.packed import unpacked
 
 ITEMS = 921
@@ -39,7 +40,7 @@ def _states(folder):
 
 def _build(place, out, **options):
     said = []
-    summary = site_build.build_changed(place, out, note=said.append, **options)
+    summary = site_build.build_changed(place, out, BuildOptions(**options), note=said.append)
     return summary, f"{out}: nothing changed since it was built" in said
 
 

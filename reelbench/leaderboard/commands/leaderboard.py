@@ -553,17 +553,10 @@ def build(
 ) -> None:
     """Write the leaderboard's page. It works from disk and on any static host."""
     from reelbench.leaderboard import site_build
+    from reelbench.leaderboard.site_state import BuildOptions
 
-    summary = site_build.build_changed(
-        store,
-        out,
-        published=published,
-        workers=spread,
-        common=common or (),
-        url=url,
-        samples=samples,
-        note=console.note,
-    )
+    options = BuildOptions(published, tuple(common or ()), url, samples)
+    summary = site_build.build_changed(store, out, options, workers=spread, note=console.note)
     for key, why in summary.left_out.items():
         _tell_left_out(key, why)
     runs = number_of(summary.runs, "run")
