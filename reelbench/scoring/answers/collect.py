@@ -641,7 +641,7 @@ def _of_first_sentence(prose: str, options: OptionWords) -> str | None:
 
 
 def _of_first_sentence_of_option(answer: Answer) -> Candidates:
-    """Return the long option whose first sentence a text is, or stands behind a head."""
+    """Return the long option whose first sentence is the text, or follows a head."""
     tokens = answer.sentences.tokens
     head = patterns.HEAD_BEFORE_WORDS.match(answer.sentences.kinds)
     start = tokens.ends[head.end() - 1] if head else 0

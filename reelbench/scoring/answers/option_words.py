@@ -51,7 +51,10 @@ class _TextWords:
     def __init__(self, text: str) -> None:
         pieces = patterns.OPTION_WORD.split(text)  # what stands between words, and words, in turn
         self.text = text
-        self.ends = list(accumulate(map(len, pieces)))[1::2]
+        borders = list(accumulate(map(len, pieces)))
+        # Of the words as they stand: in small letters some are longer (İ).
+        self.starts = borders[:-1:2]
+        self.ends = borders[1::2]
         self.joints = pieces[2:-1:2]
         self.words = [word.lower() for word in pieces[1::2]]
 
@@ -59,10 +62,6 @@ class _TextWords:
     def longest_word(self) -> str:
         """The word that is looked for first, since the fewest texts have it."""
         return max(self.words, key=len)
-
-    def start(self, at: int) -> int:
-        """Return the start of a word."""
-        return self.ends[at] - len(self.words[at])
 
     def numbers_of(self, word: str) -> Iterator[int]:
         """Yield the numbers of the words that are one word."""
@@ -128,7 +127,7 @@ class _Option:
         for number, joint in enumerate(way.joints):
             if not self._is_joint(joint, text_words, at + number):
                 return None
-        place = Place(text_words.start(at), text_words.ends[last])
+        place = Place(text_words.starts[at], text_words.ends[last])
         return self._whole_place(text_words.text, place)
 
     def _is_joint(self, joint: str, text_words: _TextWords, at: int) -> bool:

@@ -346,6 +346,19 @@ def test_scoring_reads_an_answer_with_its_question():
 @pytest.mark.parametrize(
     ("text", "letter"),
     [
+        ("Cevap İ.", None),
+        ("Doğru: İzmir İstanbul'a yakındır; cevap: İzmir", "B"),
+        ("(B) İzmir", "B"),
+    ],
+)
+def test_a_word_may_be_longer_in_small_letters(text, letter):
+    """The small letter of İ is two signs, an i and its dot."""
+    assert read_option(text, ["İstanbul", "İzmir", "Ankara"]) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
         ("პასუხი: C", "C"),
         ("პასუხი: C\n\nეს წითელია.", "C"),
         ("ეს წითელია.\n\nსწორი პასუხი: C", "C"),
